@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.comparison import may_exist
+from kubectl_policy.model.fields import same_json
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.differences.effects import (
     SCOPED,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.shared.declared import NamedLeaf
     from kubectl_policy.resolution import EffectivePolicy, Leaf, Source
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path
@@ -232,19 +234,6 @@ def _by_beginning(node: NodeRef, paths: Iterable[Path]) -> dict[Path, list[int]]
     return positions
 
 
-@value()
-class _Named:
-    name: str
-    security: bool
-    value: EffectiveValue
-    leaf: Leaf
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the target object itself says it."""
-        return self.leaf.source.object == self.leaf.source.target.object
-
-
 def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldChange]:
     before, after = _Outcome(pair.before, comparison.before), _Outcome(pair.after, comparison.after)
     profile = comparison.profile_in(comparison.before, pair.kind)
@@ -252,12 +241,12 @@ def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldCha
     for path in {**before.named, **after.named}:
         old, new = before.named.get(path), after.named.get(path)
         # What the object itself says lasts where no policy of the kind is any more, or was before, or goes with it.
-        if one_state and any(each and each.is_own for each in (old, new)):
+        if one_state and any(each and _is_own(each.leaf) for each in (old, new)):
             continue
-        if old is None or new is None or not old.value.is_like(new.value):
-            known = old or after.named[path]
-            security = any(field.security for field in (old, new) if field)
-            yield FieldChange(known.name, before.placed(path), after.placed(path), security=security)
+        if old is None or new is None or not before.is_like(old.leaf, after, new.leaf):
+            name = (old or after.named[path]).name
+            security = before.is_security(path) or after.is_security(path)
+            yield FieldChange(name, before.value(path), after.value(path), security=security)
     yield from _without_fields(
         _declaring_nothing(pair.before, comparison.before), _declaring_nothing(pair.after, comparison.after), comparison
     )
@@ -268,31 +257,49 @@ class _Outcome:
 
     def __init__(self, effective: EffectivePolicy | None, analysis: Analysis) -> None:
         self._analysis = analysis
-        self.named: dict[Field, _Named] = {}
+        self.named: dict[Field, NamedLeaf] = {}
+        self._undecided: frozenset[Source] = frozenset()
         if effective is None:
             return
-        profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
-        self._places = Places(analysis, effective, profile)
-        for named in named_leaves(effective.spec, profile):
-            self.named[named.field] = _Named(
-                named.name,
-                profile.is_security(named.field[1:] if profile.all_apply else named.field),
-                EffectiveValue(
-                    named.leaf.value,
-                    named.leaf.source,
-                    removed=named.leaf.removed,
-                    certain=named.leaf.source not in effective.resolution.undecided,
-                ),
-                named.leaf,
-            )
+        self._profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+        self._places = Places(analysis, effective, self._profile)
+        self._undecided = effective.resolution.undecided
+        self.named = {named.field: named for named in named_leaves(effective.spec, self._profile)}
 
-    def placed(self, field: Field) -> EffectiveValue | None:
+    def is_like(self, own: Leaf, other: _Outcome, theirs: Leaf) -> bool:
+        """Whether a value of the outcome is the same as one of another, from the same source, and as certain."""
+        return (
+            (own.source, own.removed) == (theirs.source, theirs.removed)
+            and self._is_certain(own) == other._is_certain(theirs)
+            and same_json(own.value, theirs.value)
+        )
+
+    def _is_certain(self, leaf: Leaf) -> bool:
+        return leaf.source not in self._undecided
+
+    def is_security(self, field: Field) -> bool:
+        """Whether a field that is there is relevant to security."""
+        return field in self.named and self._profile.is_security(field[1:] if self._profile.all_apply else field)
+
+    def value(self, field: Field) -> EffectiveValue | None:
         """The value of a field with where it is written."""
         named = self.named.get(field)
         if named is None:
             return None
-        origin, declared_in = origin_of(self._analysis, named.leaf.source), self._places.field(field, named.leaf)
-        return replace(named.value, origin=origin, declared_in=declared_in)
+        leaf = named.leaf
+        return EffectiveValue(
+            leaf.value,
+            leaf.source,
+            removed=leaf.removed,
+            certain=self._is_certain(leaf),
+            origin=origin_of(self._analysis, leaf.source),
+            declared_in=self._places.field(field, leaf),
+        )
+
+
+def _is_own(leaf: Leaf) -> bool:
+    """Whether the target object itself says something."""
+    return leaf.source.object == leaf.source.target.object
 
 
 def _without_fields(

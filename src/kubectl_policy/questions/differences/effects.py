@@ -41,11 +41,6 @@ class EffectiveValue:
     origin: Origin | None = None
     declared_in: FieldPath = WHOLE
 
-    def is_like(self, other: EffectiveValue) -> bool:
-        """Whether the other one is the same value from the same source, and as certain."""
-        same = (self.source, self.removed, self.certain) == (other.source, other.removed, other.certain)
-        return same and same_json(self.value, other.value)
-
 
 @value()
 class FieldChange:
