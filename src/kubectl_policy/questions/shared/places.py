@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
 from kubectl_policy.model import FieldPath, Origin
@@ -61,6 +60,7 @@ class Places:
     def __init__(self, analysis: Analysis, effective: EffectivePolicy, profile: PolicyKindProfile) -> None:
         """Of an outcome of a kind whose profile this is there; nothing is looked for yet."""
         self._analysis, self._effective, self._profile = analysis, effective, profile
+        self._written: dict[Source, dict[Field, list[tuple[Leaf, FieldPath]]]] = {}
 
     def field(self, keys: Field, leaf: Leaf) -> FieldPath:
         """Where in its object a leaf of the outcome, or of what is brought to it, is written.
@@ -72,18 +72,18 @@ class Places:
         if self._profile.own:
             return self._analysis.resolver.rules.place(leaf.source.target, keys)
         # One source can declare a field twice, bare and in a stanza: then the value tells.
-        written = (place for other, place in self._written.get((leaf.source, keys), ()) if other == leaf)
+        written = (place for other, place in self._written_by(leaf.source).get(keys, ()) if other == leaf)
         return next(written, None) or self._own_field(keys, leaf)
 
-    @cached_property
-    def _written(self) -> dict[tuple[Source, Field], list[tuple[Leaf, FieldPath]]]:
-        """Everything that is brought to the outcome, with its place."""
-        found: dict[tuple[Source, Field], list[tuple[Leaf, FieldPath]]] = {}
-        for part in self._effective.contributions:
-            for keys, node, place in places_in(part, self._profile):
-                if isinstance(node, Leaf):
-                    found.setdefault((part.source, keys), []).append((node, place))
-        return found
+    def _written_by(self, source: Source) -> dict[Field, list[tuple[Leaf, FieldPath]]]:
+        """Everything that one source brings to the outcome, with its place; there may be thousands of others."""
+        if source not in self._written:
+            found = self._written[source] = {}
+            for part in self._effective.resolution.contributions_of.get(source.object, ()):
+                for keys, node, place in places_in(part, self._profile) if part.source == source else ():
+                    if isinstance(node, Leaf):
+                        found.setdefault(keys, []).append((node, place))
+        return self._written[source]
 
     def _own_field(self, keys: Field, leaf: Leaf) -> FieldPath:
         """Where the target object itself says a field that counts as a policy's."""
