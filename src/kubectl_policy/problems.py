@@ -80,10 +80,13 @@ class Problems:
     def _broken_calls(self, policy: Resource, profile: PolicyKindProfile) -> Iterator[Diagnostic]:
         """The backends that the policy asks itself and that are not there, or may not be referred to."""
         index = self._topology.index
+        calls = list(calls_of(index, policy, profile))
+        if not calls:
+            return
         needed = named_needs(index, index.filled(policy), profile.every_need)
         # Without what it needs, its attachments fail, and say so.
         fatal = {need.field for need in needed if not isinstance(need, NotAttached) and not need.tolerated}
-        for call in (call for call in calls_of(index, policy, profile) if call.field not in fatal):
+        for call in (call for call in calls if call.field not in fatal):
             problem = reference_problem(index, policy.ref, call.backend, "")
             if problem and problem.certain:
                 yield Diagnostic(

@@ -77,14 +77,13 @@ def _how_beaten(
 ) -> tuple[str, str]:
     """The rule by which one source beats another one, and how: in words that follow the name of the first one."""
     own, port_field = lost[0].source, profile.port_field
-    places = {node: place for place, node in enumerate(effective.path)}
-    fields = _set_instead(winner, lost, effective)
     if winner.object == winner.target.object:
-        return "superseded", f"{named(winner.target)} sets {fields or _fields(lost)} itself"
+        fields = _set_instead(winner, lost, effective) or _fields(lost)
+        return "superseded", f"{named(winner.target)} sets {fields} itself"
     if lost[0].by_port and port_field:
         return "superseded", f" sets {port_field.field} for this port, which stands instead"
     whole = own not in effective.members
-    if winner.target != own.target and places.get(winner.target, 0) < places.get(own.target, 0):
+    if winner.target != own.target and _place(winner, effective) < _place(own, effective):
         return "overridden", f" overrides {'all of it' if whole else _fields(lost)} from above"
     rule = "beaten-on-target" if winner.target == own.target else "superseded"
     if whole:
@@ -94,8 +93,14 @@ def _how_beaten(
         why = merge_does_not_count(own, (winner,), strategies, profile)
         how = ", on the same target, replaces" if rule == "beaten-on-target" else " is nearer and replaces"
         return rule, f"{how} all of it{f'; {why}' if why else ''}"
+    fields = _set_instead(winner, lost, effective)
     how = f"sets {fields}" if fields else f"replaces {_fields(lost)}"
     return rule, f" {how} on the same target" if rule == "beaten-on-target" else f" {how} instead, and is nearer"
+
+
+def _place(source: Source, effective: EffectivePolicy) -> int:
+    """How far down the path the target of a source is; that of what is not on it counts as the root."""
+    return effective.path.index(source.target) if source.target in effective.path else 0
 
 
 def merge_does_not_count(

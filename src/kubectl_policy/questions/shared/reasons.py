@@ -98,7 +98,8 @@ def in_causal_order(analysis: Analysis, reasons: Iterable[Reason]) -> tuple[Reas
     """
     paths: dict[Reason, set[int]] = {}
     for reason in reasons:
-        paths.setdefault(replace(reason, paths=()), set()).update(reason.paths)
+        anywhere = replace(reason, paths=()) if reason.paths else reason
+        paths.setdefault(anywhere, set()).update(reason.paths)
     return tuple(
         replace(
             reason,

@@ -62,6 +62,8 @@ _LISTS: Final[tuple[tuple[str, PlaceSort, str], ...]] = (
 
 def reported_conditions(raw: Mapping[str, Json]) -> tuple[ReportedCondition, ...]:
     """Every condition in an object's status, in the order of the status."""
+    if not has_report(raw):
+        return ()
     return tuple(condition for place in reported_places(raw) for condition in place.conditions)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
@@ -63,12 +62,12 @@ def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> It
     """What some attachments are to, of which it is not known whether it is there, or what it is."""
     for attachment in attachments:
         declared, policy, target = attachment.declared, attachment.policy, attachment.target
-        reason = f"{policy} targets it, and {attachment.message}"
         if attachment.doubtful:
             remedy = f"look up what the API of {policy.kind} says of it"
             yield Unseen(what=f"all that {declared.field} of {policy} says", reason=attachment.message, remedy=remedy)
         if attachment.state != "target unknown":
             continue
+        reason = f"{policy} targets it, and {attachment.message}"
         if not declared.field:
             where = f" in namespace {declared.namespace}" if declared.namespace else ""
             how = "as its parameters" if declared.way == "parameters" else "in a filter"
@@ -120,7 +119,7 @@ def unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path
     deciding: dict[tuple[ObjectRef, ObjectRef, str], set[str]] = {}
     for kind, path in kinds:
         enabling = analysis.registry.known(kind).enabled_by
-        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
+        gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None) if enabling else None
         if enabling and gateway:
             for ref in unread_parameters(analysis.topology, gateway, enabling):
                 deciding.setdefault((ref, gateway, enabling.field), set()).add(kind.kind)
@@ -136,13 +135,22 @@ def _deciding(ref: ObjectRef, unknown: str, kinds: Iterable[str]) -> Unseen:
 def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[Unseen]:
     """The backends on paths of which it is not known whether their routes may refer to them."""
     permit = analysis.index.grants.permit
-    chains = ([node.object for node in path if node.object.group_kind != NAMESPACE] for path in paths)
-    steps = dict.fromkeys(step for chain in chains for step in pairwise(chain))
-    for route, backend in steps:
-        leads = route.group_kind in ROUTES and backend.group_kind not in ROUTES
-        if leads and permit(route.group_kind, route.namespace, backend) is None:
+    for route, backend in dict.fromkeys(step for path in paths for step in _steps_to_backends(path)):
+        if permit(route.group_kind, route.namespace, backend) is None:
             reason = f"whether {route} may refer to it is unknown: no ReferenceGrant in the input says so"
             yield Unseen(what=str(backend), reason=reason, remedy=_ADD_GRANT)
+
+
+def _steps_to_backends(path: Path) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+    """Each route on a path of which a rule sends requests to a backend, with that."""
+    route: ObjectRef | None = None
+    for node in path:
+        kind = node.object.group_kind
+        if kind in ROUTES:
+            route = node.object
+        elif route and kind != NAMESPACE:
+            yield route, node.object
+            route = None
 
 
 def unknown_namespaces(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[Unseen]:
