@@ -37,7 +37,11 @@ shape(
     Field("kind"),
     Field("namespace", "object.namespace"),
     Field("name", "object.name"),
-    Field("section", doc="Empty for the object as a whole."),
+    Field(
+        "section",
+        doc="Empty for the object as a whole. Where states are compared, rules without a name are told by their places"
+        " in the later one; `former rule[0]` is there no more, and its place is another one's.",
+    ),
     doc="An object, or one named section of it: a listener, a rule (rule[0] if unnamed) or a port.",
 )
 shape(
