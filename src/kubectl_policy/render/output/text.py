@@ -109,6 +109,10 @@ def lay_out(document: Iterable[Line], width: int) -> Iterator[tuple[Span, ...]]:
     """
     for line in document:
         row = [Span(" " * line.indent)] if line.indent and line.spans else []
+        if line.indent + sum([cells(span.text) for span in line.spans]) <= width:
+            # Most lines need not be continued.
+            yield (*row, *map(_shown, line.spans))
+            continue
         used, started = line.indent, False
         for run in _runs(line.spans):
             size = sum(cells(span.text) for span in run)
@@ -122,6 +126,11 @@ def lay_out(document: Iterable[Line], width: int) -> Iterator[tuple[Span, ...]]:
                 used += size
             started = True
         yield tuple(row)
+
+
+def _shown(span: Span) -> Span:
+    text = visible(span.text)
+    return span if text is span.text else Span(text, span.style)
 
 
 def _runs(spans: Iterable[Span]) -> Iterator[list[Span]]:
