@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.places import places_in
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.traced import Field
 
 
-@value(kw_only=True)
-class NamedNode:
+class NamedNode(NamedTuple):
     """What stands in a spec at a path of keys, and its name."""
 
     field: Field
@@ -29,8 +28,7 @@ class NamedNode:
     node: Leaf | Traced
 
 
-@value(kw_only=True)
-class NamedLeaf:
+class NamedLeaf(NamedTuple):
     """A leaf of a spec with its path of keys and its name.
 
     `whole` is the list in which it stands if the kind may merge that list by its elements; else the leaf itself.
@@ -69,8 +67,8 @@ def named_leaves(spec: Traced, profile: PolicyKindProfile) -> Iterator[NamedLeaf
             yield from _below(NamedNode(field=(key,), name=field_name((key,)), node=child), profile)
         elif not isinstance(child, Leaf):
             for leaf in _below(NamedNode(field=(), name="", node=child), profile):
-                whole = replace(leaf.whole, field=(key, *leaf.whole.field))
-                yield replace(leaf, field=(key, *leaf.field), whole=whole)
+                whole = leaf.whole._replace(field=(key, *leaf.whole.field))
+                yield leaf._replace(field=(key, *leaf.field), whole=whole)
 
 
 def _below(named: NamedNode, profile: PolicyKindProfile, whole: NamedNode | None = None) -> Iterator[NamedLeaf]:
