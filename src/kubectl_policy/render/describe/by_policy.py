@@ -73,6 +73,8 @@ class OfKind:
 
 # By what two sources are the same for a reader: the policy, and how it came there.
 _Who = tuple["ObjectRef", bool, bool]
+# What makes two of something the same for a reader; a value, which may be of any sort, by its text.
+_Key = tuple[object, ...]
 
 
 def who(source: Source) -> _Who:
@@ -86,21 +88,21 @@ class _Collected:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.targets: dict[NodeRef, None] = {}
-        self.rows: dict[str, tuple[Setting, set[int], dict[str, tuple[Fate, str, set[int]]]]] = {}
-        self.replaced: dict[tuple[_Who, str], tuple[Source, dict[str, Fate], set[int]]] = {}
+        self.rows: dict[_Key, tuple[Setting, set[int], dict[_Key, tuple[Fate, str, set[int]]]]] = {}
+        self.replaced: dict[tuple[_Who, str], tuple[Source, dict[_Key, Fate], set[int]]] = {}
 
     def add(self, setting: Setting, group: InForce) -> None:
-        key = repr((setting.field, setting.value, setting.removed, setting.certain, setting.defaulted))
+        key = (setting.field, repr(setting.value), setting.removed, setting.certain, setting.defaulted)
         _, positions, beaten = self.rows.setdefault(key, (setting, set(), {}))
         positions.update(group.paths)
         for fate in setting.beaten:
             why = why_beaten(fate, setting.source, group)
-            _, _, where = beaten.setdefault(repr((who(fate.source), fate.value, why)), (fate, why, set()))
+            _, _, where = beaten.setdefault((who(fate.source), repr(fate.value), why), (fate, why, set()))
             where.update(group.paths)
 
     def replace(self, fate: Fate, why: str, group: InForce) -> None:
         _, fates, positions = self.replaced.setdefault((who(fate.source), why), (fate.source, {}, set()))
-        fates.setdefault(repr((fate.field, fate.value)), fate)
+        fates.setdefault((fate.field, repr(fate.value)), fate)
         positions.update(group.paths)
 
     def result(self) -> OfSource:
@@ -123,7 +125,7 @@ class _Collected:
 
 
 def _replaced(
-    collected: dict[tuple[_Who, str], tuple[Source, dict[str, Fate], set[int]]],
+    collected: dict[tuple[_Who, str], tuple[Source, dict[_Key, Fate], set[int]]],
 ) -> tuple[Replaced, ...]:
     return tuple(
         Replaced(source=source, why=why, fates=tuple(fates.values()), positions=frozenset(positions))
