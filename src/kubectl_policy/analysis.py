@@ -34,7 +34,7 @@ from kubectl_policy.topology.references import WITH_LISTENERS
 from kubectl_policy.validation import Evaluator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from kubectl_policy.attachment.needs import RequiredReference
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Resource, Snapshot
@@ -107,6 +107,10 @@ class Analysis:
     def with_topology_of(self, other: Analysis) -> Analysis:
         """This analysis with the topology of another state, in which nothing differs that the hierarchy is made of."""
         return Analysis(replace(self._parts, topology=other.topology.of_state(self.index)))
+
+    def beside(self, other: Analysis, differing: Collection[GroupKind]) -> Analysis:
+        """This analysis, which takes over from that of another state what is the same, as only some kinds differ."""
+        return Analysis(replace(self._parts, topology=self.topology.beside(other.topology, differing)))
 
     @cached_property
     def policies(self) -> tuple[Resource, ...]:

@@ -80,6 +80,8 @@ class StateComparison:
         self.shares_topology = self._differs_in_policies_alone()
         if self.shares_topology:
             self.after = after.with_topology_of(before)
+        else:
+            self.after = after.beside(before, {ref.group_kind for ref in self.changed | self.gone})
 
     @cached_property
     def created(self) -> frozenset[ObjectRef]:

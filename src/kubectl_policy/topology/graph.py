@@ -18,11 +18,11 @@ from kubectl_policy.topology.references import HIERARCHY
 from kubectl_policy.topology.relations import Relations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     import networkx as nx
 
-    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.gateway.gateways import ControllerProfiles
@@ -74,6 +74,11 @@ class Topology:
     def of_state(self, index: Index) -> Topology:
         """This topology over another state of the world, in which nothing differs that the hierarchy is made of."""
         return Topology(index, self.gateways.implementation, paths=self._paths)
+
+    def beside(self, other: Topology, differing: Collection[GroupKind]) -> Topology:
+        """This topology, which takes over from that of another state what is the same, as only some kinds differ."""
+        relations = self.relations.beside(other.relations, differing)
+        return Topology(self.index, self.gateways.implementation, paths=Paths(relations))
 
     @cached_property
     def possible(self) -> PossibleRelations:

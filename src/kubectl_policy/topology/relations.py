@@ -33,7 +33,7 @@ from kubectl_policy.topology.references import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.model import GroupKind, Problem
     from kubectl_policy.model.index import Index
@@ -64,6 +64,38 @@ def reachable(starts: Iterable[ObjectRef], steps: Callable[[ObjectRef], Iterable
         waiting.extend(new)
 
 
+class Alike:
+    """What of the relations of another state is certain to be the same here, as only objects of some kinds differ.
+
+    That is said of what is in order alone: why something is not may depend on anything.
+    """
+
+    def __init__(self, other: Relations, index: Index, differing: Collection[GroupKind]) -> None:
+        """Of the state that is indexed, by those of the other one."""
+        self._other, self._index = other, index
+        kinds = {*differing}
+        named = {parameters.group_kind for parameters in other.parameters}
+        self._same_listeners = kinds <= {*ROUTES, *WITH_PORTS} and kinds.isdisjoint(named)
+        self._same_grants = kinds <= {*HIERARCHY}
+
+    def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
+        """Those of a route that is attached wherever it names a parent: to listeners that are the same; else none."""
+        found = self._other.bindings(route) if self._same_listeners and self._is_same(route) else ()
+        attached = all(each.state == "attached" and each.parent.group_kind in WITH_LISTENERS for each in found)
+        return found if attached else ()
+
+    def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
+        """Those of a route which are all there, and the same, if no route delegates to others; else none."""
+        if not self._same_grants or not self._is_same(route) or self._other.delegations.refs:
+            return ()
+        found = self._other.backends(route)
+        return found if all(each.state == "resolved" and self._is_same(each.ref.object) for each in found) else ()
+
+    def _is_same(self, obj: ObjectRef) -> bool:
+        resource = self._index.get(obj)
+        return resource is not None and resource is self._other.index.get(obj)
+
+
 class Relations:
     """The relations of a snapshot.
 
@@ -71,9 +103,16 @@ class Relations:
     Gateway") takes a look at all objects of a kind, once.
     """
 
-    def __init__(self, index: Index, implementation: Implementation, profiles: ControllerProfiles) -> None:
-        """Remember where to look."""
+    def __init__(
+        self,
+        index: Index,
+        implementation: Implementation,
+        profiles: ControllerProfiles,
+        alike: Alike | None = None,
+    ) -> None:
+        """Remember where to look, and what is `alike` in another state of the world."""
         self.index = index
+        self._alike = alike
         self.gateways = Gateways(index, implementation, profiles)
         self._profiles = profiles
         self._handshakes = Handshakes(self.gateways)
@@ -86,6 +125,11 @@ class Relations:
         self._unattached: dict[ObjectRef, bool] = {}
         self._backends: dict[ObjectRef, tuple[Backend, ...]] = {}
         self._below_rules: dict[ObjectRef, Mapping[NodeRef, Mapping[NodeRef, None]]] = {}
+
+    def beside(self, other: Relations, differing: Collection[GroupKind]) -> Relations:
+        """These relations, which take over from those of another state what is the same, as only some kinds differ."""
+        alike = Alike(other, self.index, differing)
+        return Relations(self.index, self.gateways.implementation, self._profiles, alike)
 
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
         """The sections of an object in their order; see `NodeRef`."""
@@ -122,7 +166,8 @@ class Relations:
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """The outcome of each parentRef of a route, at each listener that it picks."""
         if route not in self._bindings:
-            self._bindings[route] = tuple(
+            known = self._alike.bindings(route) if self._alike else ()
+            self._bindings[route] = known or tuple(
                 delegated_binding(self.gateways, self.delegations, binding)
                 if binding.parent.group_kind == HTTP_ROUTE
                 else binding.unless_ignored(self.why_ignored(binding.listener or NodeRef(binding.parent)))
@@ -191,7 +236,8 @@ class Relations:
         """Each reference of a route to a backend with what it leads to, also those of filters, in their order."""
         if route not in self._backends:
             refs = self._refs.get(route, ())
-            self._backends[route] = backends_of(self.gateways, self.delegations, route, refs, self.ports)
+            known = self._alike.backends(route) if self._alike and not self.delegations.refs else ()
+            self._backends[route] = known or backends_of(self.gateways, self.delegations, route, refs, self.ports)
         return self._backends[route]
 
     def below_rule(self, rule: NodeRef) -> Mapping[NodeRef, None]:
@@ -228,6 +274,11 @@ class Relations:
     def holders_of(self, parameters: ObjectRef) -> tuple[ParametersRef, ...]:
         """The GatewayClasses and then the Gateways that name an object as their parameters, each sorted by name."""
         return self._holders_by_parameters.get(parameters, ())
+
+    @property
+    def parameters(self) -> Iterable[ObjectRef]:
+        """The objects that GatewayClasses and Gateways name as their parameters."""
+        return self._holders_by_parameters
 
     def requests_of(self, route: ObjectRef) -> tuple[Requests, ...]:
         """Which requests a route takes, each once."""

@@ -108,6 +108,8 @@ def parent_changes(comparison: StateComparison) -> tuple[ParentChange, ...]:
 
 
 def _parents_of(comparison: StateComparison, route: ObjectRef) -> Iterator[ParentChange]:
+    if comparison.before.topology.bindings(route) is comparison.after.topology.bindings(route):
+        return
     before, after = _by_parent(comparison.before, route), _by_parent(comparison.after, route)
     for parent in sorted({*before, *after}):
         earlier, later = before.get(parent), after.get(parent)

@@ -229,16 +229,21 @@ class _OneWay:
         there = lacking.places(route)
         lost = tuple(place for place in places if not (place in there or NodeRef(place.object) in there))
         names = [(place, name) for place in places for name in having.hostnames(place, route)]
+        # Attached alike, it has the same hostnames in both.
+        same = having.topology.bindings(route) is lacking.topology.bindings(route)
         gone = [
             (place, name)
             for place, name in names
-            if place in lost or (there.get(place) and name not in lacking.hostnames(place, route))
+            if place in lost or (there.get(place) and not same and name not in lacking.hostnames(place, route))
         ]
         if not (lost or failing or gone):
             return None
-        left = {(lacking.gateway(place), name) for place in there for name in lacking.hostnames(place, route)}
         at_gateways = {(having.gateway(place), name) for place, name in (names if loses_all else gone)}
-        self._names |= at_gateways if loses_all else at_gateways - left
+        if not loses_all:
+            at_gateways -= {
+                (lacking.gateway(place), name) for place in there for name in lacking.hostnames(place, route)
+            }
+        self._names |= at_gateways
         return RouteTraffic(
             route=route,
             hostnames=tuple(sorted({name for _, name in (names if failing else gone)})),
