@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, what_if
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.merging import SharedField
-from kubectl_policy.profiles.profile import RequiredObject
+from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from tests.build import crd, gateway, node, policy, ref, resource, route, service, snapshot, target

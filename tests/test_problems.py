@@ -10,7 +10,7 @@ from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import Diagnostic, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.controllers import GatewayProfile
-from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter
+from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests import build
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.profile import RequiredObject
+from kubectl_policy.profiles.needs import RequiredObject
 from tests.build import (
     backend,
     gateway,

@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter
+from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests.build import (
     allow,
     backend,

@@ -13,7 +13,7 @@ from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import gateways_of, policy_not_attached, target_not_attached
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.profiles.controllers import GatewayProfile
-from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter
+from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests.build import (
     gateway,
     gateway_class,

@@ -18,7 +18,8 @@ from kubectl_policy.profiles.merging import (
     RouteChoice,
     SharedField,
 )
-from kubectl_policy.profiles.profile import ConditionalField, RequiredObject, RequiredParameter, Variant
+from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
+from kubectl_policy.profiles.profile import ConditionalField, Variant
 from kubectl_policy.profiles.summary import SummaryPart
 
 if TYPE_CHECKING:

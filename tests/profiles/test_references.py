@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy import PolicyKindProfile
     from kubectl_policy.attachment.settings import SettingsReference
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.profiles.profile import RequiredObject
+    from kubectl_policy.profiles.needs import RequiredObject
 
 HOME: Final = "home"
 LABELS: Final = {"is": "it"}

@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, analyze, what_if
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.assumptions import AssumedObjects
-from kubectl_policy.profiles.profile import RequiredObject
+from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.describe.objects import describe

@@ -10,7 +10,8 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.profile import RequiredObject, RequiredParameter, Variant
+from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
+from kubectl_policy.profiles.profile import Variant
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import (
     backend,

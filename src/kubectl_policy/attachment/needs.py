@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import RequiredObject
+    from kubectl_policy.profiles.needs import RequiredObject
 
 
 @value()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import RequiredParameter
+    from kubectl_policy.profiles.needs import RequiredParameter
     from kubectl_policy.topology import Topology
 
 # What follows for requests from a policy that is not valid, after the words for why it is not.

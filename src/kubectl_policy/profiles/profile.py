@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import KW_ONLY, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -27,12 +26,12 @@ from kubectl_policy.profiles.merging import (
     RouteChoice,
     SharedField,
 )
+from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from kubectl_policy.profiles.shapes import (
     KIND,
     NAME,
     NOTHING,
     PATH,
-    PLACES,
     PROTECTING,
     Boolean,
     Choice,
@@ -48,7 +47,7 @@ from kubectl_policy.profiles.shapes import (
 from kubectl_policy.profiles.summary import SummaryPart, summarized
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles.controllers import BackendProfile, DelegationProfile, GatewayProfile
@@ -61,8 +60,6 @@ Ways: TypeAlias = Literal["references", "partly", "filters", "parameters", "none
 Role: TypeAlias = Literal["policy", "filter", "parameters"]
 EmptySelector: TypeAlias = Literal["everything", "nothing"]
 WhenInvalid: TypeAlias = Literal["ignored", "errors"]
-By: TypeAlias = Literal["reference", "name", "labels"]
-WhenMissing: TypeAlias = Literal["invalid", "ignored", "unknown"]
 TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
 Hostnames: TypeAlias = Literal["overlap", "inside"]
 Sections: TypeAlias = Literal["refine", "replace"]
@@ -102,96 +99,6 @@ _WHOLE: Final = set_of(
     )
 )
 _PROTECTING: Final = set_of(PROTECTING)
-
-
-@declared(kw_only=True)
-class RequiredObject:
-    """An object that a policy must refer to, or it is invalid; there may be several, in lists.
-
-    What is in another namespace needs a ReferenceGrant there, unless `grant_required` says otherwise.
-    """
-
-    field: str = required_field(PLACES)
-    """Where the reference stands; lists on the way are gone through, and `*` stands for every key of a map. Where a
-    policy has [stanzas](#how-two-policies-combine), it may stand in these as well: `spec.rules` is also
-    `spec.defaults.rules`.
-    """
-    by: By = field_of(Choice(By), default="reference")
-    """What stands there: a `reference`, which has a `name`; that `name` alone, as text; or `labels`
-    (`matchLabels`, `matchExpressions`), which select objects, or none.
-    """
-    group: str = required_field(Text())
-    """The API group of what it names."""
-    kinds: tuple[str, ...] = required_field(Items(NAME, least=1))
-    """The kinds that it may name by its own `kind`; the first is the default."""
-    other_kinds: tuple[GroupKind, ...] = field_of(Items(KIND, least=1), default=())
-    """Kinds of other groups that it may name as well. Without it: none."""
-    any_kind: bool = field_of(Boolean(), default=False)
-    """Whether it may name objects of further kinds, of which nothing is known."""
-    cluster_kinds: frozenset[str] = field_of(set_of(NAME), default=frozenset())
-    """Which of the kinds have no namespace."""
-    namespace_of: GroupKind | None = field_of(KIND, default=None)
-    """A kind in the namespace of whose one object it is looked for, whatever the policy's namespace is. Where that
-    object was not read, answers say that the policy seems to refer to what has such a name. Without it: the namespace
-    that the reference says, or that of the policy.
-    """
-    all_namespaces: str = field_of(PLACES, default="")
-    """A field of the policy that, where it is true, has labels select in every namespace. In a list, that of the same
-    element counts. Without it: no such field.
-    """
-    optional: bool = field_of(Boolean(), default=False)
-    """Whether a policy may do without the reference; what it refers to must exist even so."""
-    competes: bool = field_of(Boolean(), default=False)
-    """Whether a policy that is invalid for this keeps others out all the same."""
-    when_missing: WhenMissing = field_of(Choice(WhenMissing), default="invalid")
-    """Without what it names, the policy is `invalid`, or only this setting is `ignored` and the rest of it counts; or
-    that is not known: `unknown`.
-    """
-    fail_open: str = field_of(PLACES, default="")
-    """A field of the policy that, where it is true, has this setting alone ignored instead. In a list, that of the same
-    element counts. Without it: no such field.
-    """
-    grant_required: bool = field_of(Boolean(), default=True)
-    """Whether a reference to another namespace needs a ReferenceGrant there."""
-    grant_setting: str = field_of(NAME, default="")
-    """The setting that says whether a reference to another namespace needs a ReferenceGrant there. Without it: it
-    always does.
-    """
-    grant_value: str = field_of(Text(), default="")
-    """The value with which it does. Without it: empty."""
-    through: tuple[RequiredObject, ...] = field_of(Items(Record(lambda: RequiredObject), least=1), default=())
-    """What the object that is referred to needs itself, in the same way. Without it: nothing."""
-
-    @property
-    def settings(self) -> Iterator[str]:
-        """The names of the settings on which this depends."""
-        yield from filter(None, [self.grant_setting])
-        yield from (name for need in self.through for name in need.settings)
-
-    def under(self, values: Mapping[str, str]) -> RequiredObject:
-        """The need under settings, all of which are given."""
-        required = not self.grant_setting or values.get(self.grant_setting, "") == self.grant_value
-        through = tuple(need.under(values) for need in self.through)
-        return replace(self, grant_required=self.grant_required and required, through=through)
-
-    def within(self, stanza: str) -> RequiredObject:
-        """The same need where the reference stands in a stanza, which a policy need not have."""
-        fields = (
-            re.sub(r"^spec\.", f"spec.{stanza}.", field) for field in (self.field, self.fail_open, self.all_namespaces)
-        )
-        field, fail_open, all_namespaces = fields
-        return replace(self, field=field, fail_open=fail_open, all_namespaces=all_namespaces, optional=True)
-
-
-@declared()
-class RequiredParameter:
-    """A field of the parameters of a Gateway, or of its class, without which a policy kind is refused there."""
-
-    group_kind: GroupKind = required_field(KIND, spread=True)
-    field: str = required_field(PATH)
-    """The field, below `spec` of the parameters."""
-    without: Literal["allowed", "refused"] = field_of(Choice(("allowed", "refused")), default="refused")
-    """What holds of a policy on a Gateway that has no such parameters; one on a route is allowed there."""
 
 
 @declared(kw_only=True)

@@ -11,7 +11,7 @@ from kubectl_policy.topology.references import parameters_ref
 
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, ObjectRef
-    from kubectl_policy.profiles.profile import RequiredParameter
+    from kubectl_policy.profiles.needs import RequiredParameter
     from kubectl_policy.topology.graph import Topology
     from kubectl_policy.topology.references import ParametersRef
 

@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.profiles.profile import RequiredParameter
+from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.questions.describe.objects import NotApplying, describe, not_applying
 from kubectl_policy.questions.unseen.things import Unseen
 from tests import build

@@ -12,7 +12,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, GatewayProfile, StatusProfile
-from kubectl_policy.profiles.profile import RequiredParameter
+from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.questions.predicted.policies import (
     AncestorStatus,
     PolicyCondition,

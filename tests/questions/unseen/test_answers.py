@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.profiles.profile import RequiredParameter
+from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy
 from kubectl_policy.questions.unseen.things import Unseen, cut_paths

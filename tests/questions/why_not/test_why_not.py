@@ -13,7 +13,7 @@ from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.profiles.merging import TargetLevel
-from kubectl_policy.profiles.profile import RequiredObject
+from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.shared.effects import affecting
 from kubectl_policy.questions.shared.reasons import RULES

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Event, Placement, StatusProfile
-    from kubectl_policy.profiles.profile import RequiredObject
+    from kubectl_policy.profiles.needs import RequiredObject
     from kubectl_policy.questions.explain.kinds import Basis, Explanation
     from kubectl_policy.render.explain.combining import Saying
 
