@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
@@ -40,7 +41,7 @@ class Filler:
     items: Filler | None
     default: Json = None
 
-    @property
+    @cached_property
     def goes_on(self) -> bool:
         """Whether there is anything to fill in within a value."""
         return bool(self.properties or self.others or self.items)

@@ -37,13 +37,27 @@ from kubectl_policy.topology.references import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.model import GroupKind, Json, Resource
+    from kubectl_policy.model import GroupKind, Json
+    from kubectl_policy.model.index import Index
     from kubectl_policy.topology.relations import Relations
 
 # What decides how objects are related that are no routes, of the fields of their specs.
 _DECIDING: Final = frozenset(
     {"listeners", "allowedListeners", "parentRef", "gatewayClassName", "ports", "controllerName"}
 )
+
+
+def _open_parts(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[bool]:
+    """Whether something is to be filled in, in each of the parts of a route that decide what it is related to."""
+    filters = route_filters(index, route) if route.group_kind in WITH_FILTERS else ()
+    yield any(map(is_unknown_hostname, strings_at(raw, "spec.hostnames")))
+    yield any(is_unknown(text_at(rule, "name")) for rule in items_at(raw, "spec.rules"))
+    yield any(
+        is_open(parent.object) or isinstance(parent.port, str) or is_unknown(parent.section)
+        for parent in parent_refs(index, route)
+    )
+    yield any(is_open(backend.object) or isinstance(backend.port, str) for backend in backend_refs(index, route))
+    yield any(is_open(each.object) for each in filters)
 
 
 @value()
@@ -74,24 +88,10 @@ class PossibleRelations:
     def _is_open(self, kind: GroupKind) -> bool:
         resources = self._index.of_kind(kind)
         if kind in ROUTES:
-            return any(map(self._is_open_route, resources))
+            return any(any(self._index.once(_open_parts, route.ref)) for route in resources)
         # Of what is not a route, little is read; and of that, any placeholder may decide.
         specs = (mapping_at(resource.raw, "spec") for resource in resources)
         return any(_is_any_unfilled(spec[field]) for spec in specs for field in _DECIDING.intersection(spec))
-
-    def _is_open_route(self, route: Resource) -> bool:
-        index, ref = self._index, route.ref
-        filters = route_filters(index, ref) if ref.group_kind in WITH_FILTERS else ()
-        return (
-            any(map(is_unknown_hostname, strings_at(route.raw, "spec.hostnames")))
-            or any(is_unknown(text_at(rule, "name")) for rule in items_at(route.raw, "spec.rules"))
-            or any(
-                is_open(parent.object) or isinstance(parent.port, str) or is_unknown(parent.section)
-                for parent in parent_refs(index, ref)
-            )
-            or any(is_open(backend.object) or isinstance(backend.port, str) for backend in backend_refs(index, ref))
-            or any(is_open(each.object) for each in filters)
-        )
 
     def around(self, obj: ObjectRef) -> tuple[tuple[ObjectRef, str], ...]:
         """What may be directly above an object or the routes to it, or attached to them, and by which reference."""

@@ -286,7 +286,7 @@ def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_k
     second = max((width for width in map(cells, hosts) if width <= _WIDEST), default=0)
     lines: list[Line] = []
     for (each, details), route, text in zip(shown, routes, hosts, strict=True):
-        about = ", ".join([*_rules(each), *owner_words([each.owner], owner_key)])
+        about = ", ".join([*_rules(each), *(owner_words([each.owner], owner_key) if each.owner else ())])
         spans = [Span(pad(route, first) if text or about else route, "subject")]
         spans += [Span(f"   {pad(text, second) if about else text}")] if text or about else []
         spans += [Span(f"   {about}", "aside")] if about else []
