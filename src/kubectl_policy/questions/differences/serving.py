@@ -82,22 +82,24 @@ class Serving:
                     places[place] = places.get(place, False) or binding.state == "attached"
             for place in self._by_delegation(route):
                 places[place] = True
-            answering = {place: certain for place, certain in places.items() if not self._fails_at(place, route)}
-            # Where all of them fail, the rules say so.
-            self._places[route] = answering or places
+            if route in self._failing:
+                answering = {place: certain for place, certain in places.items() if not self._fails_at(place, route)}
+                # Where all of them fail, the rules say so.
+                places = answering or places
+            self._places[route] = places
         return self._places[route]
 
     def _fails_at(self, place: NodeRef, route: ObjectRef) -> bool:
         """Whether every request that comes to a route at a place fails for a policy."""
-        failing = {path[-1] for each in self._failing.get(route, ()) for path in each.paths if place in path}
+        failing = {path[-1] for each in self._failing[route] for path in each.paths if place in path}
         return bool(failing) and failing.issuperset(NodeRef(route, rule) for rule in self.topology.sections(route))
 
     def _invalid(self, rule: NodeRef) -> str:
         """Why every request that a rule takes fails, if that is for a policy; empty if it is not."""
-        failing = self._failing.get(rule.object, ())
-        paths = {path for each in failing for path in each.paths if path[-1] == rule}
-        if not paths:
+        failing = self._failing.get(rule.object)
+        if not failing:
             return ""
+        paths = {path for each in failing for path in each.paths if path[-1] == rule}
         at = {place for place in self.places(rule.object) if any(place in path for path in paths)}
         if not at or at != {*self.places(rule.object)}:
             return ""
@@ -160,7 +162,7 @@ class Serving:
     def _answers_itself(self, raw: Json, named: Collection[_Named]) -> bool:
         """Whether requests to a rule are answered before they get to its backends, or may be: by what is not known."""
         types = [text_at(each, "type") for each in items_at(raw, "filters")]
-        return (
+        return bool(types) and (
             "RequestRedirect" in types
             or types.count("ExtensionRef") > len(named)
             or any(
@@ -198,12 +200,14 @@ def _rule(node: NodeRef, raw: Json, backends: list[Backend], *, by_itself: bool)
     if by_itself:
         return RuleAnswers(rule=node, matches=matches, answered=1, total=1)
     weights = [(backend, 1 if backend.routes is not None else backend.ref.weight) for backend in backends]
+    total = sum([weight for _, weight in weights])
+    broken = [(backend, weight) for backend, weight in weights if weight and _is_broken(backend)]
     return RuleAnswers(
         rule=node,
         matches=matches,
-        answered=sum(weight for backend, weight in weights if not _is_broken(backend)),
-        total=sum(weight for _, weight in weights),
-        broken=tuple(backend for backend, weight in weights if weight and _is_broken(backend)),
+        answered=total - sum([weight for _, weight in broken]),
+        total=total,
+        broken=tuple(backend for backend, _ in broken),
     )
 
 
