@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hypothesis import strategies as st
@@ -52,6 +51,6 @@ def contributions(draw: st.DrawFn, profile: PolicyKindProfile) -> tuple[Contribu
     found: list[Contribution] = []
     for number, place in enumerate(places):
         strategy = draw(st.sampled_from(MergeStrategy))
-        who = replace(source(f"p{number}", overrides=strategy.overrides), target=PLACES[place])
+        who = source(f"p{number}", overrides=strategy.overrides)._replace(target=PLACES[place])
         found.append(contribution_of(who, Stanza("spec", strategy, draw(specs)), profile))
     return tuple(found)

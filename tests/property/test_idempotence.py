@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import given
@@ -57,7 +56,7 @@ def test_a_policy_on_two_targets_of_a_path_is_in_force_as_it_is_written(
     """It neither beats itself nor adds to itself, whatever the kind chooses."""
     parts = [
         contribution_of(
-            replace(source("p", overrides=strategy.overrides), target=place), Stanza("spec", strategy, spec), profile
+            source("p", overrides=strategy.overrides)._replace(target=place), Stanza("spec", strategy, spec), profile
         )
         for place in PLACES
     ]

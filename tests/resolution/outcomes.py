@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import EffectivePolicy, PolicyKindProfile
@@ -49,7 +48,7 @@ def resolve(
 
 def brings(name: str, spec: Mapping[str, Json], at: NodeRef, profile: PolicyKindProfile = UNSAID) -> Contribution:
     """What the policy of that name brings to a path by way of a node, if it does not choose how it merges."""
-    who = replace(source(name, overrides=profile.default_strategy.overrides), target=at)
+    who = source(name, overrides=profile.default_strategy.overrides)._replace(target=at)
     return contribution_of(who, Stanza("spec", profile.default_strategy, spec), profile)
 
 

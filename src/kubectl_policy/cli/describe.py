@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from kubectl_policy.cli.blame import Authors
 from kubectl_policy.cli.options import Call, ShowAll, command
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.words import split_objects
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.describe.focus import Focus
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
@@ -66,15 +65,23 @@ def describe(
     """
     asked = split_objects("describe", objects or [])
     analysis = call.read()
-    from kubectl_policy.questions.describe.narrowing import focus_on
+    from kubectl_policy.model import NodeRef
+    from kubectl_policy.questions.describe.focus import EVERYTHING
     from kubectl_policy.questions.shared.selection import find
 
     subjects = list(dict.fromkeys(find(analysis, type_name, name, call.namespace) for type_name, name in asked))
-    focus = focus_on(analysis, kind or (), field or ())
-    found = [_answer(analysis, subject, section, focus) for subject in subjects]
-    authors = Authors(analysis) if blame else None
-    answers = [_at_lines(answer, call.lines, authors) for _, answer in found]
-    forms, shown = (found[0][0], answers[0]) if len(answers) == 1 else _together(answers)
+    focus, authors = EVERYTHING, None
+    if kind or field:
+        from kubectl_policy.questions.describe.narrowing import focus_on
+
+        focus = focus_on(analysis, kind or (), field or ())
+    if blame:
+        from kubectl_policy.cli.blame import Authors
+
+        authors = Authors(analysis)
+    nodes = [NodeRef(subject, section) for subject in subjects]
+    found = [_answer(analysis, node, focus, call.lines, authors) for node in nodes]
+    forms, shown = found[0] if len(found) == 1 else _together([answer for _, answer in found])
     call.show(forms, shown, analysis, problems=shown.diagnostics, unseen=shown.unseen, everything=show_all)
     mention_namespaces(analysis, subjects)
     if authors:
@@ -89,38 +96,50 @@ def _together(answers: "Sequence[Description]") -> "tuple[Forms, Descriptions]":
     return SEVERAL, Descriptions(tuple(answers))
 
 
-def _at_lines(answer: "Description", lines: "Lines", who: "Who | None") -> "Description":
-    """The same with the lines of fields instead of those of objects, and with who wrote them, if that was asked."""
-    from kubectl_policy.questions.describe.policies import PolicyDescription
-    from kubectl_policy.questions.shared.in_force import at_lines
-    from kubectl_policy.questions.shared.places import at_line
+def _answer(
+    analysis: "Analysis", node: "NodeRef", focus: "Focus", lines: "Lines", who: "Who | None"
+) -> "tuple[Forms, Description]":
+    """The answer about an object or a policy, with the lines of fields, and with who wrote them, if that was asked."""
+    subject = node.object
+    if analysis.registry.profile_of(subject.group_kind) is None:
+        return OBJECT, _object(analysis, node, focus, lines, who)
+    if node.section:
+        raise UsageError(f"{subject} is a policy, and policies have no sections", "leave out --section")
+    if focus.kinds:
+        raise UsageError(f"{subject} is a policy, and --kind is for other objects", "leave out --kind")
+    return POLICY, _policy(analysis, subject, focus, lines, who)
 
-    diagnostics = at_fields(answer.diagnostics, lines=lines)
-    if isinstance(answer, PolicyDescription):
-        fields = tuple(at_line(field, lines.locate, who) for field in answer.fields)
-        reasons = at_fields(answer.reasons, or_above=True, lines=lines)
-        return replace(answer, diagnostics=diagnostics, fields=fields, reasons=reasons)
+
+def _object(
+    analysis: "Analysis", subject: "NodeRef", focus: "Focus", lines: "Lines", who: "Who | None"
+) -> "ObjectDescription":
+    from kubectl_policy.questions.describe.objects import describe
+    from kubectl_policy.questions.shared.in_force import at_lines
+
+    answer = describe(analysis, subject)
+    if focus.kinds or focus.fields:
+        from kubectl_policy.questions.describe.narrowing import narrowed
+
+        answer = narrowed(analysis, answer, focus)
     return replace(
         answer,
-        diagnostics=diagnostics,
+        diagnostics=at_fields(answer.diagnostics, lines=lines),
         in_force=at_lines(answer.in_force, lines.locate, who),
         unattached=at_fields(answer.unattached, lines=lines),
     )
 
 
-def _answer(analysis: "Analysis", subject: "ObjectRef", section: str, focus: "Focus") -> "tuple[Forms, Description]":
-    if analysis.registry.profile_of(subject.group_kind) is None:
-        from kubectl_policy.model import NodeRef
-        from kubectl_policy.questions.describe.focus import EVERYTHING
-        from kubectl_policy.questions.describe.narrowing import narrowed
-        from kubectl_policy.questions.describe.objects import describe
-
-        answer = describe(analysis, NodeRef(subject, section))
-        return OBJECT, answer if focus == EVERYTHING else narrowed(analysis, answer, focus)
-    if section:
-        raise UsageError(f"{subject} is a policy, and policies have no sections", "leave out --section")
-    if focus.kinds:
-        raise UsageError(f"{subject} is a policy, and --kind is for other objects", "leave out --kind")
+def _policy(
+    analysis: "Analysis", policy: "ObjectRef", focus: "Focus", lines: "Lines", who: "Who | None"
+) -> "PolicyDescription":
     from kubectl_policy.questions.describe.policies import describe_policy
+    from kubectl_policy.questions.shared.places import at_line
 
-    return POLICY, replace(describe_policy(analysis, subject), focus=focus)
+    answer = describe_policy(analysis, policy)
+    return replace(
+        answer,
+        focus=focus,
+        diagnostics=at_fields(answer.diagnostics, lines=lines),
+        fields=tuple(at_line(field, lines.locate, who) for field in answer.fields),
+        reasons=at_fields(answer.reasons, or_above=True, lines=lines),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model.fields import FieldPath, integer_at, text_at, value_at
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, ObjectRef
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Source:
+class Source(NamedTuple):
     """Who set a value: a policy by way of one of its targets, or (`object` is the target) the target object itself.
 
     `overrides` is true of a value that was declared as an override. Where a filter of the target, a rule, names the

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE, with_article
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
 _DEFAULT = Implementation()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Edge:
+class Edge(NamedTuple):
     """A relation between two nodes; `link` names its row in `LINKS`."""
 
     parent: NodeRef
