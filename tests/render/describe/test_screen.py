@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+import yaml
+
 from kubectl_policy import analyze
+from kubectl_policy.cli import run, terminal
 from kubectl_policy.model import Origin
 from kubectl_policy.model.authorship import Authorship
 from kubectl_policy.questions.describe.objects import describe
@@ -14,6 +18,10 @@ from tests import build
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
     from kubectl_policy import Analysis
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.questions.describe.objects import ObjectDescription
@@ -105,7 +113,8 @@ def concert_hall() -> Analysis:
 
 
 TERMINAL: Final = View(100, terminal=True)
-ANSWER: Final = describe(concert_hall(), build.node("HTTPRoute", "tickets"))
+WORLD: Final = concert_hall()
+ANSWER: Final = describe(WORLD, build.node("HTTPRoute", "tickets"))
 
 
 def test_the_world_is_as_large_as_is_said() -> None:
@@ -175,18 +184,54 @@ def with_lines(answer: ObjectDescription) -> ObjectDescription:
     return replace(answer, in_force=tuple(groups))
 
 
-def test_every_row_has_its_line() -> None:
-    """At a terminal, too, and fields that share a row theirs together; only what was beaten may move below for it."""
-    placed = with_lines(ANSWER)
-    for width, moved in ((80, 0), (100, 2), (120, 2)):
-        view = View(width, terminal=True)
-        lines = shown(placed, "tree", view).splitlines()
-        assert len(lines) == len(shown(ANSWER, "tree", view).splitlines()) + moved
+def test_lines_stand_at_the_right() -> None:
+    """At a terminal, too, and fields that share a row theirs together."""
+    for width in (80, 100, 120):
+        lines = shown(with_lines(ANSWER), "tree", View(width, terminal=True)).splitlines()
         assert max(map(len, lines)) <= width
-    at_terminal = shown(placed, "tree", TERMINAL)
-    assert "  jwt.providers       [guild] issuer https://login.guild.example …   :35\n" in at_terminal
-    assert '  cors                allowMethods ["GET", "POST"], maxAge 1h   :37-38\n' in at_terminal
-    assert 'clientSelectors [{"sourceCIDR": {"type": "Distinct", "valu…   :28\n' in at_terminal
+    at_terminal = shown(with_lines(ANSWER), "tree", TERMINAL).splitlines()
+    ends = {len(row): row for row in at_terminal if row.startswith("  ") and re.search(r"   :[0-9-]+$", row)}
+    assert len(ends) == 1
+    rows = [" ".join(row.split()) for row in at_terminal]
+    assert "jwt.providers [guild] issuer https://login.guild.example … :35" in rows
+    assert 'cors allowOrigins ["https://hall.example"], allowMethods ["GET", "POST"] :36-37' in rows
+
+
+def test_a_line_makes_room_for_what_was_beaten() -> None:
+    """At a terminal it moves nothing below a row: the heading says which file; `--show-all` has it."""
+    placed = with_lines(ANSWER)
+    for width in (80, 100, 120):
+        view = View(width, terminal=True)
+        with_them, without = (shown(answer, "tree", view).splitlines() for answer in (placed, ANSWER))
+        below = [sum(row.lstrip().startswith("instead of") for row in rows) for rows in (with_them, without)]
+        assert below[0] == below[1]
+    beaten = "instead of 15s, default/house (the route's own timeout wins)"
+    row = f"  timeout.http.requestTimeout      5s   {beaten}"
+    assert row in shown(placed, "tree", TERMINAL).splitlines()
+    line = LINES["timeout.http.requestTimeout"]
+    for view, there in ((View(120, terminal=True), True), (replace(TERMINAL, everything=True), False)):
+        rows = (" ".join(row.split()) for row in shown(placed, "tree", view).splitlines())
+        (row,) = (row for row in rows if row.startswith("timeout.http.requestTimeout 5s"))
+        assert row.endswith(f":{line}")
+        assert (beaten in row) == there
+
+
+def test_read_from_a_file_it_fits_a_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the command, which says at a terminal on which line each setting is written."""
+    objects = [dict(each.raw) for each in WORLD.snapshot.resources]
+    (tmp_path / "hall.yaml").write_text(yaml.safe_dump_all(objects, sort_keys=False), "utf-8")
+    monkeypatch.setattr(terminal, "is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "100")
+    assert run(["describe", "httproute/tickets", "--complete", "--offline", str(tmp_path / "hall.yaml")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    end = lines.index("Next") - 1
+    assert end <= 50
+    assert max(map(len, lines[:end])) <= 100
+    origins = [row for row in lines[:end] if re.search(r" hall[.]yaml:[0-9]+$", row)]
+    assert len(origins) == 7
+    assert sum(bool(re.search(r"   :[0-9-]+$", row)) for row in lines[:end]) == 20
 
 
 def test_piped_every_field_has_its_line() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from itertools import groupby, takewhile
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhere
 from kubectl_policy.render.output.text import Line, Span, cells, pad
@@ -14,7 +14,7 @@ from kubectl_policy.render.words.settings import DEFAULT, perhaps
 from kubectl_policy.render.words.values import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.render.describe.by_policy import Beaten, OfKind, OfSource, Replaced, Row
@@ -23,17 +23,27 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.text import View
     from kubectl_policy.resolution import Fate, Source
 
+    # Whether some rows have room in one.
+    _Fits: TypeAlias = Callable[[Sequence[Row]], bool]
+
 _INDENT: Final = 2
 _ROW: Final = 2
 _FEW_NAMES: Final = 4
 _GAP: Final = 3
 # A value column is no wider than this: a longer value just reaches further.
 _WIDEST_VALUE: Final = 24
+# Fields that stand side by side make no wider a row than this, which is read at a glance.
+_WIDEST_TOGETHER: Final = 72
+# Where settings are written stands at the right, but no further to the right than this.
+_WIDEST: Final = 120
 
 
-def fields_of(kind: Sequence[InForce], places: Places, names: Names, view: View) -> Iterator[Line]:
-    """The section of one kind: a heading, then each policy with its fields, then what the kind's answer rests on."""
-    yield from _Section(by_policy(kind), places, names, view).lines()
+def sections_of(kinds: Iterable[Sequence[InForce]], places: Places, names: Names, view: View) -> Iterator[Line]:
+    """For each kind each policy with its fields, then what the kind's answer rests on; the lines at one margin."""
+    sections = [_Section(by_policy(kind), places, names, view) for kind in kinds]
+    margin = max((section.needed for section in sections), default=0)
+    for section in sections:
+        yield from section.lines(margin)
 
 
 class _Section:
@@ -42,29 +52,45 @@ class _Section:
     def __init__(self, kind: OfKind, places: Places, names: Names, view: View) -> None:
         self.kind, self.places, self.names, self.view = kind, places, names, view
         # All of a kind is behind what the answer is about, or none of it is.
-        self.behind = f", {places.words(kind.positions, behind=True)}" if kind.groups[0].passes_down else ""
-        self.placed = [self._by_place(source) for source in kind.sources]
+        words = places.words(kind.positions, behind=True) if kind.groups[0].passes_down else ""
+        self.behind = bool(words)
+        self.on = "behind" if words.startswith("behind ") else "on"
+        self.field = 0
+        self.placed = self._all_placed()
         rows = [row for by_place in self.placed for together in by_place.values() for row in together]
-        # At a terminal a few long names do not move the values of all others.
-        most = view.width * 3 // 10 if view.cuts else view.width
-        self.field = max((size for row in rows if (size := cells(row.setting.field)) <= most), default=0)
         self.lines_of = {id(row): names.lines(row.together or (row.setting,)) for row in rows}
         self.texts = {id(row): self._value(row) for row in rows}
-        self.value = max((size for size in map(cells, self.texts.values()) if size <= _WIDEST_VALUE), default=0)
-        self.line_at = _ROW + self.field + _GAP + self.value + _GAP
+        # Something may stand beside a value.
+        beside = (cells(self.texts[id(row)]) for row in rows if row.beaten or row.setting.blame)
+        self.value = max((size for size in beside if size <= _WIDEST_VALUE), default=0)
+        self.value_at = _ROW + self.field + _GAP
         self.widest_line = max(map(cells, self.lines_of.values()), default=0)
         self.heads = {source.source.object for source in kind.sources}
-        headings = [cells(self._heading(source, rows)) for source, rows in zip(kind.sources, self.placed, strict=True)]
-        self.origins = max(headings, default=0) + _GAP
+        widths = [*map(self._heading_width, kind.sources, self.placed), *map(self._row_width, rows)]
+        # What is wider leaves the margin where the others have it.
+        self.needed = max((size for size in widths if size <= min(view.width, _WIDEST)), default=0)
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self, margin: int) -> Iterator[Line]:
         for source, by_place in zip(self.kind.sources, self.placed, strict=True):
-            yield from self._source(source, by_place)
+            yield from self._source(source, by_place, margin)
         for replaced in self.kind.without:
             yield self._without(replaced)
         for group in self.kind.groups:
             yield from doubts_of(group, self.kind.groups)
         yield from basis_lines(self.kind.groups)
+
+    def _all_placed(self) -> list[dict[str, list[Row]]]:
+        """The rows of each policy by place, with the column of names as wide as they need it.
+
+        The fields of one thing have its name, which is shorter than theirs; the less room is left for values, the fewer
+        of them share a row.
+        """
+        while True:
+            placed = [self._by_place(source) for source in self.kind.sources]
+            needed = self._field_width(row for by_place in placed for rows in by_place.values() for row in rows)
+            if needed <= self.field:
+                return placed
+            self.field = needed
 
     def _by_place(self, source: OfSource) -> dict[str, list[Row]]:
         """The rows of a policy by where they are in force, in words; of what goes without saying first."""
@@ -74,17 +100,29 @@ class _Section:
             by_place.setdefault(self.places.limits(row.positions, below), []).append(row)
         return {limits: self._joined(by_place[limits]) for limits in sorted(by_place, key=bool)}
 
+    def _field_width(self, rows: Iterable[Row]) -> int:
+        """How wide the column of names is: at a terminal a few long ones do not move the values of all others."""
+        most = self.view.width * 3 // 10 if self.view.cuts else self.view.width
+        return max((size for row in rows if (size := cells(row.setting.field)) <= most), default=0)
+
     def _joined(self, rows: list[Row]) -> list[Row]:
         """At a terminal, fields that stand side by side in one thing as one row, where there is room for them."""
-        return list(_together(rows, self.view.width * 3 // 5)) if self.view.cuts else rows
+        return list(_together(rows, self._fits)) if self.view.cuts else rows
 
-    def _source(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> Iterator[Line]:
-        yield self._heading_line(source, by_place)
+    def _fits(self, rows: Sequence[Row]) -> bool:
+        """Whether some fields are in one thing, and there is room for them in a row, beside the lines they are on."""
+        parent, line = _parent(rows), self.names.lines([row.setting for row in rows])
+        beside = cells(line) + _GAP if line else 0
+        room = self.view.width - _ROW - max(self.field, cells(parent)) - _GAP - beside
+        return bool(parent) and cells(_words(rows)) <= min(room, _WIDEST_TOGETHER)
+
+    def _source(self, source: OfSource, by_place: Mapping[str, list[Row]], margin: int) -> Iterator[Line]:
+        yield self._heading_line(source, by_place, margin)
         for limits, rows in by_place.items():
             if limits and len(by_place) > 1:
-                yield Line((Span(f"{_on(limits)}:", "aside"),), _ROW)
+                yield Line((Span(f"{self._where(limits)}:", "aside"),), _ROW)
             for row in rows:
-                yield from self._row(row)
+                yield from self._row(row, margin)
         if not source.rows:
             yield Line((Span("sets no field", "aside"),), _ROW)
         for replaced in source.replaced:
@@ -92,18 +130,28 @@ class _Section:
 
     def _heading(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> str:
         """`RetryPolicy shop/cart → rule cart`; with where it is in force, if that is the same for all that it sets."""
-        limits = _only(by_place)
-        return f"{self.names.heading(source, self.kind.groups[0])}{f', {_on(limits)}' if limits else ''}{self.behind}"
+        heading, limits = self.names.heading(source, self.kind.groups[0]), _only(by_place)
+        if self.behind:
+            positions = frozenset[int]().union(*(row.positions for row in source.rows)) or self.kind.positions
+            behind = self.places.words(positions, behind=True)
+            return f"{heading}, {'behind it' if heading.endswith(behind.removeprefix('behind')) else behind}"
+        return f"{heading}{f', {self._where(limits)}' if limits else ''}"
 
-    def _heading_line(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> Line:
+    def _where(self, limits: str) -> str:
+        """`on rule cart only`, or `behind` it; `through HTTPRoute shop/cart only` needs no more."""
+        return limits if limits.startswith("through ") else f"{self.on} {limits}"
+
+    def _heading_width(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> int:
+        """How far a heading reaches, with where its policy was read."""
+        return cells(self._heading(source, by_place)) + _GAP + cells(self.names.origin(source.source.object))
+
+    def _heading_line(self, source: OfSource, by_place: Mapping[str, list[Row]], margin: int) -> Line:
         """The heading, where the policy was read, and what its controller says to the contrary."""
         policy, heading = source.source.object, self._heading(source, by_place)
         spans = [Span(heading, "heading")]
         origin = self.names.origin(policy)
         if origin:
-            room = self.view.width - cells(origin)
-            spans.append(Span(" " * max(min(self.origins, room) - cells(heading), _GAP)))
-            spans.append(Span(origin, "aside"))
+            spans += [Span(" " * max(margin - cells(origin) - cells(heading), _GAP)), Span(origin, "aside")]
         contrary = self.names.contrary([policy])
         if contrary:
             message = f": {self._message(source)}" if self._message(source) else ""
@@ -114,40 +162,61 @@ class _Section:
         about = self.names.about[source.source.object]
         return about.contrary.message if about.contrary else ""
 
-    def _row(self, row: Row) -> Iterator[Line]:
-        """A field, its value, the line that it is written on, and what it beat: beside it, or below what is wide."""
+    def _row(self, row: Row, margin: int) -> Iterator[Line]:
+        """A field, its value, what it beat beside it or below, and at the right the line that it is written on.
+
+        At a terminal this line is left out where what was beaten leaves no room for it: the heading says which file.
+        """
+        spans, below = self._beside(row)
+        line = "" if row.setting.blame else self.lines_of[id(row)]
+        used = _ROW + _width(spans)
+        start = max(margin - cells(line), used + _GAP)
+        # Where nothing is cut a value may be wider than the page, and its line stays with it.
+        if line and (start + cells(line) <= self.view.width or not self.view.cuts):
+            spans[-1] = replace(spans[-1], text=f"{spans[-1].text}{' ' * (start - used)}")
+            spans.append(Span(line, "aside"))
+        yield Line(tuple(spans), _ROW, self.value_at)
+        for under in below:
+            # Below the value, if there is room for it.
+            indent = self.value_at if self.value_at + _width(under) <= self.view.width else _ROW + _INDENT
+            yield Line(tuple(under), indent, indent + _INDENT)
+
+    def _row_width(self, row: Row) -> int:
+        """How far a row reaches with the line that it is written on; one without is no matter."""
+        if row.setting.blame or not self.lines_of[id(row)]:
+            return 0
+        return _ROW + _width(self._beside(row)[0]) + _GAP + cells(self.lines_of[id(row)])
+
+    def _beside(self, row: Row) -> tuple[list[Span], list[list[Span]]]:
+        """A field and its value with what there is room for beside them, in columns; and what is left to be below."""
         setting, text = row.setting, self.texts[id(row)]
-        hang = _ROW + self.field + _GAP
         spans = [Span(pad(setting.field, self.field) + " " * _GAP), Span(text, "value")]
-        longer = max(cells(setting.field) - self.field, 0)
         notes = [f"({DEFAULT})"] if setting.defaulted else []
         notes += [perhaps(setting).strip()] if perhaps(setting) else []
         if notes:
             spans.append(Span(f" {' '.join(notes)}", "aside", prose=True))
-        used = hang + longer + cells(text) + sum(cells(span.text) for span in spans[2:])
-        # What comes beside it stands in columns as far as there is room for them.
-        line = self.lines_of[id(row)]
-        beaten = [self._instead(row, each) for each in row.beaten]
-        start = max(self.line_at, used + _GAP)
-        has_room = start + cells(line) <= self.view.width
-        # Where nothing is cut a value may be wider than the page, and its line stays with it.
-        if line and (has_room or not (self.view.cuts or setting.blame)):
-            spans[-1] = replace(spans[-1], text=f"{spans[-1].text}{' ' * (start - used)}")
-            spans.append(Span(line, "aside"))
-            used = start + cells(line)
-        elif setting.blame:
+        below = [self._instead(row, each) for each in row.beaten]
+        column, line = self.value_at + self.value + _GAP, self.lines_of[id(row)]
+        if setting.blame:
             # Who wrote it was asked for, and is never left out.
-            beaten.insert(0, [Span(line, "aside")])
-        room = self.view.width - used - sum(cells(span.text) for span in beaten[0]) if beaten else 0
-        if beaten and room >= _GAP:
-            column = self.line_at + self.widest_line + _GAP if line else hang + self.value + _GAP
-            spans += [Span(" " * min(max(column - used, _GAP), room)), *beaten.pop(0)]
-        yield Line(tuple(spans), _ROW, hang)
-        for under in beaten:
-            # Below the value, if there is room for it.
-            has_room = hang + sum(cells(span.text) for span in under) <= self.view.width
-            indent = hang if has_room else _ROW + _INDENT
-            yield Line(tuple(under), indent, indent + _INDENT)
+            written = [Span(line, "aside")]
+            beside = self._at(column, spans, written)
+            spans, below = [*spans, *beside], below if beside else [written, *below]
+            column += self.widest_line + _GAP
+        elif line and below:
+            beside = self._at(column, spans, below[0], _GAP + cells(line))
+            if beside:
+                return [*spans, *beside], below[1:]
+            if not self.view.cuts:
+                return spans, below
+        beside = self._at(column, spans, below[0]) if below else []
+        return [*spans, *beside], below[1:] if beside else below
+
+    def _at(self, column: int, spans: Sequence[Span], more: Sequence[Span], kept: int = 0) -> list[Span]:
+        """More in a column of a row, or nearer if it needs the room; none if there is none beside what is kept."""
+        used = _ROW + _width(spans)
+        room = self.view.width - kept - used - _width(more)
+        return [Span(" " * min(max(column - used, _GAP), room)), *more] if room >= _GAP else []
 
     def _value(self, row: Row) -> str:
         """A value in the room that there is, beside the line that it is written on; who wrote it may stand below."""
@@ -165,7 +234,7 @@ class _Section:
         value = shortened(fate.value, self.view.width // 3, self.view)
         why = f"{DEFAULT}; {beaten.why}" if fate.defaulted else beaten.why
         return [
-            Span(f"{f'{_on(where)} ' if where else ''}instead of {value},", "beaten"),
+            Span(f"{f'{self._where(where)} ' if where else ''}instead of {value},", "beaten"),
             Span(f" {self._loser(fate.source)}", "beaten"),
             Span(f" ({why})", "beaten", prose=True),
         ]
@@ -194,7 +263,7 @@ class _Section:
         else:
             who = "no effect" if own else f"{loser} has no effect"
             words = f"{who}: {self._fields(fates)} ({replaced.why})"
-        limited = f"{_on(where)}, " if where and where != only else ""
+        limited = f"{self._where(where)}, " if where and where != only else ""
         return Line((Span(f"{limited}{words}", "beaten", prose=True),), _ROW, _ROW + _INDENT)
 
     def _without(self, replaced: Replaced) -> Line:
@@ -213,9 +282,8 @@ class _Section:
         )
 
 
-def _on(limits: str) -> str:
-    """`on rule cart only`; `through HTTPRoute shop/cart only` needs no more."""
-    return limits if limits.startswith("through ") else f"on {limits}"
+def _width(spans: Iterable[Span]) -> int:
+    return sum(cells(span.text) for span in spans)
 
 
 def _alone(setting: Setting, row: Row) -> bool:
@@ -226,20 +294,31 @@ def _alone(setting: Setting, row: Row) -> bool:
     return bool(said or not plain)
 
 
-def _together(rows: Sequence[Row], room: int) -> Iterator[Row]:
+def _together(rows: Sequence[Row], fits: _Fits) -> Iterator[Row]:
     """Rows, those side by side that are in one thing as one: `backOff   baseInterval 100ms, maxInterval 1s`."""
-    waiting: list[Row] = []
-    for row in rows:
-        alone = _alone(row.setting, row)
-        if waiting and (alone or not _fits([*waiting, row], room)):
-            yield _one(waiting)
-            waiting = []
+    for alone, run in groupby(rows, lambda row: _alone(row.setting, row)):
         if alone:
-            yield row
-        else:
-            waiting.append(row)
-    if waiting:
+            yield from run
+            continue
+        waiting: list[Row] = []
+        for unit in _units(list(run), fits):
+            if waiting and not fits([*waiting, *unit]):
+                yield _one(waiting)
+                waiting = []
+            waiting += unit
         yield _one(waiting)
+
+
+def _units(rows: Sequence[Row], fits: _Fits, depth: int = 1) -> Iterator[list[Row]]:
+    """Rows by what they are in; what does not fit into a row as a whole by what it holds, and so on."""
+    for _, group in groupby(rows, lambda row: row.setting.field.split(".")[:depth]):
+        unit = list(group)
+        if fits(unit):
+            yield unit
+        elif len({row.setting.field for row in unit}) > 1:
+            yield from _units(unit, fits, depth + 1)
+        else:
+            yield from ([row] for row in unit)
 
 
 def _parent(rows: Sequence[Row]) -> str:
@@ -252,10 +331,6 @@ def _parent(rows: Sequence[Row]) -> str:
 def _words(rows: Sequence[Row]) -> str:
     parent = _parent(rows)
     return ", ".join(f"{row.setting.field.removeprefix(f'{parent}.')} {flow(row.setting.value)}" for row in rows)
-
-
-def _fits(rows: Sequence[Row], room: int) -> bool:
-    return bool(_parent(rows)) and cells(_words(rows)) <= room
 
 
 def _one(rows: Sequence[Row]) -> Row:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
-from kubectl_policy.render.describe.fields import fields_of
+from kubectl_policy.render.describe.fields import sections_of
 from kubectl_policy.render.describe.headline import object_headline, told_causes
 from kubectl_policy.render.describe.named import Names
 from kubectl_policy.render.describe.overview import by_kind, overview
@@ -51,7 +51,7 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         *((BLANK, *short) if short else ()),
         *_paths(answer, places, view),
         *((BLANK,) if kinds else ()),
-        *(line for of_kind in kinds for line in fields_of(of_kind, places, names, view)),
+        *sections_of(kinds, places, names, view),
         *references_section(answer.referred_to_by, answer.subject.object),
         *section("Does not apply", _not_applying(answer)),
         *unseen_section(answer.unseen),
