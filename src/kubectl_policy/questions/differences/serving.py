@@ -57,9 +57,10 @@ class RuleAnswers:
 class Serving:
     """What is served in one state, looked up when it is asked for."""
 
-    def __init__(self, analysis: Analysis, failing: Iterable[FailingRoute] = ()) -> None:
-        """Remember where to look, and which routes fail for a policy."""
+    def __init__(self, analysis: Analysis, failing: Iterable[FailingRoute] = (), other: Serving | None = None) -> None:
+        """Remember where to look, which routes fail for a policy, and the `other` one of two states."""
         self.analysis = analysis
+        self._other = other
         self._failing: dict[ObjectRef, list[FailingRoute]] = {}
         for each in failing:
             self._failing.setdefault(each.route, []).append(each)
@@ -141,6 +142,8 @@ class Serving:
 
     def rules(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         """The rules of a route in their order."""
+        if route not in self._rules and self._other and self._answers_like(self._other, route):
+            self._rules[route] = self._other.rules(route)
         if route not in self._rules:
             raws = items_at(self.analysis.index.raw(route), "spec.rules")
             backends: list[list[Backend]] = [[] for _ in raws]
@@ -158,6 +161,16 @@ class Serving:
                 for node, raw, of_rule, named in zip(nodes, raws, backends, filters, strict=True)
             )
         return self._rules[route]
+
+    def _answers_like(self, other: Serving, route: ObjectRef) -> bool:
+        """Whether all that decides on the rules of a route is known to be as in another state."""
+        index = self.analysis.index
+        return (
+            index.get(route) is other.analysis.index.get(route)
+            and self.topology.backends(route) is other.topology.backends(route)
+            and not (route in self._failing or route in other._failing)
+            and not (route.group_kind in WITH_FILTERS and route_filters(index, route))
+        )
 
     def _answers_itself(self, raw: Json, named: Collection[_Named]) -> bool:
         """Whether requests to a rule are answered before they get to its backends, or may be: by what is not known."""
