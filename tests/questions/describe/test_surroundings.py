@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy import analyze
+from kubectl_policy.model import Gap, Origin
 from tests import build
 from tests.render.worlds import about, defaults, world
 
@@ -46,6 +47,17 @@ def test_what_a_controller_says_to_the_contrary(status: Json, expected: str | No
     policy = build.resource("ColorPolicy", "p", spec, group="example.com", status=status)
     (source,) = about(world(policy), "HTTPRoute", "r").sources
     assert (source.policy, source.contrary and source.contrary.reason) == (policy.ref, expected)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("p", "a patch"), ("q", "")])
+def test_what_may_not_be_as_it_was_read(name: str, expected: str) -> None:
+    """A policy that something patches, and no other."""
+    policy = build.resource(
+        "ColorPolicy", "p", {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}, group="example.com"
+    )
+    gap = Gap("ColorPolicy", "default", "a patch", Origin("patch.yaml", 1), name=name)
+    (source,) = about(world(policy, gaps=[gap]), "HTTPRoute", "r").sources
+    assert source.otherwise == expected
 
 
 def test_a_route_has_the_hostnames_that_its_listeners_take() -> None:

@@ -321,6 +321,16 @@ def test_what_a_controller_reports_to_the_contrary_stands_with_the_policy(more: 
     assert f"ColorPolicy default/p → HTTPRoute default/r   test.yaml:1   {expected}: no such field\n" in text
 
 
+def test_a_policy_that_may_be_different_says_so() -> None:
+    """In its line and at its heading, there with the reason: what it sets is not certain."""
+    spec: dict[str, Json] = {"targetRefs": [build.target("r", "HTTPRoute")], "color": "red"}
+    policy = build.resource("ColorPolicy", "p", spec, group="example.com")
+    gap = Gap("ColorPolicy", "default", "x.yaml patches it", Origin("x.yaml", 1), name="p")
+    text = _tree(about(world(policy, gaps=[gap]), "HTTPRoute", "r"), View(160))
+    assert "  ColorPolicy  color red  default/p → HTTPRoute default/r; may be different\n" in text
+    assert "ColorPolicy default/p → HTTPRoute default/r   test.yaml:1   may be different: x.yaml patches it\n" in text
+
+
 def test_a_policy_without_fields_is_named() -> None:
     """It takes part although it sets nothing."""
     text = _tree(about(world(build.policy("p", build.target("r", "HTTPRoute"), age=1)), "HTTPRoute", "r"))

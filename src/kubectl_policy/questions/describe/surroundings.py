@@ -37,11 +37,15 @@ class Unattached:
 
 @value(kw_only=True)
 class PolicyInAnswer:
-    """A policy of an answer: where it was read, and what a controller reports to the contrary of what is computed."""
+    """A policy of an answer: where it was read, and what a controller reports to the contrary of what is computed.
+
+    `otherwise` says why it may not be as it was read: a patch that was not applied, say. It is empty if that is not so.
+    """
 
     policy: ObjectRef
     origin: Origin | None
     contrary: ReportedCondition | None
+    otherwise: str = ""
 
 
 def hostnames_of(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> tuple[str, ...]:
@@ -91,4 +95,10 @@ def policies_in(analysis: Analysis, policies: Iterable[ObjectRef], paths: Sequen
     """Each of some policies, with where it was read and what a controller reports of it for what is on some paths."""
     around = {node.object for path in paths for node in path}
     for resource in filter(None, map(analysis.index.get, policies)):
-        yield PolicyInAnswer(policy=resource.ref, origin=resource.origin, contrary=contrary_report(resource, around))
+        gap = next(analysis.index.absence.gaps_of(resource.ref), None)
+        yield PolicyInAnswer(
+            policy=resource.ref,
+            origin=resource.origin,
+            contrary=contrary_report(resource, around),
+            otherwise=gap.reason if gap else "",
+        )

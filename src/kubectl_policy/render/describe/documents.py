@@ -127,6 +127,7 @@ shape(
     Field("policy"),
     Field("origin"),
     Field("contrary", doc="The condition by which a controller says that it does not work here; null if none does."),
+    Field("otherwise", doc="Why it may not be as it was read; empty where nothing speaks for that."),
 )
 shape(
     AncestorStatus,

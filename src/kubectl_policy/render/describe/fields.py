@@ -156,6 +156,8 @@ class _Section:
         if contrary:
             message = f": {self._message(source)}" if self._message(source) else ""
             spans.append(Span(f"   {contrary}{message}", "warning", prose=True))
+        if self.names.otherwise([policy]):
+            spans.append(Span(f"   may be different: {self.names.about[policy].otherwise}", "warning", prose=True))
         return Line(tuple(spans), 0, _ROW + _INDENT)
 
     def _message(self, source: OfSource) -> str:

@@ -108,6 +108,11 @@ class Names:
         told = (self.about[policy].contrary for policy in policies if policy in self.about)
         return next((contrary_words(condition) for condition in told if condition), "")
 
+    def otherwise(self, policies: Iterable[ObjectRef]) -> str:
+        """`may be different`, if a policy may not be as it was read; else empty."""
+        doubtful = any(self.about[policy].otherwise for policy in policies if policy in self.about)
+        return "may be different" if doubtful else ""
+
 
 def contrary_words(condition: ReportedCondition) -> str:
     """`controller reports Invalid`, in the controller's own word."""

@@ -102,7 +102,7 @@ def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names:
         summary="; ".join(_summary(group)),
         sources="" if group.profile.own else _sources(group, targets, names),
         doubt=" (may hold)" if group.undecided else "",
-        warning=names.contrary(group.policies),
+        warning="; ".join(filter(None, [names.contrary(group.policies), names.otherwise(group.policies)])),
         rank=_rank(group),
     )
 
