@@ -134,6 +134,17 @@ def test_what_may_hold_is_marked() -> None:
     assert "(may hold)" in shown(of(world(*either, complete=True), kinds=("oddpolicy",)), "table")
 
 
+def test_what_may_be_different_says_so() -> None:
+    """A policy that a patch may change, and not what others set."""
+    gap = Gap("ColorPolicy", "default", "x.yaml patches it", Origin("x.yaml", 1), name="p")
+    policies = [
+        build.policy("p", build.target("g"), a=1),
+        build.policy("l", build.target("g"), kind="OddPolicy", odd=1),
+    ]
+    table = shown(of(world(*policies, gaps=[gap], complete=True)), "table", View(headers=False))
+    assert table.splitlines()[0].split("   ")[-2:] == ["a 1 (may be different)", "odd 1"]
+
+
 def test_the_headline_says_what_is_missing() -> None:
     """Of how many, and how many get no traffic."""
     assert matrix_headline(of(several())) == "5 rules."

@@ -12,6 +12,7 @@ from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.in_force import summary_of
 from kubectl_policy.questions.shared.places import Places, origin_of
 from kubectl_policy.questions.unseen.answers import unseen_needs
+from kubectl_policy.questions.unseen.things import gaps
 from kubectl_policy.resolution import plain
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Part:
     `summary` says it in short phrases, `settings` are the fields that the column is about, none if it is about a whole
     kind. `sources` are whose they are. It is not `certain` where it is not known how the policies there combine, and
     where it `passes_down`, it takes effect further down than the row's paths reach. Without what is `unseen`, a policy
-    that sets it is invalid.
+    that sets it is invalid; if that was read and is not as it was read, what is in force is different.
     """
 
     kind: GroupKind
@@ -158,6 +159,8 @@ class Outcome:
         self, summary: tuple[str, ...], settings: tuple[Written, ...], sources: Iterable[Source], resolution: Resolution
     ) -> Part:
         sources = tuple(sources)
+        policies = dict.fromkeys(source.object for source in sources)
+        otherwise = (gap for policy in policies for gap in self._analysis.index.absence.gaps_of(policy))
         return Part(
             kind=resolution.kind,
             summary=summary,
@@ -166,9 +169,7 @@ class Outcome:
             certain=any(source not in resolution.undecided for source in sources),
             passes_down=False,
             paths=(),
-            unseen=tuple(
-                dict.fromkeys(unseen_needs(self._analysis, dict.fromkeys(source.object for source in sources)))
-            ),
+            unseen=tuple(dict.fromkeys((*unseen_needs(self._analysis, policies), *gaps(self._analysis, otherwise)))),
         )
 
     def _phrases(self, field: str, settings: tuple[Written, ...]) -> tuple[str, ...]:

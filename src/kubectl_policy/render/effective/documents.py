@@ -40,7 +40,10 @@ shape(
     Field("certain", doc="False where it is not known how the policies there combine."),
     Field("passesDown", doc="True if it takes effect further down than the paths of the row reach."),
     numbers_field("paths", lambda part: part.paths, "The numbers of the paths on which it is in force."),
-    Field("unseen", doc="What was not read, and without which a policy that sets it is invalid."),
+    Field(
+        "unseen",
+        doc="What was not read, or not as it is: a policy that sets this may be invalid, or different.",
+    ),
 )
 shape(
     Cell,

@@ -90,8 +90,10 @@ def _words(part: Part) -> str:
     else:
         words = ", ".join(f"{setting.field} {flow(setting.value)}" for setting in part.settings) or "set"
     passed = " (for what is below)" if part.passes_down else ""
-    doubt = " (may be invalid)" if part.unseen else ""
-    return f"{words}{passed}{doubt if part.certain else ' (may hold)'}"
+    if not part.certain:
+        return f"{words}{passed} (may hold)"
+    doubts = [f" (may be {'different' if is_there else 'invalid'})" for is_there in {it.is_there for it in part.unseen}]
+    return f"{words}{passed}{''.join(sorted(doubts))}"
 
 
 def _from(row: Row, place: int) -> tuple[str, ...]:
