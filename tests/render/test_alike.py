@@ -123,7 +123,7 @@ class TestDiffering:
     def test_a_policy_on_two_gateways(self) -> None:
         """What it set stands once, and so does whose value comes instead."""
         text = differing(world(on_gateways(a=1), on_route(a=3)), "own")
-        assert text.count("ColorPolicy.example.com ·") == 1
+        assert text.count("Changed · ColorPolicy · ") == 1
         assert "a 3 → 1, set by ColorPolicy default/house → Gateway default/one and Gateway default/two" in text
         assert (
             ", was set by ColorPolicy default/own → HTTPRoute default/r HTTPRoute default/r, Service default/s" in text
@@ -133,14 +133,14 @@ class TestDiffering:
         """Of several changes that are alike it is said on which paths together, if these are not all."""
         analysis = world(build.policy("house", *GATEWAYS, a=1), number=3)
         text = differing(analysis, "house")
-        assert text.count("ColorPolicy.example.com ·") == 1
-        assert "HTTPRoute default/r (Gateways default/one, default/two" in text
+        assert text.count("Lost, no ColorPolicy is left · ") == 1
+        assert "HTTPRoute default/r (Gateways default/one and default/two" in text
 
     def test_what_is_not_alike(self) -> None:
         """Another policy, or another value."""
         other = build.policy("other", GATEWAYS[1], age=2, a=2)
         text = differing(world(build.policy("house", GATEWAYS[0], a=1), other), "house", "other")
-        assert text.count("ColorPolicy.example.com ·") == 2
+        assert text.count("Lost, no ColorPolicy is left · ") == 2
 
 
 class TestSaidOnce:

@@ -202,10 +202,10 @@ def test_routes_and_policies_in_numbers() -> None:
 def test_what_is_left_elsewhere_is_not_said_to_be_lost() -> None:
     """A policy that is overridden on one path leaves something there; one that was alone leaves nothing."""
     assert blast_headline(without("TimeoutPolicy baker/slow")).endswith(
-        "both, which lose every setting of TimeoutPolicy on the paths that it affects."
+        "both, which are left without any TimeoutPolicy where it was in force."
     )
     assert blast_headline(without("BackendTLSPolicy pastry/cream")).endswith(
-        "that Service (including security settings), which loses every setting of BackendTLSPolicy."
+        "that Service (including security settings), which is left without any BackendTLSPolicy."
     )
 
 
@@ -215,7 +215,9 @@ def test_security_is_part_of_the_sentence_about_a_policy() -> None:
     (effect,) = answer.difference.effects
     secure = replace(effect, fields=tuple(replace(one, security=True) for one in effect.fields))
     found = replace(answer, difference=replace(answer.difference, effects=(secure,)))
-    assert "changes all 3 (including security settings), which lose" in blast_headline(found)
+    assert "changes all 3 (including security settings), which are left without any SecurityPolicy" in blast_headline(
+        found
+    )
     other = replace(found, reach=None, subject=build.ref("Gateway", "x"))
     assert blast_headline(other) == (
         "Deleting Gateway default/x takes settings from 3 objects, including security settings."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
 from kubectl_policy.render.changes.relations import first_lines
@@ -22,6 +22,7 @@ from tests.render.changes.differences import difference
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kubectl_policy.model import Json
     from kubectl_policy.questions.differences.effects import ChangeSort
 
 ROUTE = NodeRef(build.ref("HTTPRoute", "r"))
@@ -71,7 +72,7 @@ def shown(*changes: EffectChange, subject: bool = False, view: View = VIEW) -> s
 def test_a_field_says_who_set_it_unless_the_question_is_about_that() -> None:
     """Whoever asks about a policy knows that it is this one."""
     assert shown(change(field("lost")), subject=True) == (
-        "\nLost · ColorPolicy.example.com · 1 object\n  color   red   → nothing\n    HTTPRoute default/r\n"
+        "\nLost · ColorPolicy · 1 object\n  color   red   → nothing\n    HTTPRoute default/r\n"
     )
     assert "→ nothing, was set by ColorPolicy default/p → HTTPRoute default/r" in shown(change(field("lost")))
 
@@ -114,7 +115,7 @@ def test_a_policy_without_fields_has_a_line() -> None:
 
 def test_what_protects_is_said() -> None:
     """In the heading and, where only some of the fields do, at each of them."""
-    assert "Lost · security · ColorPolicy.example.com" in shown(change(field("lost", security=True)))
+    assert "Lost · security · ColorPolicy · 1 object\n" in shown(change(field("lost", security=True)))
     assert "(security)" not in shown(change(field("lost", security=True)))
     some = shown(change(field("lost", security=True), field("lost", name="shade")), subject=True)
     assert "  color   red   → nothing (security)\n  shade   red   → nothing\n" in some
@@ -125,13 +126,45 @@ def test_what_protects_is_said() -> None:
 
 def test_that_nothing_of_a_kind_is_left_is_said() -> None:
     """A default of the implementation is what holds then."""
-    assert "Lost, no ColorPolicy is left · " in shown(change(field("lost"), left=False))
+    assert "Lost, no ColorPolicy is left · 1 object\n" in shown(change(field("lost"), left=False))
+
+
+def test_kinds_of_one_name_are_told_by_their_groups() -> None:
+    """Only then: anything else would be said twice."""
+    namesake = GroupKind("example.org", "ColorPolicy")
+    lost = change(field("lost"), left=False)
+    text = shown(lost, replace(change(field("changed")), kind=namesake))
+    assert "Lost, no ColorPolicy.example.com is left · 1 object\n" in text
+    assert "Changed · ColorPolicy.example.org · 1 object\n" in text
+
+
+def test_a_value_that_is_too_wide_for_its_column_is_alone_in_that() -> None:
+    """What becomes of the others stands beside them."""
+    wide = FieldChange("shades", EffectiveValue(["x" * 90], SOURCE, removed=False), None, security=False)
+    text = shown(change(field("lost"), wide), subject=True)
+    assert "  color    red   → nothing\n" in text
+    assert f'  shades   ["{"x" * 90}"]\n                 → nothing\n' in text
+
+
+def test_where_long_values_differ_is_what_is_shown_of_them() -> None:
+    """At a terminal: their common beginning says nothing."""
+
+    def value(source: Source, uri: str) -> EffectiveValue:
+        provider: Json = {"name": "guild", "audiences": ["a" * 30, "b" * 30], "keys": {"uri": uri, "cache": "c" * 40}}
+        return EffectiveValue([provider], source, removed=False)
+
+    both = FieldChange("jwt", value(SOURCE, "https://a.example"), value(ABOVE, "https://b.example"), security=False)
+    text = shown(change(both), subject=True, view=TERMINAL)
+    assert '  jwt   …"uri": "https://a.example", "cache": "ccc' in text
+    assert '→ …"uri": "https://b.example", "cache": "ccc' in text
+    assert '[{"name": "guild", "audiences"' in shown(change(both), subject=True)
+    assert '[{"name": "guild", "audiences"' in shown(change(replace(both, after=None)), view=TERMINAL)
 
 
 def test_sections_stand_with_their_object() -> None:
     """And the paths on which a change is not."""
     rules = [ROUTE._replace(section="a"), ROUTE._replace(section="b")]
-    assert "    HTTPRoute default/r (rule a, rule b)\n" in shown(change(field("lost"), nodes=rules))
+    assert "    HTTPRoute default/r (rules a and b)\n" in shown(change(field("lost"), nodes=rules))
     gateway = NodeRef(build.ref("Gateway", "g"))
     through = tuple((gateway, gateway._replace(section=name), ROUTE) for name in ("http", "https"))
     on_some_paths = ChangedObject(ROUTE, (0,), through, (1,))

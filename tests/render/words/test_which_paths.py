@@ -44,7 +44,7 @@ CROSSED = tuple(_path(listener, rule=rule) for listener in ("a", "b", "c") for r
         ((0, 1, 2, 3), FOUR, "all 4 paths"),
         ((1,), TWO, "listener https only"),
         ((0, 2), FOUR, "rule api only"),
-        ((0, 1), MANY, "listeners a, b only"),
+        ((0, 1), MANY, "listeners a and b only"),
         ((0, 1, 2), MANY, "3 of 4 listeners"),
         ((3,), FOUR, "listener https with rule web only"),
         ((0, 1), TWO_GATEWAYS, "Gateway default/edge only"),

@@ -19,7 +19,7 @@ from kubectl_policy.render.changes.clauses import (
     traffic_clauses,
     who_words,
 )
-from kubectl_policy.render.changes.summary import objects_of, on_all_paths, summarize
+from kubectl_policy.render.changes.summary import objects_of, on_all_paths, summarize, untold_problems
 from kubectl_policy.render.changes.traffic import (
     ending_clauses,
     hit_words,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.changes.summary import ChangeSummary
 
 _PAIR: Final = 2
-_THERE: Final = " on the paths that it affects"
+_THERE: Final = " where it was in force"
 
 
 def blast_headline(answer: BlastRadius) -> str:
@@ -154,7 +154,7 @@ def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
 
 
 def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
-    """How many of those that a policy affects lose all that its kind sets on them; empty if none does."""
+    """On how many of those that a policy affects no other of its kind is left; empty if on none."""
     kind, affected = answer.subject.group_kind, {node.object for node in reach.affected}
     kept = [change for change in answer.difference.effects if change.kind == kind and change.where == "kept"]
     emptied = [change for change in kept if change.to_nothing and not change.from_nothing]
@@ -167,10 +167,8 @@ def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
     whole = on_all_paths(emptied)
     as_named = len(reach.affected) == 1 and whole.issuperset(reach.affected)
     there = "" if as_named or left <= {node.object for node in whole if not node.section} else _THERE
-    what = f"every setting of {kind.kind}{there}"
-    if left == affected:
-        return f", which {'lose' if len(left) > 1 else 'loses'} {what}"
-    return f"; {len(left)} of them {'lose' if len(left) > 1 else 'loses'} {what}"
+    what = f"{'are' if len(left) > 1 else 'is'} left without any {kind.kind}{there}"
+    return f", which {what}" if left == affected else f"; {len(left)} of them {what}"
 
 
 def _without(answer: BlastRadius) -> tuple[str, str]:
@@ -181,7 +179,7 @@ def _without(answer: BlastRadius) -> tuple[str, str]:
     hit = {each.route for each in (*traffic.lost.routes, *traffic.uncontrolled)}
     of_policies = summary.without_target | summary.losing_target | summary.unsure
     told = hit | of_policies | summary.detached | summary.without_class | summary.failing
-    problems = [problem for problem in difference.problems.introduced if problem.subject not in told]
+    problems = [problem for problem in untold_problems(answer) if problem.subject not in told]
     ends = [*ending_clauses(traffic.lost, traffic.owner_key, answer.subject), *_orphaned(difference, summary)]
     parts = [*active_clauses(ATTACHMENT, replace(summary, detached=summary.detached - hit, without_class=frozenset()))]
     parts += traffic_clauses(summary, active=True)

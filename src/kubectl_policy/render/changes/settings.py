@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.changes.blocks import alike, joined, targets_of
-from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
+from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line, sections_words
 from kubectl_policy.render.output.text import Line, Span, cut
-from kubectl_policy.render.words.names import flow, listed, mark, section_words, source_words
+from kubectl_policy.render.words.names import flow, listed, mark, source_words
 from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines
 from kubectl_policy.render.words.sections import BLANK
@@ -52,8 +52,16 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
     common = set[str].intersection(*({*change.doubts} for change in changes)) if changes else set[str]()
     together = alike(changes)
     shown = together[:SHOWN] if view.cuts else together
+    kinds = {change.kind for change in changes}
+    names = [kind.kind for kind in kinds]
+    words = {kind: str(kind) if names.count(kind.kind) > 1 else kind.kind for kind in kinds}
     blocks = [
-        (BLANK, *_effect(same, scopes, view, subject), *doubt_lines(sorted({*same[0].doubts} - common)))
+        (
+            BLANK,
+            _heading(joined(same), words),
+            *_effect(same, scopes, view, subject),
+            *doubt_lines(sorted({*same[0].doubts} - common)),
+        )
         for same in shown
     ]
     left = len(together) - len(shown)
@@ -77,7 +85,6 @@ def _effect(
     alike_changes: Sequence[EffectChange], scopes: Scopes, view: View, subject: ObjectRef | None
 ) -> Iterator[Line]:
     change, targets = joined(alike_changes), targets_of(alike_changes)
-    yield _heading(change)
     # What of several fields protects is said at each; of one, or of all, the heading says it.
     relevant = change.security or change.demanding
     protecting = relevant and not all(field.security for field in change.fields)
@@ -115,9 +122,19 @@ def _effect(
 
 def _row(field: FieldChange, setters: Iterable[str], view: View, *, protecting: bool) -> _Row:
     said = [words for words in setters if words]
-    after = _value(field.after)
-    shown = cut(after, view.width // 2) if view.cuts else after
-    return field.field or "sets no field", _value(field.before), _becomes(field, shown, said, protecting=protecting)
+    before, after = _value(field.before), _value(field.after)
+    if view.cuts:
+        same = _same_beginning(before, after)
+        if same > view.width // 4:
+            before, after = f"…{before[same:]}", f"…{after[same:]}"
+        after = cut(after, view.width // 2)
+    return field.field or "sets no field", before, _becomes(field, after, said, protecting=protecting)
+
+
+def _same_beginning(before: str, after: str) -> int:
+    """How many characters two values begin with alike, up to the key or item in which they first differ."""
+    first = next((place for place, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), 0)
+    return max((before.rfind(sign, 0, first) + len(sign) for sign in ("[", "{", ", ")), default=0)
 
 
 def _setters(words: Iterable[str]) -> Iterator[Line]:
@@ -133,20 +150,22 @@ def _broken_at_arrows(text: str, style: Style = "") -> Iterator[Span]:
     yield from (Span(f" → {part}", style) for part in rest)
 
 
-def _heading(change: EffectChange) -> Line:
+def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
+    """What becomes of fields of which kind, on how many objects: `Lost, no RetryPolicy is left · 3 objects`."""
     sorts = {field.sort for field in change.fields}
     words = listed([word for sort, word in _sort_words(change).items() if sort in sorts])
     where = f" {_WHERE[change.where]}" if _WHERE[change.where] else ""
     alone = change.to_nothing and not change.from_nothing
-    left = f", no {change.kind.kind} is left" if alone and not change.profile.own else ""
+    kind = f"{kinds[change.kind]}{mark(change.profile, 'being a policy')}"
+    named = alone and not change.profile.own
+    left = f", no {kind} is left" if named else ""
     danger = Span(_danger(change), "error")
     number = len({changed.node.object for changed in change.objects})
     objects = f"{number:,} {'object' if number == 1 else plural('object')}"
     lead = Span(f"{words[:1].upper()}{words[1:]}{where}{left}", "heading", prose=True)
-    kind = f"{change.kind}{mark(change.profile, 'being a policy')}"
     if change.profile.own:
         kind = "the routes' own settings" if number > 1 else "the route's own settings"
-    return Line((lead, danger, Span(f" · {kind} · {objects}", prose=True)), 0, 2)
+    return Line((lead, danger, Span(f"{'' if named else f' · {kind}'} · {objects}", prose=True)), 0, 2)
 
 
 def _danger(change: EffectChange) -> str:
@@ -196,7 +215,8 @@ def _places(change: EffectChange, scopes: Scopes) -> Iterator[str]:
     for changed in change.objects:
         by_object.setdefault((changed.node.object, scopes.words(change, changed)), []).append(changed.node)
     for (obj, scope), nodes in by_object.items():
-        about = [*(section_words(node) for node in nodes if node.section), *([scope] if scope else [])]
+        sections = sections_words(obj.group_kind, [node.section for node in nodes if node.section])
+        about = [*([sections] if sections else []), *([scope] if scope else [])]
         yield f"{obj} ({', '.join(about)})" if about else str(obj)
 
 

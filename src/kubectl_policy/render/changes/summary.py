@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
-    from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.differences.effects import ChangeSort, EffectChange, EffectiveValue, Where
 
@@ -116,6 +117,21 @@ def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> Cha
         without_class={*difference.without_class},
         failing=failing,
     )
+
+
+def untold_problems(answer: BlastRadius) -> list[Diagnostic]:
+    """The problems that deleting an object introduces, without those of which the message is given elsewhere."""
+    difference = answer.difference
+    told = {answer.subject, *answer.deleted_with_it, *(each.route for each in difference.traffic.routes)}
+    failing = (failing.message for each in difference.traffic.lost.routes for failing in each.failing)
+    parents = (change.message for change in difference.parents if change.route not in told)
+    messages = {*failing, *parents, *(change.message for change in difference.attachments)} - {""}
+    lengths = {len(message) for message in messages}
+    return [
+        problem
+        for problem in difference.problems.introduced
+        if not any(problem.message[-length:] in messages for length in lengths)
+    ]
 
 
 def _uncertain(values: Iterable[EffectiveValue | None]) -> frozenset[ObjectRef]:

@@ -266,15 +266,18 @@ def places_words(places: Iterable[NodeRef]) -> str:
     sections: dict[ObjectRef, list[str]] = {}
     for place in places:
         sections.setdefault(place.object, []).extend([place.section] if place.section else [])
-    return "; ".join(f"{obj}{_sections(obj.group_kind, names)}" for obj, names in sections.items())
+    return "; ".join(
+        ", ".join(filter(None, [str(obj), sections_words(obj.group_kind, names)])) for obj, names in sections.items()
+    )
 
 
-def _sections(kind: GroupKind, names: Sequence[str]) -> str:
+def sections_words(kind: GroupKind, names: Sequence[str]) -> str:
+    """`listeners a and b`, `rule[0] and rule c`; empty for none."""
     named = [name for name in names if not is_unnamed(name)]
     noun = section_noun(kind)
     words = [name for name in names if name not in named]
     words += [f"{noun if len(named) == 1 else plural(noun)} {listed(named)}"] if named else []
-    return f", {listed(words)}" if words else ""
+    return listed(words)
 
 
 def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_key: str, view: View) -> list[Line]:

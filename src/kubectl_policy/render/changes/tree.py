@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
@@ -17,10 +18,17 @@ from kubectl_policy.render.changes.relations import (
     parents_section,
 )
 from kubectl_policy.render.changes.settings import effect_sections
-from kubectl_policy.render.changes.summary import summarize
-from kubectl_policy.render.changes.traffic import behind_section, gained_sections, list_line, lost_sections, owner_noun
+from kubectl_policy.render.changes.summary import summarize, untold_problems
+from kubectl_policy.render.changes.traffic import (
+    behind_section,
+    gained_sections,
+    list_line,
+    lost_sections,
+    owner_noun,
+    places_words,
+)
 from kubectl_policy.render.output.text import Line, Span, pad
-from kubectl_policy.render.words.names import attachment_words, count, names, node_words
+from kubectl_policy.render.words.names import attachment_words, count, names
 from kubectl_policy.render.words.next_commands import after_blast_radius, next_section
 from kubectl_policy.render.words.sections import BLANK, headline_line, references_section, section, unseen_section
 
@@ -28,11 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, SupersededOn
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.differences.counts import ObjectCounts
-    from kubectl_policy.questions.differences.relations import AttachmentChange, ParentChange
     from kubectl_policy.render.output.text import Document, View
 
 
@@ -133,28 +140,11 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
         *attachments_section("Policies that lose a target", targets, view),
         *enforcement_section((change for change in difference.enforcement if change.policy not in deleted), view),
         *references_section((each for each in answer.referred_to_by if each.policy not in invalid), subject),
-        *changed_problems_section("Problems introduced", _untold_problems(answer, targets, parents), view),
+        *changed_problems_section("Problems introduced", untold_problems(answer), view),
         *changed_problems_section("Problems fixed", difference.problems.fixed, view),
         *unseen_section(difference.unseen),
         *next_section(after_blast_radius(answer), view),
     )
-
-
-def _untold_problems(
-    answer: BlastRadius, targets: Iterable[AttachmentChange], parents: Iterable[ParentChange]
-) -> list[Diagnostic]:
-    """The problems that deleting an object introduces, without those of which the message is given elsewhere."""
-    difference = answer.difference
-    failing = (failing.message for each in difference.traffic.lost.routes for failing in each.failing)
-    attachments = (each.message for each in difference.attachments)
-    messages = (*attachments, *(each.message for each in targets), *(each.message for each in parents), *failing)
-    told = {message for message in messages if message}
-    lengths = {len(message) for message in told}
-    return [
-        problem
-        for problem in difference.problems.introduced
-        if not any(problem.message[-length:] in told for length in lengths)
-    ]
 
 
 def traffic_section(difference: StateDiff, view: View, gone: Collection[ObjectRef] = ()) -> tuple[Line, ...]:
@@ -178,11 +168,16 @@ def _counts(counts: ObjectCounts) -> Iterator[Line]:
 
 
 def _superseded(superseded: SupersededOn, view: View) -> Line:
-    return list_line([node_words(node) for node in superseded.objects], view, lead=f"{names(superseded.by)}: ")
+    return list_line(_each(superseded.objects), view, lead=f"{names(superseded.by)}: ")
 
 
 def _uncounted(superseded: SupersededOn, view: View) -> Line:
-    return list_line([node_words(node) for node in superseded.objects], view, lead="nothing that it sets counts on ")
+    return list_line(_each(superseded.objects), view, lead="nothing that it sets counts on ")
+
+
+def _each(places: Iterable[NodeRef]) -> list[str]:
+    """The objects, each once with all of its sections."""
+    return [places_words(list(nodes)) for _, nodes in groupby(places, lambda node: node.object)]
 
 
 def _detached(route: DetachedRoute) -> Line:

@@ -109,7 +109,8 @@ def source_spans(source: Source, lead: str = "", style: Style = "", targets: Tar
     Of a source with several `targets` all of these.
     """
     if source.object == source.target.object:
-        return (Span(f"{lead}{node_words(source.target)} itself", style),)
+        section = f", {section_words(source.target)}" if source.target.section else ""
+        return (Span(f"{lead}{source.object} itself{section}", style),)
     of_rule = source.target.object.group_kind in ROUTES
     how = (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""
     words = [node_words(target) for target in targets.get(source, ())] or [node_words(source.target)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.model.values import value
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count, section_noun, section_words
+from kubectl_policy.render.words.names import count, listed, section_noun, section_words
 from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_PORTS
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class WhichPaths:
     def phrase(self, positions: Collection[int]) -> Phrase:
         """The phrase for the paths at some positions; empty where there is one path only.
 
-        `both paths`, `all 4 paths`, `listener https only`, `listeners http, https only`, `3 of 4 listeners`,
+        `both paths`, `all 4 paths`, `listener https only`, `listeners http and https only`, `3 of 4 listeners`,
         `listener https with rule api only`, `listener https but not rule api`, `all but rule api`, or, if nothing tells
         these paths from the others, `paths 1, 3`.
         """
@@ -284,7 +284,7 @@ class WhichPaths:
         places = inside[sort]
         noun = section_noun(kind) if is_section else kind.kind
         if len(places) <= _MOST_PLACES:
-            return f"{plural(noun)} {', '.join(place.words.removeprefix(f'{noun} ') for place in places)}"
+            return f"{plural(noun)} {listed([place.words.removeprefix(f'{noun} ') for place in places])}"
         return f"{len(places)} of {self._of_sort[sort]} {plural(noun)}"
 
     def _by_two(self, chosen: frozenset[int]) -> str:

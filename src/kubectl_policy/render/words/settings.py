@@ -45,7 +45,7 @@ def columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str],
     """Columns for these texts; thirds may be broken before an arrow."""
     thirds = tuple(thirds)
     field = max(map(cells, fields), default=0)
-    most = max(width - INDENT - field - 2 * GAP - max(map(cells, thirds), default=0), _NARROWEST)
+    most = max(width - 3 * INDENT - field - 2 * GAP - max(map(cells, thirds), default=0), _NARROWEST)
     value = max((size for size in map(cells, values) if size <= most), default=0)
     third = INDENT + field + GAP + value + GAP
     longest = max((cells(piece) for text in thirds for piece in text.split(" → ")), default=0)
