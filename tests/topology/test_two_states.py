@@ -1,0 +1,85 @@
+"""What the later of two states takes over from the earlier one is what it says itself."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.comparison import what_if
+from kubectl_policy.model import ObjectRef, Resource
+from kubectl_policy.topology.references import HTTP_ROUTE
+from tests import build
+
+LABELLED: Final = build.allow("Selector", {"matchLabels": {"web": "yes"}})
+FAR: Final = build.backend("far", namespace="far")
+OBJECTS: Final = (
+    build.gateway_class(),
+    build.gateway("g", build.listener(allowedRoutes=LABELLED), build.listener("b", port=81, allowedRoutes=LABELLED)),
+    build.namespace("default", {"web": "yes"}),
+    build.namespace("far"),
+    build.grant(namespace="far"),
+    build.service("s"),
+    build.service("far", namespace="far"),
+    build.route("one"),
+    build.route("two", parents=[build.parent("g", "b")], rules=[build.rule(build.backend()), build.rule(FAR)]),
+    build.route("lost", parents=[build.parent("gone")], rules=[build.rule(build.backend("gone"))]),
+)
+# Each replaces the object of its name.
+OTHERWISE: Final = (
+    build.gateway_class(controller="example.com/other"),
+    build.gateway("g", build.listener(allowedRoutes=LABELLED)),
+    build.gateway("gone"),
+    build.namespace("default"),
+    build.grant(namespace="far", targets=[("", "Service", "other")]),
+    build.service("s", 9090),
+    build.service("far", ("web", 8080), namespace="far"),
+    build.service("gone"),
+    build.route("one", parents=[build.parent("g", "b")]),
+    build.route("one", parents=[]),
+    build.route("two", rules=[build.rule(build.backend("gone"))]),
+    build.route("new", rules=[build.rule(FAR)]),
+)
+ROUTES: Final = tuple(ObjectRef(HTTP_ROUTE, "default", name) for name in ("one", "two", "lost", "new"))
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize(
+    ("applied", "deleted"),
+    [*(((), (each.ref,)) for each in OBJECTS), *(((each,), ()) for each in OTHERWISE)],
+    ids=[*(f"without {each.ref}" for each in OBJECTS), *(f"other {each.ref}" for each in OTHERWISE)],
+)
+def test_each_change(applied: tuple[Resource, ...], deleted: tuple[ObjectRef, ...], *, complete: bool) -> None:
+    """Whatever is deleted, replaced or added: attachments, backends and paths are those of the later state alone."""
+    analysis = analyze(build.snapshot(*OBJECTS, complete=complete))
+    after = what_if(analysis, applied=applied, deleted=deleted).after
+    taken, alone = after.topology, analysis.of_state(after.snapshot).topology
+    for route in ROUTES:
+        assert taken.bindings(route) == alone.bindings(route)
+        assert taken.backends(route) == alone.backends(route)
+    assert taken.nodes == alone.nodes
+    for node in alone.nodes:
+        assert taken.paths(node) == alone.paths(node)
+
+
+@pytest.mark.parametrize(
+    ("changed", "bindings", "backends"),
+    [
+        (build.route("one", parents=[]), True, True),
+        (build.service("s", 9090), True, False),
+        (build.grant(namespace="far", targets=[("", "Service", "other")]), False, False),
+        (build.namespace("default"), False, False),
+        (build.gateway("g", build.listener(allowedRoutes=LABELLED)), False, True),
+    ],
+    ids=lambda it: str(getattr(it, "ref", it)),
+)
+def test_what_is_taken_over(changed: Resource, *, bindings: bool, backends: bool) -> None:
+    """Of a route that is as it was, what the change cannot be about; of one that is not in order, nothing."""
+    comparison = what_if(analyze(build.snapshot(*OBJECTS, complete=True)), applied=[changed])
+    before, after = comparison.before.topology, comparison.after.topology
+    two, lost = ROUTES[1:3]
+    assert (after.bindings(two) is before.bindings(two)) == bindings
+    assert (after.backends(two) is before.backends(two)) == backends
+    assert after.bindings(lost) is not before.bindings(lost)
+    assert after.backends(lost) is not before.backends(lost)
