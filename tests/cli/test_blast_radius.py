@@ -135,3 +135,19 @@ def test_no_list_of_a_large_answer_is_cut_in_a_pipe(command: Command, tmp_path: 
     assert "more" not in out
     (effect,) = json.loads(command(*ask, "-o", "json").out)["difference"]["effects"]
     assert len({found["name"] for found in (one.get("object", one) for one in effect["objects"])}) == 30
+
+
+def test_what_goes_with_an_object_is_not_put_right(command: Command) -> None:
+    """A problem of a policy that is deleted with its Namespace is not fixed."""
+    out = command("blast-radius", "namespace/baker", "--offline", BAKERY).out
+    assert "Deleted with it" in out
+    assert "Problems fixed" not in out
+
+
+def test_no_traffic_starts_where_no_route_leads_any_more(command: Command) -> None:
+    """What is in force on a backend by itself is in force for no request."""
+    ask = ("blast-radius", "gateway/harbour", "-n", "platform", "--offline", BAKERY.parent / "kgateway")
+    out = " ".join(command(*ask).out.split())
+    assert "Deleting Gateway platform/harbour ends all traffic for 4 routes" in out
+    assert "Backend sailings/bank" in out
+    assert "starts traffic" not in out

@@ -123,6 +123,7 @@ class TestDiffering:
     def test_a_policy_on_two_gateways(self) -> None:
         """What it set stands once, and so does whose value comes instead."""
         text = differing(world(on_gateways(a=1), on_route(a=3)), "own")
+        assert "no longer names it" not in text
         assert text.count("Changed · ColorPolicy · ") == 1
         assert "a 3 → 1, set by ColorPolicy default/house → Gateway default/one and Gateway default/two" in text
         assert (

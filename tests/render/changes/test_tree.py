@@ -88,6 +88,22 @@ def test_what_takes_over_is_named() -> None:
     assert "was set by ColorPolicy default/p → HTTPRoute default/r" in " ".join(text.split())
 
 
+def test_an_override_that_is_a_default_now() -> None:
+    """And the other way round: the policy and its target are the same, and are named once."""
+
+    def moved(*, overrides: bool) -> FieldChange:
+        before, after = (SOURCE._replace(overrides=each) for each in (not overrides, overrides))
+        values = [EffectiveValue("red", source, removed=False) for source in (before, after)]
+        return FieldChange("color", values[0], values[1], security=False)
+
+    default, override = (shown(change(moved(overrides=each))) for each in (False, True))
+    assert default.startswith("\nSame value, now a default · ")
+    assert override.startswith("\nSame value, now an override · ")
+    assert "was set by" not in default
+    both = shown(change(moved(overrides=True), replace(moved(overrides=False), field="shade")))
+    assert both.startswith("\nSame value, from another target · ")
+
+
 def test_that_the_same_policy_says_something_else_is_not_said_twice() -> None:
     """Before and after, it is the same one."""
     same = FieldChange(

@@ -95,3 +95,11 @@ def test_a_single_path_is_named_in_the_singular() -> None:
     """`path 2`, where two paths through the same nodes differ in their order alone."""
     one = (node("Service", "s"), node("HTTPRoute", "r"))
     assert WhichPaths((one, tuple(reversed(one)), one)).phrase((1,)) == Phrase("path 2", numbered=True)
+
+
+def test_rules_without_a_name_are_called_what_they_are() -> None:
+    """`rule[0]` needs no noun before it, and a named one beside it keeps its own."""
+    unnamed = tuple(_path("http", rule=f"rule[{number}]") for number in range(3))
+    assert WhichPaths(unnamed).words((0, 2)) == "rule[0] and rule[2] only"
+    mixed = tuple(_path("http", rule=rule) for rule in ("rule[0]", "cart", "pages"))
+    assert WhichPaths(mixed).words((0, 1)) == "rule cart and rule[0] only"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.changes.blocks import alike, joined, targets_of
-from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line, sections_words
+from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
 from kubectl_policy.render.output.text import Line, Span, cut
-from kubectl_policy.render.words.names import flow, listed, mark, source_words
+from kubectl_policy.render.words.names import flow, listed, mark, sections_words, source_words
 from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines
 from kubectl_policy.render.words.sections import BLANK
@@ -39,6 +40,7 @@ _SORTS: Final[Mapping[ChangeSort, str]] = {
     "moved": "same value, set by another policy",
 }
 _BY_ANOTHER_TARGET: Final = "same value, from another target"
+_NOW: Final = {True: "same value, now an override", False: "same value, now a default"}
 _WHERE: Final[Mapping[Where, str]] = {
     "kept": "",
     "gone": "with the traffic that ends",
@@ -144,10 +146,8 @@ def _setters(words: Iterable[str]) -> Iterator[Line]:
 
 
 def _broken_at_arrows(text: str, style: Style = "") -> Iterator[Span]:
-    """A text that may be continued on another line before each arrow."""
-    first, *rest = text.split(" → ")
-    yield Span(first, style)
-    yield from (Span(f" → {part}", style) for part in rest)
+    """A text that may be continued on another line before each arrow, and before who set it earlier."""
+    yield from (Span(part, style) for part in re.split(r"(?= → | was set by )", text))
 
 
 def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
@@ -175,11 +175,12 @@ def _danger(change: EffectChange) -> str:
 
 
 def _sort_words(change: EffectChange) -> Mapping[ChangeSort, str]:
-    moved = [field for field in change.fields if field.sort == "moved"]
-    by_same = all(
-        field.before and field.after and field.before.source.object == field.after.source.object for field in moved
-    )
-    return {**_SORTS, "moved": _BY_ANOTHER_TARGET} if by_same else _SORTS
+    moved = [(field.before, field.after) for field in change.fields if field.sort == "moved"]
+    sources = [(before.source, after.source) for before, after in moved if before and after]
+    if not all(before.object == after.object for before, after in sources):
+        return _SORTS
+    now = {after.overrides for before, after in sources if before._replace(overrides=after.overrides) == after}
+    return {**_SORTS, "moved": _NOW[now.pop()] if len(now) == 1 else _BY_ANOTHER_TARGET}
 
 
 def _value(value: EffectiveValue | None) -> str:
@@ -196,9 +197,10 @@ def _set_by(field: FieldChange, targets: Targets) -> str:
 def _was_set_by(field: FieldChange, subject: ObjectRef | None, targets: Targets) -> str:
     """Who set a field before, unless that is the `subject` or who does so now."""
     before, after = field.before, field.after
-    if before is None or before.source.object == subject or (after and after.source == before.source):
+    if before is None or before.source.object == subject:
         return ""
-    return f"was set by {source_words(before.source, targets)}"
+    words = source_words(before.source, targets)
+    return "" if after and source_words(after.source, targets) == words else f"was set by {words}"
 
 
 def _becomes(field: FieldChange, after: str, setters: Sequence[str], *, protecting: bool) -> tuple[Span, ...]:

@@ -187,6 +187,7 @@ def _traffic(
     both = (gone.keys() & new.keys()).difference(without)
     left_alone = {ref for ref in both if gone[ref] and not new[ref]}
     no_longer_alone = {ref for ref in both if new[ref] and not gone[ref]}
+    left_alone |= {ref for ref in difference.traffic.lost.backends if not new.get(ref, True)}
     rerouted = both - left_alone - no_longer_alone
     return (
         _traffic_change(difference, "gone", gone.keys() - rerouted - no_longer_alone - {*without}),

@@ -9,7 +9,7 @@ from kubectl_policy.model.rules import is_unnamed
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.differences.traffic import RouteTraffic
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count, listed, names, section_noun
+from kubectl_policy.render.words.names import count, listed, names, sections_words
 from kubectl_policy.render.words.sections import section
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, UDP_ROUTE
 
@@ -269,15 +269,6 @@ def places_words(places: Iterable[NodeRef]) -> str:
     return "; ".join(
         ", ".join(filter(None, [str(obj), sections_words(obj.group_kind, names)])) for obj, names in sections.items()
     )
-
-
-def sections_words(kind: GroupKind, names: Sequence[str]) -> str:
-    """`listeners a and b`, `rule[0] and rule c`; empty for none."""
-    named = [name for name in names if not is_unnamed(name)]
-    noun = section_noun(kind)
-    words = [name for name in names if name not in named]
-    words += [f"{noun if len(named) == 1 else plural(noun)} {listed(named)}"] if named else []
-    return listed(words)
 
 
 def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_key: str, view: View) -> list[Line]:

@@ -79,7 +79,9 @@ def _then(difference: StateDiff, settings: tuple[Line, ...]) -> tuple[Line, ...]
 
 
 def _targets(difference: StateDiff, view: View) -> tuple[Line, ...]:
-    lost = [change for change in difference.attachments if change.before == "attached"]
+    # Policies that are deleted are named as such.
+    lasting = [change for change in difference.attachments if change.policy not in difference.deleted]
+    lost = [change for change in lasting if change.before == "attached"]
     got = [change for change in difference.attachments if change.after == "attached"]
     # That a policy comes or goes is no way to fail.
     passing = {*difference.created, *difference.deleted}
@@ -141,7 +143,10 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
         *enforcement_section((change for change in difference.enforcement if change.policy not in deleted), view),
         *references_section((each for each in answer.referred_to_by if each.policy not in invalid), subject),
         *changed_problems_section("Problems introduced", untold_problems(answer), view),
-        *changed_problems_section("Problems fixed", difference.problems.fixed, view),
+        # What goes with the object has not been put right.
+        *changed_problems_section(
+            "Problems fixed", [problem for problem in difference.problems.fixed if problem.subject not in deleted], view
+        ),
         *unseen_section(difference.unseen),
         *next_section(after_blast_radius(answer), view),
     )
@@ -156,15 +161,19 @@ def traffic_section(difference: StateDiff, view: View, gone: Collection[ObjectRe
 
 def _counts(counts: ObjectCounts) -> Iterator[Line]:
     rows = [
-        ("kinds", ", ".join(count(number, kind.kind) for kind, number in counts.kinds)),
-        ("namespaces", ", ".join(f"{name or 'cluster-scoped:'} {number:,}" for name, number in counts.namespaces)),
+        ("kinds", [count(number, kind.kind) for kind, number in counts.kinds]),
+        ("namespaces", [f"{name or 'cluster-scoped:'} {number:,}" for name, number in counts.namespaces]),
     ]
     if counts.owner_key:
         noun = owner_noun(counts.owner_key)
-        rows.append((noun, ", ".join(f"{name or f'no {noun} label:'} {number:,}" for name, number in counts.owners)))
+        rows.append((noun, [f"{name or f'no {noun} label:'} {number:,}" for name, number in counts.owners]))
     width = max(len(label) for label, _ in rows)
     for label, words in rows if counts.total else ():
-        yield Line((Span(f"{pad(label, width)}   "), Span(words, prose=True)), 2, width + 5)
+        # A number stays with what it counts.
+        spans = (
+            Span(f"{' ' if place else ''}{each}{',' * (place < len(words) - 1)}") for place, each in enumerate(words)
+        )
+        yield Line((Span(f"{pad(label, width)}   "), *spans), 2, width + 5)
 
 
 def _superseded(superseded: SupersededOn, view: View) -> Line:

@@ -17,7 +17,7 @@ from kubectl_policy.render.words.names import (
     mark,
     node_words,
     section_noun,
-    section_words,
+    sections_words,
     source_spans,
 )
 from kubectl_policy.render.words.next_commands import after_policy, next_section
@@ -322,15 +322,12 @@ def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
 
 
 def _sections(nodes: Sequence[NodeRef]) -> str:
-    """` (rules cart, pages)`; of many, their number."""
+    """` (rules cart and pages)`; of many, their number."""
     if not nodes:
         return ""
-    noun = section_noun(nodes[0].object.group_kind)
     if len(nodes) > _MOST_SECTIONS:
-        return f" ({count(len(nodes), noun)})"
-    if len(nodes) == 1:
-        return f" ({section_words(nodes[0])})"
-    return f" ({plural(noun)} {', '.join(node.section.removeprefix(noun) for node in nodes)})"
+        return f" ({count(len(nodes), section_noun(nodes[0].object.group_kind))})"
+    return f" ({sections_words(nodes[0].object.group_kind, [node.section for node in nodes])})"
 
 
 @value()

@@ -67,6 +67,15 @@ def section_words(node: NodeRef) -> str:
     return f"{section_noun(node.object.group_kind)} {node.section}"
 
 
+def sections_words(kind: GroupKind, names: Sequence[str]) -> str:
+    """`listeners a and b`, `rule[0] and rule c`; empty for none."""
+    named = [name for name in names if not is_unnamed(name)]
+    noun = section_noun(kind)
+    words = [name for name in names if name not in named]
+    words += [f"{noun if len(named) == 1 else plural(noun)} {listed(named)}"] if named else []
+    return listed(words)
+
+
 def node_words(node: NodeRef) -> str:
     """`Gateway infra/edge, listener https`; the object alone where no section is meant."""
     return f"{node.object}, {section_words(node)}" if node.section else str(node.object)

@@ -284,7 +284,9 @@ class WhichPaths:
         places = inside[sort]
         noun = section_noun(kind) if is_section else kind.kind
         if len(places) <= _MOST_PLACES:
-            return f"{plural(noun)} {listed([place.words.removeprefix(f'{noun} ') for place in places])}"
+            bare = [place.words.removeprefix(f"{noun} ") for place in places]
+            alike = all(place.words != name for place, name in zip(places, bare, strict=True))
+            return f"{plural(noun)} {listed(bare)}" if alike else listed([place.words for place in places])
         return f"{len(places)} of {self._of_sort[sort]} {plural(noun)}"
 
     def _by_two(self, chosen: frozenset[int]) -> str:
