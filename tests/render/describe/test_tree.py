@@ -274,6 +274,17 @@ def test_a_long_value_is_cut_at_a_terminal_only() -> None:
     assert all(len(line) <= 80 for line in shown.splitlines())
 
 
+def test_what_a_field_with_a_long_name_beat_stands_below_its_name() -> None:
+    """At a terminal its value is in no column, with which that could be aligned."""
+    name = "l" * 40
+    analysis = world(
+        defaults("base", build.target("g"), deep={name: "red"}),
+        defaults("own", build.target("r", "HTTPRoute"), deep={name: "blue"}),
+    )
+    text = _tree(about(analysis, "HTTPRoute", "r"), View(80, terminal=True))
+    assert f"  deep.{name}   blue\n    instead of red, default/base" in text
+
+
 def test_a_removed_setting_is_called_removed() -> None:
     """A patch with null takes a field away, and says from whom."""
     analysis = world(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import groupby, takewhile
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhere
+from kubectl_policy.render.describe.together import parent_of, together, words_of
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.names import flow, listed
 from kubectl_policy.render.words.reasons import basis_lines, doubts_of, merge_not_counting
@@ -14,17 +14,14 @@ from kubectl_policy.render.words.settings import DEFAULT, perhaps
 from kubectl_policy.render.words.values import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.questions.shared.in_force import InForce, Setting
+    from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.render.describe.by_policy import Beaten, OfKind, OfSource, Replaced, Row
     from kubectl_policy.render.describe.named import Names
     from kubectl_policy.render.describe.places import Places
     from kubectl_policy.render.output.text import View
     from kubectl_policy.resolution import Fate, Source
-
-    # Whether some rows have room in one.
-    _Fits: TypeAlias = Callable[[Sequence[Row]], bool]
 
 _INDENT: Final = 2
 _ROW: Final = 2
@@ -85,8 +82,9 @@ class _Section:
         The fields of one thing have its name, which is shorter than theirs; the less room is left for values, the fewer
         of them share a row.
         """
+        apart = [self._by_place(source) for source in self.kind.sources]
         while True:
-            placed = [self._by_place(source) for source in self.kind.sources]
+            placed = [{limits: self._joined(rows) for limits, rows in by_place.items()} for by_place in apart]
             needed = self._field_width(row for by_place in placed for rows in by_place.values() for row in rows)
             if needed <= self.field:
                 return placed
@@ -98,7 +96,7 @@ class _Section:
         by_place: dict[str, list[Row]] = {}
         for row in source.rows:
             by_place.setdefault(self.places.limits(row.positions, below), []).append(row)
-        return {limits: self._joined(by_place[limits]) for limits in sorted(by_place, key=bool)}
+        return {limits: by_place[limits] for limits in sorted(by_place, key=bool)}
 
     def _field_width(self, rows: Iterable[Row]) -> int:
         """How wide the column of names is: at a terminal a few long ones do not move the values of all others."""
@@ -107,14 +105,14 @@ class _Section:
 
     def _joined(self, rows: list[Row]) -> list[Row]:
         """At a terminal, fields that stand side by side in one thing as one row, where there is room for them."""
-        return list(_together(rows, self._fits)) if self.view.cuts else rows
+        return list(together(rows, self._fits)) if self.view.cuts else rows
 
     def _fits(self, rows: Sequence[Row]) -> bool:
         """Whether some fields are in one thing, and there is room for them in a row, beside the lines they are on."""
-        parent, line = _parent(rows), self.names.lines([row.setting for row in rows])
+        parent, line = parent_of(rows), self.names.lines([row.setting for row in rows])
         beside = cells(line) + _GAP if line else 0
         room = self.view.width - _ROW - max(self.field, cells(parent)) - _GAP - beside
-        return bool(parent) and cells(_words(rows)) <= min(room, _WIDEST_TOGETHER)
+        return bool(parent) and cells(words_of(rows)) <= min(room, _WIDEST_TOGETHER)
 
     def _source(self, source: OfSource, by_place: Mapping[str, list[Row]], margin: int) -> Iterator[Line]:
         yield self._heading_line(source, by_place, margin)
@@ -179,8 +177,10 @@ class _Section:
             spans.append(Span(line, "aside"))
         yield Line(tuple(spans), _ROW, self.value_at)
         for under in below:
-            # Below the value, if there is room for it.
-            indent = self.value_at if self.value_at + _width(under) <= self.view.width else _ROW + _INDENT
+            # Below the value, if that is in its column and there is room.
+            aligned = cells(row.setting.field) <= self.field
+            has_room = self.value_at + _width(under) <= self.view.width
+            indent = self.value_at if aligned and has_room else _ROW + _INDENT
             yield Line(tuple(under), indent, indent + _INDENT)
 
     def _row_width(self, row: Row) -> int:
@@ -286,61 +286,6 @@ class _Section:
 
 def _width(spans: Iterable[Span]) -> int:
     return sum(cells(span.text) for span in spans)
-
-
-def _alone(setting: Setting, row: Row) -> bool:
-    """Whether a field needs a row of its own: something is to be said of it, or its value is no plain one."""
-    values = setting.value if isinstance(setting.value, list) else [setting.value]
-    plain = all(isinstance(value, str | int | float) for value in values)
-    said = row.beaten or setting.defaulted or setting.removed or not setting.certain or setting.blame
-    return bool(said or not plain)
-
-
-def _together(rows: Sequence[Row], fits: _Fits) -> Iterator[Row]:
-    """Rows, those side by side that are in one thing as one: `backOff   baseInterval 100ms, maxInterval 1s`."""
-    for alone, run in groupby(rows, lambda row: _alone(row.setting, row)):
-        if alone:
-            yield from run
-            continue
-        waiting: list[Row] = []
-        for unit in _units(list(run), fits):
-            if waiting and not fits([*waiting, *unit]):
-                yield _one(waiting)
-                waiting = []
-            waiting += unit
-        yield _one(waiting)
-
-
-def _units(rows: Sequence[Row], fits: _Fits, depth: int = 1) -> Iterator[list[Row]]:
-    """Rows by what they are in; what does not fit into a row as a whole by what it holds, and so on."""
-    for _, group in groupby(rows, lambda row: row.setting.field.split(".")[:depth]):
-        unit = list(group)
-        if fits(unit):
-            yield unit
-        elif len({row.setting.field for row in unit}) > 1:
-            yield from _units(unit, fits, depth + 1)
-        else:
-            yield from ([row] for row in unit)
-
-
-def _parent(rows: Sequence[Row]) -> str:
-    """What all of some fields are in: `retry.perRetry`; empty if there is nothing."""
-    steps = (row.setting.field.split(".")[:-1] for row in rows)
-    common = takewhile(lambda names: len(set(names)) == 1, zip(*steps, strict=False))
-    return ".".join(names[0] for names in common)
-
-
-def _words(rows: Sequence[Row]) -> str:
-    parent = _parent(rows)
-    return ", ".join(f"{row.setting.field.removeprefix(f'{parent}.')} {flow(row.setting.value)}" for row in rows)
-
-
-def _one(rows: Sequence[Row]) -> Row:
-    first = rows[0]
-    if len(rows) == 1:
-        return first
-    setting = replace(first.setting, field=_parent(rows), value=_words(rows))
-    return replace(first, setting=setting, together=tuple(row.setting for row in rows))
 
 
 def _names(fates: Sequence[Fate]) -> str:
