@@ -29,8 +29,10 @@ _FEW_NAMES: Final = 4
 _GAP: Final = 3
 # A value column is no wider than this: a longer value just reaches further.
 _WIDEST_VALUE: Final = 24
-# Fields that stand side by side make no wider a row than this, which is read at a glance.
+# Fields that share a row make it no wider than this, and are no more, so that it is read at a glance.
 _WIDEST_TOGETHER: Final = 72
+_MOST_TOGETHER: Final = 12
+_SCREENFULS: Final = 500
 # Where settings are written stands at the right, but no further to the right than this.
 _WIDEST: Final = 120
 
@@ -83,6 +85,10 @@ class _Section:
         of them share a row.
         """
         apart = [self._by_place(source) for source in self.kind.sources]
+        every = [row for source in self.kind.sources for row in source.rows]
+        if len(every) > _SCREENFULS:
+            # Nobody looks at all of these, for whom to try several times.
+            self.field = self._field_width(every)
         while True:
             placed = [{limits: self._joined(rows) for limits, rows in by_place.items()} for by_place in apart]
             needed = self._field_width(row for by_place in placed for rows in by_place.values() for row in rows)
@@ -109,10 +115,14 @@ class _Section:
 
     def _fits(self, rows: Sequence[Row]) -> bool:
         """Whether some fields are in one thing, and there is room for them in a row, beside the lines they are on."""
-        parent, line = parent_of(rows), self.names.lines([row.setting for row in rows])
+        # Most are far too many: these are found out first.
+        parent = parent_of(rows) if len(rows) <= _MOST_TOGETHER else ""
+        width = cells(words_of(rows)) if parent else 0
+        if not 0 < width <= _WIDEST_TOGETHER:
+            return False
+        line = self.names.lines([row.setting for row in rows])
         beside = cells(line) + _GAP if line else 0
-        room = self.view.width - _ROW - max(self.field, cells(parent)) - _GAP - beside
-        return bool(parent) and cells(words_of(rows)) <= min(room, _WIDEST_TOGETHER)
+        return width <= self.view.width - _ROW - max(self.field, cells(parent)) - _GAP - beside
 
     def _source(self, source: OfSource, by_place: Mapping[str, list[Row]], margin: int) -> Iterator[Line]:
         yield self._heading_line(source, by_place, margin)

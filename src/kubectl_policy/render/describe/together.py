@@ -37,7 +37,7 @@ def _units(rows: Sequence[Row], fits: _Fits, depth: int = 1) -> Iterator[list[Ro
     """Rows by what they are in; what does not fit into a row as a whole by what it holds, and so on."""
     for _, group in groupby(rows, lambda row: row.setting.field.split(".")[:depth]):
         unit = list(group)
-        if fits(unit):
+        if len(unit) == 1 or fits(unit):
             yield unit
         elif len({row.setting.field for row in unit}) > 1:
             yield from _units(unit, fits, depth + 1)
