@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -55,6 +56,7 @@ def choices_of(where: str, said: dict[str, Any]) -> Iterator[str]:
         yield f"{name}: {value}" if name in BY_VALUE else name
 
 
+@cache
 def said_in_files() -> dict[str, set[str]]:
     """Every choice that some built-in file makes, with the groups of the files."""
     found: dict[str, set[str]] = defaultdict(set)
