@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
 
 from bench.repositories import FLUX
 from bench.teams import documents, reported
@@ -14,6 +13,7 @@ from kubectl_policy import GroupKind, analyze, load_manifests
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.shared.selection import Selection, find
 from kubectl_policy.questions.status.report import status
+from tests import fast_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ def test_every_document_is_an_object_of_its_own() -> None:
     """No two objects have one kind, namespace and name: a world of 1,000 really has 1,000."""
     names = set[tuple[str, str, str]]()
     for text in documents(1_000):
-        loaded = yaml.safe_load(text)
+        loaded = fast_yaml.load(text)
         metadata = loaded["metadata"]
         names.add((loaded["kind"], metadata.get("namespace", ""), metadata["name"]))
     assert len(names) == 1_000
@@ -32,7 +32,7 @@ def test_every_document_is_an_object_of_its_own() -> None:
 
 def test_a_small_world_has_the_route_that_is_described() -> None:
     """Six objects are enough for a route and a policy above it."""
-    names = [(loaded["kind"], loaded["metadata"]["name"]) for loaded in map(yaml.safe_load, documents(6))]
+    names = [(loaded["kind"], loaded["metadata"]["name"]) for loaded in map(fast_yaml.load, documents(6))]
     assert ("HTTPRoute", "route-0") in names
     assert ("RetryPolicy", "edge") in names
 
@@ -53,7 +53,7 @@ def test_a_world_grows_by_whole_objects(world: Callable[[int], Iterator[str]]) -
             (loaded["kind"], loaded["metadata"].get("namespace"), loaded["metadata"]["name"]) for loaded in loaded_all
         ]
         for size in (2, 4)
-        for loaded_all in [[yaml.safe_load(text) for text in world(size)]]
+        for loaded_all in [[fast_yaml.load(text) for text in world(size)]]
     }
     assert len(set(names[4])) == len(names[4])
     assert set(names[2]) <= set(names[4])

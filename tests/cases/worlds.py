@@ -7,9 +7,8 @@ from dataclasses import replace
 from io import StringIO
 from typing import TYPE_CHECKING, cast
 
-import yaml
-
 from kubectl_policy import InputOptions, load_manifests
+from tests import fast_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 def read(path: Path) -> Mapping[str, Json]:
     """The one document of a case's file of expectations; an empty mapping if it is something else."""
-    return fields(cast("Json", yaml.safe_load(path.read_text("utf-8"))))
+    return fields(cast("Json", fast_yaml.load(path.read_text("utf-8"))))
 
 
 def world(paths: Sequence[Path]) -> Snapshot:

@@ -6,12 +6,12 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-import yaml
 
 from kubectl_policy import MergeStrategy, TargetLevel, analyze, plain
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles.contradictions import contradictions
 from kubectl_policy.profiles.load import PROFILE_FILE, built_in_profiles
+from tests import fast_yaml
 from tests.build import node, policy, ref, resource, service, snapshot, target
 from tests.profiles.claims import CLAIMS, GATEWAY_API_KINDS
 
@@ -29,7 +29,7 @@ TESTED_ELSEWHERE: Final = {"gateway.envoyproxy.io", "kuadrant.io", "extensions.k
 
 def document(file: str) -> Any:  # noqa: ANN401 - a profile file, which the schema is there to check
     """A built-in file as it is written."""
-    return yaml.safe_load((resources.files("kubectl_policy.profiles") / "data" / file).read_text("utf-8"))
+    return fast_yaml.load((resources.files("kubectl_policy.profiles") / "data" / file).read_text("utf-8"))
 
 
 def test_no_file_has_problems() -> None:

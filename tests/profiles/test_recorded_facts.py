@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-import yaml
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.load import built_in_profiles
+from tests import fast_yaml
 
 if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
@@ -45,7 +45,7 @@ def recorded() -> list[dict[str, Any]]:
     """Every kind in the record, each once."""
     if not FACTS.is_file():
         pytest.skip("the record of other projects' policy kinds is not next to this project")
-    document = yaml.load(FACTS.read_text("utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - safe
+    document = fast_yaml.load(FACTS.read_text("utf-8"))
     return [kind for profile in document["profiles"] for kind in profile["kinds"]]
 
 

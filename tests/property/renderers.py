@@ -10,6 +10,7 @@ import yaml
 
 from kubectl_policy.model.kinds import BUILT_IN
 from kubectl_policy.model.refs import GroupKind
+from tests import fast_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,7 +51,7 @@ def rendered(tree: Tree, folder: Path, cluster: str, kubectl: str) -> list[Objec
 
 def _documents(path: Path) -> Iterator[Any]:
     try:
-        yield from yaml.safe_load_all(path.read_text("utf-8"))
+        yield from fast_yaml.load_all(path.read_text("utf-8"))
     except yaml.YAMLError:
         return
 
@@ -69,7 +70,7 @@ def _tops(folder: Path) -> Iterator[Path]:
 def _built(folder: Path, kubectl: str) -> list[Object]:
     if not (folder / "kustomization.yaml").exists():
         return [one for path in sorted(folder.rglob("*.yaml")) for one in _documents(path)]
-    return list(yaml.safe_load_all(_build(folder, kubectl)))
+    return list(fast_yaml.load_all(_build(folder, kubectl)))
 
 
 def _build(folder: Path, kubectl: str) -> str:
@@ -94,7 +95,7 @@ def _by_flux(path: Path, spec: Mapping[str, Any], cluster: Path, kubectl: str) -
     for source in spec.get("postBuild", {}).get("substituteFrom", ()):
         (settings,) = _documents(cluster / f"{source['name']}.yaml")
         values |= settings["data"]
-    return list(yaml.safe_load_all(_VARIABLE.sub(lambda found: str(values.get("VALUE", found[1] or "")), text)))
+    return list(fast_yaml.load_all(_VARIABLE.sub(lambda found: str(values.get("VALUE", found[1] or "")), text)))
 
 
 def _named(one: Object, namespace: str) -> Object:

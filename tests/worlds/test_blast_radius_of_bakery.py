@@ -9,9 +9,8 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import yaml
-
 from kubectl_policy.questions.changes.blast_radius import blast_radius
+from tests import fast_yaml
 from tests.build import ref
 from tests.worlds.test_fixtures import FIXTURES, load
 
@@ -41,7 +40,7 @@ class Way(NamedTuple):
 def documents() -> tuple[Any, ...]:
     """Every document of the bakery."""
     files = sorted((FIXTURES / "bakery").glob("*.yaml"))
-    return tuple(found for file in files for found in yaml.safe_load_all(file.read_text("utf-8")))
+    return tuple(found for file in files for found in fast_yaml.load_all(file.read_text("utf-8")))
 
 
 def of_kind(*kinds: str) -> list[Any]:
