@@ -29,14 +29,14 @@ demo: $(STAMP)
 	@$(DEMO)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses=auto --cov --cov-report=
+	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=
 	@echo 'All of it:'
 	@$(BIN)/coverage report --format=total
 	@echo 'The core, where every branch must be covered:'
 	@$(BIN)/coverage report --include='$(CORE)' --fail-under=100
 
 test-thorough: $(STAMP)
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest --numprocesses=auto
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

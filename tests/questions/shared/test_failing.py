@@ -94,6 +94,12 @@ def test_what_counts_as_a_failure() -> None:
     assert failing(world(locking(kind="Shed"))) == []
 
 
+def test_a_route_that_no_request_gets_to() -> None:
+    """Does not fail for a policy."""
+    lost = route("lost", parents=[parent("gone")], rules=[rule(backend(), name="a")])
+    assert failing(world(lost, locking("p", "lost", "HTTPRoute"))) == []
+
+
 def test_a_nearer_policy_that_replaces_it() -> None:
     """Stands instead, so that requests get through; one that is not valid either fails them itself."""
     nearer = locking("own", "r", "HTTPRoute", "a", key=None)

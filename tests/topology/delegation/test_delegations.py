@@ -108,6 +108,16 @@ class TestReferences:
         ]
         assert names == [("HTTPRoute", name) for name in found]
 
+    def test_by_two_values_of_a_label(self) -> None:
+        """Each stands for routes of its own."""
+        topology = world(
+            top(passing("/c", labelled("v")), passing("/d", labelled("w"))),
+            http_route("c", passing("/c"), labels={LABEL: "v"}),
+            http_route("d", passing("/d"), labels={LABEL: "w"}),
+        )
+        assert delegations(topology, "c") == {"default/top#rule[0]": ("rule[0]",)}
+        assert delegations(topology, "d") == {"default/top#rule[1]": ("rule[0]",)}
+
     @pytest.mark.parametrize(
         ("reference", "message"),
         [
@@ -397,6 +407,19 @@ class TestCircles:
             "HTTPR default/a > HTTPR default/a#rule[0] > HTTPR default/b > HTTPR default/b#rule[0]"
         ]
         assert topology.nodes
+
+    def test_two_ways_to_a_route_are_no_circle(self) -> None:
+        """A request takes one of them."""
+        topology = world(
+            top(passing("/a", to("a")), passing("/b", to("b"))),
+            http_route("a", passing("/a", to("c"))),
+            http_route("b", passing("/b", to("c"))),
+            http_route("c", passing("/a/c"), passing("/b/c")),
+            http_route("loop", passing("/", to("loop"))),
+        )
+        assert reasons(topology, "a") == reasons(topology, "b") == [("resolved", "", "")]
+        assert delegations(topology, "c") == {"default/a#rule[0]": ("rule[0]",), "default/b#rule[0]": ("rule[1]",)}
+        assert shorts(topology.cycles()) == ["HTTPR default/loop > HTTPR default/loop#rule[0]"]
 
     def test_of_a_reference_to_many_all_are_lost_if_one_circles(self) -> None:
         """As the controller answers the whole rule with an error."""
