@@ -91,3 +91,15 @@ def test_what_is_said_of_a_port_stands_instead_of_what_is_said_of_all() -> None:
     of_port = build.policy("o", ON_GATEWAY, ports=[{"n": 80, "a": 1}])
     by = "ColorPolicy default/o → Gateway default/g sets ports for this port, which stands instead"
     assert first(usual(of_all, of_port, profile=profile)) == by
+
+
+def test_a_field_for_all_and_one_for_a_port() -> None:
+    """Both stand instead; the second one sets nothing of what it beats, so that what goes is named."""
+    profile = profiled(
+        strategy=MergeStrategy.PATCH_DEFAULTS,
+        shared_fields=(SharedField(field="ports", within=("level",), by="[n]"),),
+        port_field=PortField("ports", "n", "all"),
+    )
+    of_all = build.policy("p", ON_GATEWAY, a=1, all={"b": 2})
+    nearer = build.policy("o", ON_ROUTE, a=2, ports=[{"n": 80, "b": 1}])
+    assert first(usual(of_all, nearer, profile=profile)) == f"{OTHER} replaces a, all.b instead, and is nearer"
