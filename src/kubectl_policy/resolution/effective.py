@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, value_at
 from kubectl_policy.model.values import value
@@ -31,8 +31,7 @@ _EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
 FateState: TypeAlias = Literal["effective", "undecided", "superseded", "rejected", "unheeded"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fate:
+class Fate(NamedTuple):
     """The fate of one declared field on a path.
 
     `effective`: it is in force. `undecided`: it may be, but how its policy combines with others there is not known.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -109,7 +108,7 @@ def _by_contribution(effective: EffectivePolicy, profile: PolicyKindProfile) -> 
 
 
 def _named(fate: Fate, name: str) -> Fate:
-    return fate if fate.field == name else replace(fate, field=name)
+    return fate if fate.field == name else fate._replace(field=name)
 
 
 def declared_fields(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[Declared]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import WHOLE, Json
 from kubectl_policy.profiles.own import OF_RULE
-from kubectl_policy.resolution import Leaf
+from kubectl_policy.resolution import Fate, Leaf
 from kubectl_policy.resolution.contributions import stands_below_name
 from kubectl_policy.resolution.traced import CollectedValues, KeyedList
 
@@ -126,7 +126,10 @@ def at_line(placed: AnyPlaced, locate: Locate, who: Who | None = None, **also: o
         also["origin"] = origin
     if who and placed.declared_in.steps:
         also["blame"] = who(placed, origin if origin is not placed.origin else None)
-    return replace(cast("Any", placed), **also) if also else placed
+    if not also:
+        return placed
+    changed: Any = placed
+    return cast("AnyPlaced", changed._replace(**also) if isinstance(placed, Fate) else replace(changed, **also))
 
 
 def _exact_origin(placed: Placed, locate: Locate) -> Origin | None:

@@ -65,6 +65,7 @@ class _Section:
         self.value_at = _ROW + self.field + _GAP
         self.widest_line = max(map(cells, self.lines_of.values()), default=0)
         self.heads = {source.source.object for source in kind.sources}
+        self.shown = {id(row): self._beside(row) for row in rows}
         widths = [*map(self._heading_width, kind.sources, self.placed), *map(self._row_width, rows)]
         # What is wider leaves the margin where the others have it.
         self.needed = max((size for size in widths if size <= min(view.width, _WIDEST)), default=0)
@@ -177,14 +178,14 @@ class _Section:
 
         At a terminal this line is left out where what was beaten leaves no room for it: the heading says which file.
         """
-        spans, below = self._beside(row)
+        spans, below = self.shown[id(row)]
         line = "" if row.setting.blame else self.lines_of[id(row)]
         used = _ROW + _width(spans)
         start = max(margin - cells(line), used + _GAP)
         # Where nothing is cut a value may be wider than the page, and its line stays with it.
         if line and (start + cells(line) <= self.view.width or not self.view.cuts):
-            spans[-1] = replace(spans[-1], text=f"{spans[-1].text}{' ' * (start - used)}")
-            spans.append(Span(line, "aside"))
+            last = replace(spans[-1], text=f"{spans[-1].text}{' ' * (start - used)}")
+            spans = [*spans[:-1], last, Span(line, "aside")]
         yield Line(tuple(spans), _ROW, self.value_at)
         for under in below:
             # Below the value, if that is in its column and there is room.
@@ -197,7 +198,7 @@ class _Section:
         """How far a row reaches with the line that it is written on; one without is no matter."""
         if row.setting.blame or not self.lines_of[id(row)]:
             return 0
-        return _ROW + _width(self._beside(row)[0]) + _GAP + cells(self.lines_of[id(row)])
+        return _ROW + _width(self.shown[id(row)][0]) + _GAP + cells(self.lines_of[id(row)])
 
     def _beside(self, row: Row) -> tuple[list[Span], list[list[Span]]]:
         """A field and its value with what there is room for beside them, in columns; and what is left to be below."""
