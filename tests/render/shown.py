@@ -19,8 +19,8 @@ from kubectl_policy.render.describe import OBJECT, POLICY
 from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.explain import EXPLANATION
 from kubectl_policy.render.listing import LISTING, SEVERAL
-from kubectl_policy.render.output.formats import as_text
-from kubectl_policy.render.output.text import View
+from kubectl_policy.render.output.formats import render
+from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.status import STATUS
 from kubectl_policy.render.why_not import WHY_NOT
 
@@ -46,7 +46,9 @@ FORMS: Final[dict[type, Forms]] = {
 
 def shown(answer: object, name: str, view: View | None = None) -> str:
     """The answer in a format, as plain text."""
-    return as_text(FORMS[type(answer)], answer, name, view or View())
+    view = view or View()
+    made = render(FORMS[type(answer)], answer, name, view)
+    return made if isinstance(made, str) else to_text(made, view.width)
 
 
 def document_of(answer: object) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""Where documents and values are in a text; a text is read again for the line of a field when a message needs it."""
+"""Where documents and values are in a text that is read for its lines, as reading its values did not tell them."""
 
 from __future__ import annotations
 

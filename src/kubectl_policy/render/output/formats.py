@@ -159,14 +159,6 @@ def render(forms: Forms, answer: object, name: str, view: View) -> Shown:
     return format_of(name).make(forms, answer, view)
 
 
-def as_text(forms: Forms, answer: object, name: str, view: View) -> str:
-    """`render` as plain text, laid out to the width of the view, every line ended."""
-    from kubectl_policy.render.output.text import to_text  # noqa: PLC0415 (`--help` does without)
-
-    shown = render(forms, answer, name, view)
-    return shown if isinstance(shown, str) else to_text(shown, view.width)
-
-
 def remarks_on(forms: Forms, answer: object, name: str, shown: Shown, *, complete: bool) -> list[str]:
     """Lines to be said next to the answer in a format, as which it is `shown`."""
     form = format_of(name)
