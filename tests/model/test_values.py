@@ -29,7 +29,7 @@ class Named:
 
     name: str
     _: KW_ONLY
-    notes: dict[str, str] = field(default_factory=lambda: {"a": "b"})
+    fields: dict[str, str] = field(default_factory=lambda: {"a": "b"})
     more: str = ""
 
 
@@ -47,11 +47,11 @@ class Own:
 def test_what_it_holds() -> None:
     """By place or by name, with defaults."""
     assert Pair("a", ("b",)) == Pair(right=("b",), left="a") != Pair("a")
-    assert (Pair("a").right, Pair("a", ("b", "c")).width, Named("n").notes) == ((), 2, {"a": "b"})
-    assert Named("n", notes={}).notes == {}
+    assert (Pair("a").right, Pair("a", ("b", "c")).width, Named("n").fields) == ((), 2, {"a": "b"})
+    assert Named("n", fields={}).fields == {}
     others: tuple[object, ...] = (Named("a"), "a", Pair("b"))
     assert Pair("a") not in others
-    assert [each.name for each in fields(Named)] == ["name", "notes", "more"]
+    assert [each.name for each in fields(Named)] == ["name", "fields", "more"]
     assert replace(Pair("a"), right=("b",)) == Pair("a", ("b",))
     assert repr(Pair("a")) == "Pair(left='a', right=())"
     assert (len({Pair("a"), Pair("a"), Pair("b")}), hash(Own(name="n"))) == (2, 7)
@@ -78,3 +78,17 @@ def test_it_never_changes() -> None:
         found.left = "b"
     with pytest.raises(FrozenInstanceError, match="left"):
         del found.left
+
+
+def test_of_which_there_are_many() -> None:
+    """They are what the first ones are, and so is what they refuse."""
+    first = Named("n"), Named("n", fields={}, more="m")
+    for _ in range(500):
+        Named("n")
+    assert (Named(name="n"), Named("n", more="m", fields={})) == first
+    assert Named("n").fields is not Named("n").fields
+    assert (repr(Named("n")), replace(Named("n"), more="m").more) == (repr(first[0]), "m")
+    refused: tuple[Any, ...] = ({}, {"name": "n", "middle": 1})
+    for named in refused:
+        with pytest.raises(TypeError, match=r"__init__\(\) (missing|got an unexpected)"):
+            Named(**named)
