@@ -31,7 +31,7 @@ def world(paths: Sequence[Path]) -> Snapshot:
 def objects(listed: Sequence[Json]) -> tuple[Resource, ...]:
     """Objects that a case lists, as they are read from a file."""
     stdin = StringIO(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(listed)}))
-    return load_manifests(["-"], stdin=stdin).resources if listed else ()
+    return tuple(load_manifests(["-"], stdin=stdin).resources) if listed else ()
 
 
 def _without_duplicates(snapshot: Snapshot) -> Snapshot:

@@ -9,8 +9,9 @@ import pytest
 
 from kubectl_policy.model import Gap, GroupKind, Snapshot
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.index import Index, words_of
+from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.model.world import words_of
 from tests.build import crd, gateway, index, listed, namespace, ref, resource, service, snapshot
 
 if TYPE_CHECKING:

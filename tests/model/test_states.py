@@ -141,7 +141,7 @@ class TestChanged:
         """Somebody says that it is."""
         before, after = changed(build.snapshot(ONE, gaps=[FORBIDDEN]), deleted={ONE.ref, TWO.ref})
         assert before.other_state == ()
-        assert (after.resources, after.other_state) == ((), (ONE,))
+        assert (tuple(after.resources), after.other_state) == ((), (ONE,))
         assert after.gone == {ONE.ref, TWO.ref}
         assert presence(after, ONE.ref) == "missing"
         assert presence(before, TWO.ref) == "unknown"

@@ -9,12 +9,14 @@ from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.unknown import is_unknown, may_be, may_equal
+from kubectl_policy.model.world import sorted_by_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model.refs import ObjectRef
-    from kubectl_policy.model.snapshot import Gap, Resource
+    from kubectl_policy.model.snapshot import Gap
+    from kubectl_policy.model.world import World
 
 _SECRET: Final = GroupKind("", "Secret")
 # The kinds of operators' objects that have a Secret made, and the field with its name; without it, it has their own.
@@ -33,10 +35,11 @@ _LEAST_NAME: Final = 4
 class Candidates:
     """Objects that may be what a reference names, because a name or a namespace of either is not known."""
 
-    def __init__(self, refs: Iterable[ObjectRef]) -> None:
-        """Remember the names; they are sorted out when somebody asks."""
-        self._refs = tuple(refs)
+    def __init__(self, world: World) -> None:
+        """Remember where to look."""
+        self._world = world
         self._found: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
+        self._called: dict[GroupKind, Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]] = {}
 
     def of(self, ref: ObjectRef) -> tuple[ObjectRef, ...]:
         """The objects, but for the one of that very name, that may be what a reference names; sorted.
@@ -53,9 +56,10 @@ class Candidates:
 
     def _among(self, ref: ObjectRef) -> Iterable[ObjectRef]:
         if not ref.name or is_unknown(ref.name):
-            return self._by_kind.get(ref.group_kind, ())
-        by_name = self._by_name if is_unknown(ref.namespace) else self._homeless
-        return (*by_name.get((ref.group_kind, ref.name), ()), *self._nameless.get(ref.group_kind, ()))
+            return self._world.names_of(ref.group_kind)
+        where = (ref.group_kind, ref.name)
+        called = self.called(*where) if is_unknown(ref.namespace) else self._homeless.get(where, ())
+        return (*called, *self._nameless.get(ref.group_kind, ()))
 
     def _may_be_in(self, namespace: str, ref: ObjectRef) -> bool:
         return ref.namespace != namespace and may_equal(ref.namespace, namespace)
@@ -63,37 +67,31 @@ class Candidates:
     @cached_property
     def unknown_namespaces(self) -> frozenset[str]:
         """The namespaces of objects of which it is not known what they are called."""
-        return frozenset(name for name in {ref.namespace for ref in self._refs} if is_unknown(name))
+        return frozenset(ref.namespace for ref in self._world.with_unknown_names if is_unknown(ref.namespace))
 
     @cached_property
     def _homeless(self) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
         """The objects of unknown namespaces by their names."""
-        return _by_name(ref for ref in self._refs if ref.namespace in self.unknown_namespaces)
+        return _by_name(ref for ref in self._world.with_unknown_names if is_unknown(ref.namespace))
 
     def called(self, group_kind: GroupKind, name: str) -> Sequence[ObjectRef]:
         """The objects of a kind and a name that is known, wherever they are."""
-        return self._by_name.get((group_kind, name), ())
-
-    @cached_property
-    def _by_name(self) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
-        return _by_name(self._refs)
+        if group_kind not in self._called:
+            self._called[group_kind] = _by_name(self._world.names_of(group_kind))
+        return self._called[group_kind].get((group_kind, name), ())
 
     @cached_property
     def _nameless(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
         """The objects of unknown names by their kinds."""
-        return _by_kind(ref for ref in self._refs if is_unknown(ref.name))
-
-    @cached_property
-    def _by_kind(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
-        return _by_kind(self._refs)
+        return sorted_by_kind(ref for ref in self._world.with_unknown_names if is_unknown(ref.name))
 
 
 class Absence:
     """What is known of the objects that a snapshot lacks; looked up where a message needs it."""
 
-    def __init__(self, resources: Iterable[Resource], gaps: Iterable[Gap], candidates: Candidates) -> None:
+    def __init__(self, world: World, gaps: Iterable[Gap], candidates: Candidates) -> None:
         """Remember where to look."""
-        self._resources, self._candidates = tuple(resources), candidates
+        self._world, self._candidates = world, candidates
         self._gaps = tuple(gaps)
         self._words: dict[ObjectRef, str] = {}
         self._nearly: dict[tuple[GroupKind, str], Mapping[str, Sequence[ObjectRef]]] = {}
@@ -113,8 +111,8 @@ class Absence:
 
     def _maker(self, ref: ObjectRef) -> str:
         """The object of an operator that may create an object: by what it says, or because it has the same name."""
-        made = self._secret_makers if ref.group_kind == _SECRET else self._custom
-        for maker in made.get(ref.name, ()):
+        makers = self._secret_makers.get(ref.name, ()) if ref.group_kind == _SECRET else self._custom(ref.name)
+        for maker in makers:
             if may_equal(maker.namespace, ref.namespace) and maker.group_kind != ref.group_kind:
                 return f"; {maker} may create it"
         return ""
@@ -136,7 +134,9 @@ class Absence:
         where = (ref.group_kind, ref.namespace)
         if where not in self._nearly:
             found: dict[str, list[ObjectRef]] = {}
-            for each in self._by_place.get(where, ()):
+            for each in self._world.names_of(ref.group_kind):
+                if each.namespace != ref.namespace:
+                    continue
                 for part in _shortened(each.name):
                     found.setdefault(part, []).append(each)
             self._nearly[where] = found
@@ -145,30 +145,27 @@ class Absence:
         return f"; there is {first}" if first else ""
 
     @cached_property
-    def _by_place(self) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
-        found: dict[tuple[GroupKind, str], list[ObjectRef]] = {}
-        for resource in self._resources:
-            found.setdefault((resource.ref.group_kind, resource.ref.namespace), []).append(resource.ref)
-        return found
-
-    @cached_property
     def _secret_makers(self) -> Mapping[str, Sequence[ObjectRef]]:
         found: dict[str, list[ObjectRef]] = {}
-        for resource in self._resources:
-            field = _SECRET_MAKERS.get(resource.ref.kind)
-            if field:
-                found.setdefault(text_at(resource.raw, field) or resource.ref.name, []).append(resource.ref)
+        for kind in self._world.kinds:
+            field = _SECRET_MAKERS.get(kind.kind)
+            for resource in filter(None, map(self._world.get, self._world.names_of(kind) if field else ())):
+                found.setdefault(text_at(resource.raw, field or "") or resource.ref.name, []).append(resource.ref)
         return found
 
+    def _custom(self, name: str) -> Iterator[ObjectRef]:
+        """The objects of a name, of kinds that neither Kubernetes nor Gateway API has, and that may create others."""
+        for ref in self._by_any_name.get(name, ()):
+            group, resource = ref.group_kind.group, self._world.get(ref)
+            is_custom = ref.kind not in _SECRET_MAKERS and "." in group and not group.endswith("k8s.io")
+            if is_custom and resource and _NO_MAKERS.isdisjoint(mapping_at(resource.raw, "spec")):
+                yield ref
+
     @cached_property
-    def _custom(self) -> Mapping[str, Sequence[ObjectRef]]:
-        """The objects, by name, of kinds that neither Kubernetes nor Gateway API has, and that may create others."""
+    def _by_any_name(self) -> Mapping[str, Sequence[ObjectRef]]:
         found: dict[str, list[ObjectRef]] = {}
-        for resource in self._resources:
-            group, is_one = resource.ref.group_kind.group, resource.ref.kind not in _SECRET_MAKERS
-            is_custom = is_one and "." in group and not group.endswith("k8s.io")
-            if is_custom and _NO_MAKERS.isdisjoint(mapping_at(resource.raw, "spec")):
-                found.setdefault(resource.ref.name, []).append(resource.ref)
+        for ref in self._world.names():
+            found.setdefault(ref.name, []).append(ref)
         return found
 
     def gaps_of(self, ref: ObjectRef) -> Iterator[Gap]:
@@ -217,14 +214,8 @@ class Absence:
 
     def is_read(self, gap: Gap) -> bool:
         """Whether a gap is about one object, and that is there, though perhaps not as it was read."""
-        return bool(gap.name) and any(gap.covers(ref) for ref in self._by_kind_and_name.get((gap.kind, gap.name), ()))
-
-    @cached_property
-    def _by_kind_and_name(self) -> Mapping[tuple[str, str], Sequence[ObjectRef]]:
-        found: dict[tuple[str, str], list[ObjectRef]] = {}
-        for resource in self._resources:
-            found.setdefault((resource.ref.kind, resource.ref.name), []).append(resource.ref)
-        return found
+        called = self._by_any_name.get(gap.name, ()) if gap.name else ()
+        return any(gap.covers(ref) for ref in called if ref.kind == gap.kind)
 
     @cached_property
     def _by_object(self) -> Mapping[str, Sequence[Gap]]:
@@ -256,11 +247,4 @@ def _by_name(refs: Iterable[ObjectRef]) -> dict[tuple[GroupKind, str], list[Obje
     for ref in refs:
         if not is_unknown(ref.name):
             found.setdefault((ref.group_kind, ref.name), []).append(ref)
-    return found
-
-
-def _by_kind(refs: Iterable[ObjectRef]) -> dict[GroupKind, list[ObjectRef]]:
-    found: dict[GroupKind, list[ObjectRef]] = {}
-    for ref in refs:
-        found.setdefault(ref.group_kind, []).append(ref)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
@@ -16,9 +16,10 @@ from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.rules import rule_names
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
+from kubectl_policy.model.world import words_of, world_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource, Snapshot
@@ -39,31 +40,25 @@ class Index:
         """
         self._other_state = other_state
         self.snapshot = snapshot
-        self._objects = {resource.ref: resource for resource in snapshot.resources}
+        self.world = world_of(snapshot.resources)
         self._read: dict[tuple[Reader[Any], ObjectRef], tuple[Any, ...]] = {}
         self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
         self._unlabelled: dict[GroupKind, Mapping[str, tuple[Resource, ...]]] = {}
         self._taken: dict[ObjectRef, None] = {}
         self._filled: dict[ObjectRef, Resource] = {}
-        self._by_namespace: dict[GroupKind, dict[str, tuple[Resource, ...]]] = {}
+        self._of_kind: dict[GroupKind, tuple[Resource, ...]] = {}
+        self._inside: dict[tuple[GroupKind, str], tuple[Resource, ...]] = {}
         self._by_label: dict[tuple[GroupKind, str], dict[tuple[str, Json], tuple[Resource, ...]]] = {}
 
     @cached_property
-    def _by_kind(self) -> dict[GroupKind, tuple[Resource, ...]]:
-        kinds: dict[GroupKind, list[Resource]] = {}
-        for resource in self._objects.values():
-            kinds.setdefault(resource.ref.group_kind, []).append(resource)
-        return {kind: tuple(sorted(found, key=lambda resource: resource.ref)) for kind, found in kinds.items()}
-
-    @cached_property
     def _candidates(self) -> Candidates:
-        return Candidates(self._objects)
+        return Candidates(self.world)
 
     @cached_property
     def _inhabited(self) -> frozenset[str]:
         """The namespaces of what was read, in this state of the world or in the other one of two."""
-        seen = (*self._objects, *(resource.ref for resource in self.snapshot.other_state))
-        return frozenset(ref.namespace for ref in seen if ref.namespace)
+        others = (resource.ref.namespace for resource in self.snapshot.other_state)
+        return self.world.namespaces.union(filter(None, others))
 
     @cached_property
     def kinds(self) -> dict[GroupKind, KindNames]:
@@ -88,11 +83,16 @@ class Index:
     @property
     def group_kinds(self) -> tuple[GroupKind, ...]:
         """Every kind of which at least one object was read, sorted."""
-        return tuple(sorted(self._by_kind))
+        return self.world.kinds
 
     def of_kind(self, group_kind: GroupKind) -> tuple[Resource, ...]:
         """Every object of a kind, sorted by namespace and name."""
-        return self._by_kind.get(group_kind, ())
+        if group_kind not in self._of_kind:
+            self._of_kind[group_kind] = self._read_all(self.world.names_of(group_kind))
+        return self._of_kind[group_kind]
+
+    def _read_all(self, refs: Iterable[ObjectRef]) -> tuple[Resource, ...]:
+        return tuple(filter(None, map(self.world.get, refs)))
 
     def in_any_state(self, group_kind: GroupKind) -> tuple[Resource, ...]:
         """Every object of a kind, with those that the other one of two states has, or has otherwise."""
@@ -101,17 +101,20 @@ class Index:
 
     def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
         """Every object of a kind in one namespace (empty for a cluster-scoped kind), sorted by name."""
-        if group_kind not in self._by_namespace:
-            found: dict[str, list[Resource]] = {}
-            for resource in self.of_kind(group_kind):
-                found.setdefault(resource.ref.namespace, []).append(resource)
-            self._by_namespace[group_kind] = {name: tuple(inside) for name, inside in found.items()}
-        return self._by_namespace[group_kind].get(namespace, ())
+        where = (group_kind, namespace)
+        if where not in self._inside:
+            self._inside[where] = self._read_all(self.names_in(group_kind, namespace))
+        return self._inside[where]
+
+    def names_in(self, group_kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
+        """The names of the objects of a kind in one namespace (empty for a cluster-scoped kind), sorted."""
+        names = self.world.names_of(group_kind)
+        first = bisect_left(names, ObjectRef(group_kind, namespace, ""))
+        return names[first : bisect_left(names, ObjectRef(group_kind, namespace + "\0", ""), first)]
 
     def namespaces_of(self, group_kind: GroupKind) -> tuple[str, ...]:
         """The namespaces with an object of a kind, sorted."""
-        self.of_kind_in(group_kind, "")
-        return tuple(self._by_namespace[group_kind])
+        return tuple(dict.fromkeys(ref.namespace for ref in self.world.names_of(group_kind)))
 
     def selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
         """The objects of a kind in one namespace whose labels a selector selects, sorted by name."""
@@ -148,7 +151,7 @@ class Index:
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object, or None if it was not read."""
-        return self._objects.get(ref)
+        return self.world.get(ref)
 
     def rules_of(self, route: ObjectRef) -> tuple[str, ...]:
         """What the rules of a route are called; in a state that is compared with a later one, as they are there."""
@@ -157,7 +160,7 @@ class Index:
     def raw(self, ref: ObjectRef) -> Mapping[str, Json]:
         """The object with the defaults of an API server filled in; empty if it was not read."""
         if ref not in self._defaulted:
-            resource = self._objects.get(ref)
+            resource = self.world.get(ref)
             other = self._with_same_defaults
             if other and resource and other.get(ref) is resource:
                 self._defaulted[ref] = other.raw(ref)
@@ -183,7 +186,7 @@ class Index:
         """
         key = (read, ref)
         if key not in self._read:
-            resource, other = self._objects.get(ref), self._with_same_defaults
+            resource, other = self.world.get(ref), self._with_same_defaults
             if other and resource and other.get(ref) is resource:
                 self._read[key] = other.once(read, ref)
             else:
@@ -210,7 +213,7 @@ class Index:
         """
         if ref in self.snapshot.gone:
             return "missing"
-        if ref in self._objects or (ref.group_kind == NAMESPACE and ref.name in self._inhabited):
+        if self.world.has(ref) or (ref.group_kind == NAMESPACE and ref.name in self._inhabited):
             return "present"
         if self.snapshot.assumed and self.is_assumed(ref):
             return "present"
@@ -219,7 +222,7 @@ class Index:
 
     def is_assumed(self, ref: ObjectRef) -> bool:
         """Whether an object that was not read is taken to exist, because somebody says so."""
-        if not ref.name or ref in self._objects:
+        if not ref.name or self.world.has(ref):
             return False
         kind = ref.group_kind
         known = self.kinds.get(kind) or KindNames(kind, plural(kind.kind.lower()))
@@ -254,7 +257,7 @@ class Index:
     @cached_property
     def absence(self) -> Absence:
         """What is known of the objects that are not here."""
-        return Absence(self._objects.values(), self.snapshot.gaps, self._candidates)
+        return Absence(self.world, self.snapshot.gaps, self._candidates)
 
     def not_here(self, ref: ObjectRef) -> str:
         """That an object is not in the input, in words, and what may create it or be meant instead."""
@@ -263,20 +266,7 @@ class Index:
     def namespace_labels(self, namespace: str) -> dict[str, str] | None:
         """The labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""
         ref = ObjectRef(NAMESPACE, "", namespace)
-        return labels_of(self.raw(ref)) if ref in self._objects else None
-
-
-def words_of(value: Json) -> Iterator[str]:
-    """Every text in a value, keys as well."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, inside in value.items():
-            yield key
-            yield from words_of(inside)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from words_of(item)
+        return labels_of(self.raw(ref)) if self.world.has(ref) else None
 
 
 def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:

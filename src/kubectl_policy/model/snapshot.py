@@ -11,7 +11,7 @@ from kubectl_policy.model.unknown import may_equal
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model.assumptions import AssumedObjects
     from kubectl_policy.model.fields import Json
@@ -144,7 +144,7 @@ class Snapshot:
     one. What is `assumed` is taken to exist wherever something names it, although it was not read.
     """
 
-    resources: tuple[Resource, ...] = ()
+    resources: Sequence[Resource] = ()
     gaps: tuple[Gap, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     complete: bool = False

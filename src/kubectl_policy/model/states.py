@@ -11,12 +11,14 @@ from kubectl_policy.model.kinds import CRD, NAMESPACE, names_in_crd
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.rules import names_as_in, rule_names
 from kubectl_policy.model.snapshot import Resource
+from kubectl_policy.model.world import Overlay, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.model import Json, Snapshot
     from kubectl_policy.model.index import Index
+    from kubectl_policy.model.world import World
 
 # What `kubectl apply` leaves as it is in the cluster, because no manifest states it.
 _KEPT_METADATA = ("creationTimestamp", "uid")
@@ -27,8 +29,8 @@ def paired(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
 
     It is not known of what the gaps of that other one cover, or what may have another name there.
     """
-    old, new = _by_name(before), _by_name(after)
-    return _earlier(before, old, new), _knowing_of(after, new, old)
+    old, new = world_of(before.resources), world_of(after.resources)
+    return _earlier(before, old, new, new.names()), _knowing_of(after, new, old, old.names())
 
 
 def changed(
@@ -42,19 +44,20 @@ def changed(
     An applied object takes the place of the one of its name, and keeps what a manifest does not state: its status, and
     when it was created. The gaps and diagnostics of what is `unread` are those of the later state as well.
     """
-    old = _by_name(snapshot)
-    new = {ref: resource for ref, resource in old.items() if ref not in deleted}
+    old = world_of(snapshot.resources)
+    above: dict[ObjectRef, Resource | None] = dict.fromkeys(deleted)
     for resource in applied:
         known = old.get(resource.ref)
-        new[resource.ref] = _applied_to(known, resource) if known else resource
-    gone = {ref for ref in deleted if ref not in new}
+        above[resource.ref] = _applied_to(known, resource) if known else resource
+    new = Overlay(old, above)
+    gone = {ref for ref in deleted if above[ref] is None}
     diagnostics = tuple(problem for problem in snapshot.diagnostics if problem.subject not in gone)
-    after = replace(snapshot, resources=tuple(new.values()), diagnostics=diagnostics)
+    after = replace(snapshot, resources=new, diagnostics=diagnostics)
     if unread:
         diagnostics = (*diagnostics, *unread.diagnostics)
         after = replace(after, gaps=(*snapshot.gaps, *unread.gaps), diagnostics=diagnostics)
-    later = _knowing_of(after, new, old)
-    return _earlier(snapshot, old, new), replace(later, gone=later.gone | gone)
+    later = _knowing_of(after, new, old, above)
+    return _earlier(snapshot, old, new, above), replace(later, gone=later.gone | gone)
 
 
 def in_scope(resource: Resource, index: Index) -> Resource:
@@ -69,13 +72,9 @@ def same_object(one: Resource, other: Resource) -> bool:
     return one is other or (one.created == other.created and same_json(one.raw, other.raw))
 
 
-def _by_name(snapshot: Snapshot) -> dict[ObjectRef, Resource]:
-    return {resource.ref: resource for resource in snapshot.resources}
-
-
-def _earlier(snapshot: Snapshot, own: dict[ObjectRef, Resource], later: dict[ObjectRef, Resource]) -> Snapshot:
+def _earlier(snapshot: Snapshot, own: World, later: World, among: Iterable[ObjectRef]) -> Snapshot:
     """The earlier one of two states, in which rules of routes are called as the same rules are in the later one."""
-    known = _knowing_of(snapshot, own, later)
+    known = _knowing_of(snapshot, own, later, among)
     rules: dict[ObjectRef, tuple[str, ...]] = {}
     for theirs in known.other_state:
         ours = own.get(theirs.ref)
@@ -85,19 +84,20 @@ def _earlier(snapshot: Snapshot, own: dict[ObjectRef, Resource], later: dict[Obj
     return replace(known, rules=rules)
 
 
-def _knowing_of(snapshot: Snapshot, own: dict[ObjectRef, Resource], other: dict[ObjectRef, Resource]) -> Snapshot:
-    """A state with what the other one has and it has not, or has otherwise."""
+def _knowing_of(snapshot: Snapshot, own: World, other: World, among: Iterable[ObjectRef]) -> Snapshot:
+    """A state with what the other one has and it has not, or has otherwise, `among` some objects."""
+    theirs = filter(None, map(other.get, among))
     other_state = tuple(
-        resource for ref, resource in other.items() if ref not in own or not same_object(own[ref], resource)
+        resource for resource in theirs if (ours := own.get(resource.ref)) is None or not same_object(ours, resource)
     )
-    inhabited, renamed = {ref.namespace for ref in own}, Candidates(own)
+    renamed = Candidates(own)
     gone = frozenset(
         resource.ref
         for resource in other_state
-        if resource.ref not in own
+        if not own.has(resource.ref)
         and not any(gap.covers(resource.ref) for gap in snapshot.gaps)
         and not renamed.of(resource.ref)
-        and not (resource.ref.group_kind == NAMESPACE and resource.ref.name in inhabited)
+        and not (resource.ref.group_kind == NAMESPACE and resource.ref.name in own.namespaces)
     )
     return replace(snapshot, other_state=other_state, gone=gone, rules={})
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from kubectl_policy.errors import SourceError
@@ -9,10 +11,12 @@ from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import Every
 from kubectl_policy.sources.files import STDIN, read_text
 from kubectl_policy.text import DocumentError
+from kubectl_policy.text.shapes import ShapedDocument
 from kubectl_policy.text.told import ANY, told_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
     from kubectl_policy.model import Json
     from kubectl_policy.text import Document
@@ -20,14 +24,18 @@ if TYPE_CHECKING:
     from kubectl_policy.text.places import Steps
     from kubectl_policy.text.told import ToldLines
 
+    Made: TypeAlias = Callable[[ShapedDocument], Document]
+
 
 class Lines:
     """Looks up lines: as reading a source told them, or else in its text, of a file or of `REV:PATH` in git."""
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._documents: dict[str, Sequence[Document]] = {}
-        self._told: dict[str, dict[int, ToldLines]] = {}
+        self._documents: dict[str, Sequence[Document | ShapedDocument]] = {}
+        self._made: dict[str, Made] = {}
+        # By the source and the place of a document in it.
+        self._told: dict[tuple[str, int], dict[int, ToldLines]] = {}
         self._texts: dict[str, TextLines | None] = {}
         self._kept: dict[str, str] = {}
 
@@ -36,9 +44,9 @@ class Lines:
         self._kept[source] = text
         return text
 
-    def take(self, source: str, documents: Sequence[Document]) -> None:
-        """Go by what reading a source told."""
-        self._documents[source] = documents
+    def take(self, source: str, documents: Sequence[Document | ShapedDocument], made: Made) -> None:
+        """Go by what reading a source told, in whose order the documents are; what was recognised is to be `made`."""
+        self._documents[source], self._made[source] = documents, made
 
     def locate(self, origin: Origin, field: FieldPath, value: Json = ANY) -> int | None:
         """The line (from 1) of a field of the object that starts at an origin, if it has that value there.
@@ -49,15 +57,25 @@ class Lines:
         if not origin.line or Every.KEY in field.steps or Every.ITEM in field.steps:
             return None
         source, steps = origin.source, cast("Steps", field.steps)
-        if source not in self._told:
-            self._told[source] = told_lines(self._documents.get(source, ()))
-        told = self._told[source].get(origin.line)
+        told = self._told_at(source, origin.line)
         if told:
             return told.line(steps, value)
         if source not in self._texts:
             self._texts[source] = self._text_lines(source)
         lines = self._texts[source]
         return lines.line(origin.line, steps, value) if lines else None
+
+    def _told_at(self, source: str, line: int) -> ToldLines | None:
+        documents = self._documents.get(source, ())
+        place = bisect_right(documents, line, key=attrgetter("line")) - 1
+        if place < 0:
+            return None
+        if (source, place) not in self._told:
+            document = documents[place]
+            self._told[source, place] = told_lines(
+                self._made[source](document) if isinstance(document, ShapedDocument) else document
+            )
+        return self._told[source, place].get(line)
 
     def _text_lines(self, source: str) -> TextLines | None:
         from kubectl_policy.text.lookup import TextLines  # noqa: PLC0415 (reading told nearly all lines)

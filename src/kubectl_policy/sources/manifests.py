@@ -9,7 +9,7 @@ import glob
 import os
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias, cast
 
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model import Diagnostic, Origin, Resource, Snapshot
@@ -25,13 +25,14 @@ from kubectl_policy.sources.exclusion import Exclusions
 from kubectl_policy.sources.files import STDIN, Files, find_files, read_stdin, read_text
 from kubectl_policy.sources.options import InputOptions, Progress
 from kubectl_policy.sources.reading import Reading
+from kubectl_policy.sources.stored import StoredObject, StoredWorld
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from kubectl_policy.model import GroupKind
+    from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.sources.files import InputFile
     from kubectl_policy.sources.lines import Lines
     from kubectl_policy.sources.rendered.render import Rendered
@@ -148,7 +149,7 @@ def snapshot_of(
     not_objects = around.place(_cluster_scoped(reading), rendered.files if rendered else None) if around else []
     if rendered:
         _take_rendered(reading, rendered, around)
-    if not reading.objects:
+    if not reading.recognised:
         raise _nothing_found(reading, files.found)
     reading.diagnostics.extend(_wrong_definitions(_definitions(reading)))
     arguments = {file.path: file.argument for file in files.found if file.argument}
@@ -186,7 +187,7 @@ def _take_rendered(reading: Reading, rendered: Rendered, around: TreeInput | Non
 
 def _tree_around(reading: Reading, files: Files, options: InputOptions) -> TreeInput | None:
     """What stands around the objects that were read, if anything does; raises UsageError for an unknown cluster."""
-    if not reading.others and not any(each.ref.group_kind in DELIVERING for each in reading.objects):
+    if not reading.others and not any(each.ref.group_kind in DELIVERING for each in reading.recognised):
         if options.cluster:
             raise unknown_cluster(options.cluster)
         return None
@@ -202,7 +203,9 @@ def _tree_around(reading: Reading, files: Files, options: InputOptions) -> TreeI
 
 def _definitions(reading: Reading) -> list[Resource]:
     return [
-        replace(read, ref=read.ref._replace(namespace="")) for read in reading.objects if read.ref.group_kind == CRD
+        replace(reading.read(found), ref=found.ref._replace(namespace=""))
+        for found in reading.recognised
+        if found.ref.group_kind == CRD
     ]
 
 
@@ -214,19 +217,24 @@ def _cluster_scoped(reading: Reading) -> frozenset[GroupKind]:
 
 def _resources(
     reading: Reading, namespace: str, around: TreeInput | None, arguments: Mapping[str, int]
-) -> tuple[Resource, ...]:
-    """One resource for each name, in the namespace where it lives."""
+) -> Sequence[Resource]:
+    """One object for each name, in the namespace where it lives; what was only recognised is not read."""
     cluster_scoped = _cluster_scoped(reading)
-    homes: list[Resource] = []
-    for read in reading.objects:
-        home = "" if read.ref.group_kind in cluster_scoped else read.ref.namespace or namespace
-        resource = read
-        if home != read.ref.namespace:
-            said_by = read.namespace_from if home else None
-            resource = replace(read, ref=read.ref._replace(namespace=home), namespace_from=said_by)
-        if around:
+    found: dict[ObjectRef, Resource | StoredObject] = {}
+    repeated: dict[ObjectRef, list[Resource | StoredObject]] = {}
+    stored = False
+    for read in reading.objects if around else reading.recognised:
+        ref, resource = read.ref, read
+        if not ref.namespace or ref.group_kind in cluster_scoped:
+            home = "" if ref.group_kind in cluster_scoped else ref.namespace or namespace
+            if home != ref.namespace:
+                resource = _at_home(read, home)
+        if around and isinstance(read, Resource) and isinstance(resource, Resource):
             around.follow(read, resource)
-        homes.append(resource)
+        first = found.setdefault(resource.ref, resource)
+        if first is not resource:
+            repeated.setdefault(resource.ref, [first]).append(resource)
+        stored = stored or isinstance(resource, StoredObject)
 
     def folder_of(resource: Resource) -> str:
         folder = around.folders.get(resource) if around else None
@@ -238,10 +246,20 @@ def _resources(
     def argument_of(resource: Resource) -> int:
         return arguments.get(resource.origin.source, 0)
 
-    resources, diagnostics, gaps = one_of_each(homes, folder_of, clusters_of, argument_of)
+    several = (reading.read(each) for same_name in repeated.values() for each in same_name)
+    chosen, diagnostics, gaps = one_of_each(several, folder_of, clusters_of, argument_of)
     reading.diagnostics += diagnostics
     reading.gaps += gaps
-    return resources
+    found.update({each.ref: each for each in chosen})
+    return StoredWorld(found, reading.made) if stored else tuple(cast("dict[ObjectRef, Resource]", found).values())
+
+
+def _at_home(read: Resource | StoredObject, home: str) -> Resource | StoredObject:
+    """An object with the namespace where it lives."""
+    ref = read.ref._replace(namespace=home)
+    if isinstance(read, StoredObject):
+        return read._replace(ref=ref)
+    return replace(read, ref=ref, namespace_from=read.namespace_from if home else None)
 
 
 def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:

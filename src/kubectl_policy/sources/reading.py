@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.fields import mapping_at, time_at
@@ -18,15 +18,18 @@ from kubectl_policy.sources.outline import (
     mentions_of,
     outline,
 )
+from kubectl_policy.sources.stored import StoredObject
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
 from kubectl_policy.text.documents import DocumentReader
+from kubectl_policy.text.shapes import ShapedDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from kubectl_policy.model import Json, Severity
     from kubectl_policy.sources.files import InputFile
     from kubectl_policy.sources.lines import Lines
+    from kubectl_policy.text.shapes import Shape
 
 # API groups of files that command-line tools and components read, and that no API server stores.
 _CLIENT_SIDE_GROUPS: Final = frozenset(
@@ -59,7 +62,10 @@ class Reading:
     def __init__(self, values: Mapping[str, str], lines: Lines | None = None) -> None:
         """Start without having read anything; variables have these values, and `lines` are told what is read."""
         self._values, self._lines = values, lines
-        self.objects: list[Resource] = []
+        self._objects: list[Resource | StoredObject] = []
+        # Whether any of them is not read, and of which kind those of each shape are.
+        self._recognised = False
+        self._kinds: dict[Shape, GroupKind | None] = {}
         self.listed: set[tuple[GroupKind, str]] = set()
         self.gaps: list[Gap] = []
         self.diagnostics: list[Diagnostic] = []
@@ -104,6 +110,32 @@ class Reading:
         else:
             self._read_text(text, file)
 
+    @property
+    def objects(self) -> list[Resource]:
+        """The objects; those that were recognised are read for that."""
+        if self._recognised:
+            self._objects = [self.read(each) for each in self._objects]
+            self._recognised = False
+        return cast("list[Resource]", self._objects)
+
+    @objects.setter
+    def objects(self, objects: list[Resource]) -> None:
+        self._objects = [*objects]
+
+    @property
+    def recognised(self) -> Sequence[Resource | StoredObject]:
+        """The objects, of which those that were recognised are not read."""
+        return self._objects
+
+    @property
+    def made(self) -> Callable[[ShapedDocument], Document]:
+        """What reads documents that were recognised."""
+        return self._documents.made
+
+    def read(self, found: Resource | StoredObject) -> Resource:
+        """An object, whether or not it was only recognised."""
+        return found.resource(self.made) if isinstance(found, StoredObject) else found
+
     def leave_out(self, sources: Collection[str]) -> None:
         """Forget what was read in some files."""
         self.objects = [each for each in self.objects if each.origin.source not in sources]
@@ -114,7 +146,7 @@ class Reading:
         """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""
         reader = self._kustomized_documents if file.path in self.kustomized else self._documents
         words = reader.words
-        documents = list(reader.read(text))
+        documents = list(reader.read(text) if reader is self._kustomized_documents else reader.recognise(text))
         if reader.words > words:
             self.with_words.add(file.path)
         if file.path in self.others:
@@ -122,7 +154,7 @@ class Reading:
             self.others[file.path] = first if isinstance(first, Document) else None
         if any(map(_is_meant_as_an_object, documents)):
             if self._lines:
-                self._lines.take(file.path, [each for each in documents if isinstance(each, Document)])
+                self._lines.take(file.path, [each for each in documents if not isinstance(each, Unread)], self.made)
             for document in documents:
                 self._read_document(document, file.path)
             return
@@ -151,8 +183,15 @@ class Reading:
             )
         )
 
-    def _read_document(self, document: Document | Unread, source: str) -> None:
+    def _read_document(self, document: Document | Unread | ShapedDocument, source: str) -> None:
         """Read the object in a document, or the items of a List however deep it is in other Lists."""
+        if isinstance(document, ShapedDocument):
+            kind = self._kind_of(document.shape)
+            if kind:
+                self._objects.append(StoredObject(ObjectRef(kind, document.namespace, document.name), document, source))
+                self._recognised = True
+                return
+            document = self.made(document)
         if isinstance(document, Unread):
             self._note(document.problem, source, outline(document.text))
             return
@@ -169,6 +208,19 @@ class Reading:
             else:
                 places = [(item, (*position, number)) for number, item in enumerate(items)]
                 rest.extend((item, place, document.item_lines.get(place, line)) for item, place in reversed(places))
+
+    def _kind_of(self, shape: Shape) -> GroupKind | None:
+        """The kind of the objects of a shape; None where there is more to say of them than that they were read."""
+        if shape not in self._kinds:
+            kind = GroupKind(shape.api_version.rpartition("/")[0], shape.kind)
+            is_common = not (
+                kind.group in _CLIENT_SIDE_GROUPS
+                or kind == _KUBECONFIG
+                or _PLACEHOLDER.search(f"{shape.api_version} {shape.kind}")
+                or impossible(kind)
+            )
+            self._kinds[shape] = kind if is_common else None
+        return self._kinds[shape]
 
     def read_object(self, value: Json, origin: Origin, *, listed: bool = False) -> None:
         """Keep an object, or say why none can refer to it; what is no Kubernetes object at all is counted only.
@@ -202,7 +254,7 @@ class Reading:
             if "{{" in f"{name} {namespace}":
                 self._warn("unrendered-template", UNRENDERED, origin)
             ref = ObjectRef(group_kind, namespace or "", name)
-            self.objects.append(
+            self._objects.append(
                 Resource(ref=ref, origin=origin, raw=raw, created=time_at(raw, "metadata.creationTimestamp"))
             )
             if listed and metadata.get("uid") and metadata.get("resourceVersion"):
@@ -224,11 +276,13 @@ def _is_about_others(file: InputFile) -> bool:
     return posixpath.basename(file.path.rpartition(":")[2]) in ABOUT_OTHERS
 
 
-def _is_empty(document: Document | Unread) -> bool:
+def _is_empty(document: Document | Unread | ShapedDocument) -> bool:
     return isinstance(document, Document) and document.value is None
 
 
-def _is_meant_as_an_object(document: Document | Unread) -> bool:
+def _is_meant_as_an_object(document: Document | Unread | ShapedDocument) -> bool:
+    if isinstance(document, ShapedDocument):
+        return True
     if isinstance(document, Unread):
         return looks_like_an_object(document.text)
     return isinstance(document.value, dict) and {"apiVersion", "kind"} <= document.value.keys()

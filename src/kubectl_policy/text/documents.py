@@ -13,6 +13,7 @@ from kubectl_policy.model import FieldPath, Problem
 from kubectl_policy.model.values import value
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
 from kubectl_policy.text.places import parts_of, places, repeated_key
+from kubectl_policy.text.shapes import PATIENCE, ShapedDocument, Shapes
 from kubectl_policy.text.yaml_reader import YamlReader
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 # At some 8 MB/s a larger document takes seconds and, as values, ten times its size; `kubectl get -o json` is read fast.
 MAX_YAML_SIZE: Final = 32 * 2**20
 
+# What is cut here has lines that end otherwise, directives, or documents that end before the next one begins.
+_UNCOMMON: Final = ("%", ".")
+_CUT: Final = "\n---\n"
+_LINE_BREAK: Final = "\n"
+
 _JSON_START: Final = re.compile(r"(?:---)?\s*(?=[\[{])")
 
 
@@ -35,6 +41,7 @@ class DocumentReader:
         """Start without having read anything; see `YamlReader` for words that are text."""
         self._yaml = YamlReader(words_are_text=words_are_text)
         self._json: JsonReader | None = None
+        self._shapes = Shapes(PATIENCE)
 
     @property
     def words(self) -> int:
@@ -43,8 +50,39 @@ class DocumentReader:
 
     def read(self, text: str) -> Iterator[Document | Unread]:
         """The documents of a text in their order, and where there is none that can be read, why not."""
+        for found in self.recognise(text):
+            yield self.made(found) if isinstance(found, ShapedDocument) else found
+
+    def made(self, document: ShapedDocument) -> Document:
+        """A document that was recognised."""
+        return document.shape.document(document.text, document.line, self._yaml.scalars)
+
+    def recognise(self, text: str) -> Iterator[Document | Unread | ShapedDocument]:
+        """The same, but that documents of a known shape are not made."""
+        if text[:1] in _UNCOMMON or any(f"\n{start}" in text for start in _UNCOMMON) or "\r" in text:
+            yield from self._read_parts(text, 1)
+            return
+        shaped_at, line = self._shapes.of, 1
+        marker = ""
+        if text.startswith(_CUT[1:]):
+            marker, text, line = _CUT[1:], text[len(_CUT) - 1 :], 2
+        end = "\n" if text.endswith("\n") else ""
+        parts = text.removesuffix("\n").split(_CUT)
+        last = len(parts) - 1
+        for place, part in enumerate(parts):
+            shaped = shaped_at(part, line)
+            if shaped:
+                yield shaped
+                line += shaped.shape.height + 2
+            else:
+                whole = f"{marker}{part}{end if place == last else _LINE_BREAK}"
+                yield from self._read_parts(whole, line - 1 if marker else line)
+                line += part.count("\n") + 2
+            marker = _CUT[1:]
+
+    def _read_parts(self, text: str, line: int) -> Iterator[Document | Unread]:
         for part, first_line in parts_of(text):
-            yield from self._read_part(part, first_line)
+            yield from self._read_part(part, line - 1 + first_line)
 
     def _read_part(self, text: str, line: int) -> Iterator[Document | Unread]:
         try:

@@ -10,7 +10,7 @@ from kubectl_policy.model.fields import same_json
 from kubectl_policy.text.plain_yaml import item_starts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from kubectl_policy.model import Json
     from kubectl_policy.text import Document
@@ -20,15 +20,14 @@ if TYPE_CHECKING:
 ANY: Final[Json] = object()  # type: ignore[assignment]
 
 
-def told_lines(documents: Iterable[Document]) -> dict[int, ToldLines]:
-    """The objects in documents of which reading told the lines, by those on which they start."""
+def told_lines(document: Document) -> dict[int, ToldLines]:
+    """The objects in a document, by the lines on which they start; none where reading did not tell them."""
     found: dict[int, ToldLines] = {}
-    for document in documents:
-        lines = document.value_lines or ()
-        for place, start in {(): 0, **item_starts(document.value)}.items() if lines else ():
-            steps: Steps = tuple(step for position in place for step in ("items", position))
-            told = found.setdefault(lines[start], ToldLines())
-            told.add(FieldPath(steps).get(document.value), lines, start)
+    lines = document.value_lines or ()
+    for place, start in {(): 0, **item_starts(document.value)}.items() if lines else ():
+        steps: Steps = tuple(step for position in place for step in ("items", position))
+        told = found.setdefault(lines[start], ToldLines())
+        told.add(FieldPath(steps).get(document.value), lines, start)
     return found
 
 

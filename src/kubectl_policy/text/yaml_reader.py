@@ -56,28 +56,28 @@ class YamlReader:
         A strict one is for files of our own: it refuses keys that are not text, where kubectl takes what JSON makes of
         them, and tags that say nothing to it; what a merge key brings never replaces what is written next to it.
         """
-        self._scalars = PlainScalars()
+        self.scalars = PlainScalars()
         self._keys = PlainKeys(only_text=strict)
         if words_are_text:
-            self._scalars.update(ONLY_WORDS)
+            self.scalars.update(ONLY_WORDS)
             self._keys.update(ONLY_WORDS)
         self._strict = strict
 
     @property
     def words(self) -> int:
         """How many booleans were met that are text to others."""
-        return self._scalars.words + self._keys.words
+        return self.scalars.words + self._keys.words
 
     def read(self, text: str, first_line: int = 1) -> Iterator[Document]:
         """The documents of a text of which the first line has the given number.
 
         Raises DocumentError (syntax-error, too-deep, alias-bomb) where the text goes wrong, after what went before it.
         """
-        plain = read_plain(text, first_line, self._scalars, self._keys)
+        plain = read_plain(text, first_line, self.scalars, self._keys)
         if plain is not None:
             yield from plain
             return
-        builder = _Builder(self._scalars, self._keys, first_line, strict=self._strict)
+        builder = _Builder(self.scalars, self._keys, first_line, strict=self._strict)
         handlers = builder.handlers
         try:
             parser = EVENT_PARSER(text)

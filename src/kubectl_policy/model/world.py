@@ -1,0 +1,249 @@
+"""What was read, as a world that can be asked: for an object, for the objects of a kind, for those that name another.
+
+A question asks for what it reaches. What a world holds may have been read already, or be read when it is asked for; an
+answer is the same for both.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
+
+from kubectl_policy.model.unknown import is_unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.model.fields import Json
+    from kubectl_policy.model.refs import GroupKind, ObjectRef
+    from kubectl_policy.model.snapshot import Resource
+
+
+class World(Sequence["Resource"], ABC):
+    """The objects of one state, by name; iterating over a world reads all of it."""
+
+    @property
+    @abstractmethod
+    def is_narrow(self) -> bool:
+        """Whether it takes less to ask for some objects than for all of a kind."""
+
+    @abstractmethod
+    def get(self, ref: ObjectRef) -> Resource | None:
+        """The object of a name; None if there is none."""
+
+    @abstractmethod
+    def has(self, ref: ObjectRef) -> bool:
+        """Whether there is an object of a name; it is not read."""
+
+    @abstractmethod
+    def names(self) -> Iterable[ObjectRef]:
+        """The names of all objects; none of them is read."""
+
+    @abstractmethod
+    def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
+        """The names of the objects of a kind, sorted by namespace and name; none of them is read."""
+
+    @abstractmethod
+    def examples(self, kind: GroupKind) -> Iterable[Resource]:
+        """Some objects of a kind, of which every other one differs from one of these in what any of them may be called.
+
+        They have the same fields, with the same words of the API in them (kinds, groups, types), and the same
+        placeholders.
+        """
+
+    @abstractmethod
+    def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
+        """The objects of a kind that may name an object, sorted: in its own namespace, or together with that."""
+
+    @cached_property
+    def kinds(self) -> tuple[GroupKind, ...]:
+        """The kinds of which there are objects, sorted."""
+        return tuple(sorted({ref.group_kind for ref in self.names()}))
+
+    @cached_property
+    def namespaces(self) -> frozenset[str]:
+        """The namespaces in which there are objects."""
+        return frozenset(ref.namespace for ref in self.names() if ref.namespace)
+
+    @cached_property
+    def with_unknown_names(self) -> tuple[ObjectRef, ...]:
+        """The objects of which the name or the namespace is to be filled in."""
+        return tuple(ref for ref in self.names() if is_unknown(ref.name) or is_unknown(ref.namespace))
+
+    def __len__(self) -> int:
+        """The number of objects."""
+        return sum(1 for _ in self.names())
+
+    def __iter__(self) -> Iterator[Resource]:
+        """All objects; they are read for that."""
+        return filter(None, map(self.get, self.names()))
+
+    @overload
+    def __getitem__(self, place: int) -> Resource: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Resource, ...]: ...
+    def __getitem__(self, place: int | slice) -> Resource | tuple[Resource, ...]:
+        """One of all objects, or some; all of them are read for that."""
+        return tuple(self)[place]
+
+    def __contains__(self, resource: object) -> bool:
+        """Whether this very object is one of them."""
+        ref = getattr(resource, "ref", None)
+        return ref is not None and self.get(ref) is resource
+
+
+class Loaded(World):
+    """Objects that were read already."""
+
+    is_narrow = False
+
+    def __init__(self, resources: Iterable[Resource]) -> None:
+        """Of two objects with one name the later one counts, as for `kubectl apply`."""
+        self._objects = {resource.ref: resource for resource in resources}
+        self._texts: dict[ObjectRef, str] = {}
+
+    @cached_property
+    def _by_kind(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
+        return sorted_by_kind(self._objects)
+
+    def get(self, ref: ObjectRef) -> Resource | None:
+        """The object of a name; None if there is none."""
+        return self._objects.get(ref)
+
+    def has(self, ref: ObjectRef) -> bool:
+        """Whether there is an object of a name."""
+        return ref in self._objects
+
+    def names(self) -> Iterable[ObjectRef]:
+        """The names of all objects."""
+        return self._objects
+
+    def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
+        """The names of the objects of a kind, sorted."""
+        return self._by_kind.get(kind, ())
+
+    def examples(self, kind: GroupKind) -> Iterable[Resource]:
+        """All objects of a kind."""
+        return (self._objects[ref] for ref in self.names_of(kind))
+
+    def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
+        """The objects of a kind that may name an object, sorted."""
+        return [ref for ref in self.names_of(kind) if names_object(ref, obj, self._text(ref))]
+
+    def _text(self, ref: ObjectRef) -> str:
+        if ref not in self._texts:
+            self._texts[ref] = text_of(self._objects[ref].raw)
+        return self._texts[ref]
+
+
+class Overlay(World):
+    """Another world, but for some objects."""
+
+    def __init__(self, below: World, above: Mapping[ObjectRef, Resource | None]) -> None:
+        """The objects that are `above` count, in the place of those `below`; those that are None there are gone."""
+        self._below, self._above = below, above
+        self._here = Loaded(filter(None, above.values()))
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it takes less to ask for some objects than for all of a kind."""
+        return self._below.is_narrow
+
+    def get(self, ref: ObjectRef) -> Resource | None:
+        """The object of a name; None if there is none."""
+        return self._above[ref] if ref in self._above else self._below.get(ref)
+
+    def has(self, ref: ObjectRef) -> bool:
+        """Whether there is an object of a name."""
+        return self._above[ref] is not None if ref in self._above else self._below.has(ref)
+
+    def names(self) -> Iterator[ObjectRef]:
+        """The names of all objects, those that have others below in their places."""
+        for ref in self._below.names():
+            if self._above.get(ref, ref) is not None:
+                yield ref
+        yield from (ref for ref in self._here.names() if not self._below.has(ref))
+
+    def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
+        """The names of the objects of a kind, sorted."""
+        return self._merged(self._below.names_of(kind), self._here.names_of(kind))
+
+    @cached_property
+    def namespaces(self) -> frozenset[str]:
+        """The namespaces in which there are objects."""
+        emptied = {ref.namespace for ref, resource in self._above.items() if resource is None}
+        left = {ref.namespace for ref in self.names() if ref.namespace in emptied} if emptied else set[str]()
+        return (self._below.namespaces - emptied) | left | self._here.namespaces
+
+    def examples(self, kind: GroupKind) -> Iterable[Resource]:
+        """Those below that are still there, or else all objects of the kind, and those that are above."""
+        below = tuple(self._below.examples(kind))
+        if any(each.ref in self._above for each in below):
+            return filter(None, map(self.get, self.names_of(kind)))
+        return (*below, *self._here.examples(kind))
+
+    def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
+        """The objects of a kind that may name an object, sorted."""
+        return self._merged(self._below.naming(kind, obj), self._here.naming(kind, obj))
+
+    def _merged(self, below: Sequence[ObjectRef], above: Sequence[ObjectRef]) -> Sequence[ObjectRef]:
+        if not self._above:
+            return below
+        return sorted([*(ref for ref in below if ref not in self._above), *above])
+
+
+def world_of(resources: Sequence[Resource]) -> World:
+    """The world of some objects."""
+    return resources if isinstance(resources, World) else Loaded(resources)
+
+
+def sorted_by_kind(refs: Iterable[ObjectRef]) -> dict[GroupKind, list[ObjectRef]]:
+    """The names of objects by their kinds, sorted."""
+    found: dict[GroupKind, list[ObjectRef]] = {}
+    for ref in refs:
+        found.setdefault(ref.group_kind, []).append(ref)
+    for each in found.values():
+        each.sort()
+    return found
+
+
+def names_object(holder: ObjectRef, obj: ObjectRef, *texts: str) -> bool:
+    """Whether what is written in an object may name another one: by its name and, from elsewhere, its namespace."""
+    near = not obj.namespace or holder.namespace == obj.namespace
+    return has_word(obj.name, *texts) and (near or has_word(obj.namespace, *texts))
+
+
+def has_word(word: str, *texts: str) -> bool:
+    """Whether a word stands in some texts, not as a part of a longer one; dots and slashes are between words."""
+    for text in texts:
+        at = text.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if not (at and _goes_on(text[at - 1])) and not (end < len(text) and _goes_on(text[end])):
+                return True
+            at = text.find(word, at + 1)
+    return False
+
+
+def _goes_on(character: str) -> bool:
+    return character.isalnum() or character in "-_"
+
+
+def text_of(value: Json) -> str:
+    """Every text in a value, keys as well, on lines of their own."""
+    return "\n".join(words_of(value))
+
+
+def words_of(value: Json) -> Iterator[str]:
+    """Every text in a value, keys as well."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inside in value.items():
+            yield key
+            yield from words_of(inside)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from words_of(item)

@@ -1,0 +1,129 @@
+"""Objects in texts that were recognised by their shapes: a world in which each is read when somebody asks for it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from kubectl_policy.model import Origin, Resource
+from kubectl_policy.model.fields import time_at
+from kubectl_policy.model.unknown import is_unknown
+from kubectl_policy.model.world import World, names_object, sorted_by_kind, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.text import Document
+    from kubectl_policy.text.shapes import Shape, ShapedDocument
+
+    Made: TypeAlias = Callable[[ShapedDocument], Document]
+
+
+class StoredObject(NamedTuple):
+    """An object that was recognised and not read: its name, and the document that it is in a source."""
+
+    ref: ObjectRef
+    document: ShapedDocument
+    source: str
+
+    def resource(self, made: Made) -> Resource:
+        """The object."""
+        document = made(self.document)
+        raw = document.value if isinstance(document.value, dict) else {}
+        created = time_at(raw, "metadata.creationTimestamp")
+        return Resource(ref=self.ref, origin=Origin(self.source, document.line), raw=raw, created=created)
+
+
+class StoredWorld(World):
+    """Objects that were read, and others that are when they are asked for."""
+
+    is_narrow = True
+
+    def __init__(self, objects: Mapping[ObjectRef, Resource | StoredObject], made: Made) -> None:
+        """By the names of all; what was stored is `made` from its shape."""
+        self._objects, self._made = objects, made
+        self._read: dict[ObjectRef, Resource] = {}
+        self._texts: dict[GroupKind, Sequence[tuple[ObjectRef, str]]] = {}
+
+    def get(self, ref: ObjectRef) -> Resource | None:
+        """The object of a name; None if there is none."""
+        found = self._objects.get(ref)
+        if not isinstance(found, StoredObject):
+            return found
+        if ref not in self._read:
+            self._read[ref] = found.resource(self._made)
+        return self._read[ref]
+
+    def has(self, ref: ObjectRef) -> bool:
+        """Whether there is an object of a name; it is not read."""
+        return ref in self._objects
+
+    def names(self) -> Iterable[ObjectRef]:
+        """The names of all objects; none of them is read."""
+        return self._objects
+
+    def __len__(self) -> int:
+        """The number of objects."""
+        return len(self._objects)
+
+    @cached_property
+    def _by_kind(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
+        return sorted_by_kind(self._objects)
+
+    @cached_property
+    def kinds(self) -> tuple[GroupKind, ...]:
+        """The kinds of which there are objects, sorted."""
+        return tuple(sorted(self._by_kind))
+
+    def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
+        """The names of the objects of a kind, sorted by namespace and name; none of them is read."""
+        return self._by_kind.get(kind, ())
+
+    @cached_property
+    def with_unknown_names(self) -> tuple[ObjectRef, ...]:
+        """The objects of which the name or the namespace is to be filled in; no name is that was recognised."""
+        homeless = {namespace for namespace in self.namespaces if is_unknown(namespace)}
+        return tuple(
+            ref
+            for ref, found in self._objects.items()
+            if ref.namespace in homeless or (not isinstance(found, StoredObject) and is_unknown(ref.name))
+        )
+
+    def examples(self, kind: GroupKind) -> Iterable[Resource]:
+        """Those that were read, and one of each shape."""
+        shapes: set[Shape] = set()
+        for ref in self.names_of(kind):
+            found = self._objects[ref]
+            if isinstance(found, StoredObject):
+                if found.document.shape in shapes:
+                    continue
+                shapes.add(found.document.shape)
+            resource = self.get(ref)
+            if resource:
+                yield resource
+
+    def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
+        """The objects of a kind that may name an object, sorted: in its own namespace, or together with that."""
+        name, namespace = obj.name, obj.namespace
+        return [
+            ref
+            for ref, text in self._texts_of(kind)
+            if name in text and (ref.namespace == namespace or namespace in text)
+            if names_object(ref, obj, *self._said(ref))
+        ]
+
+    def _texts_of(self, kind: GroupKind) -> Sequence[tuple[ObjectRef, str]]:
+        """The objects of a kind with what is written in them."""
+        if kind not in self._texts:
+            found = ((ref, self._objects[ref]) for ref in self.names_of(kind))
+            self._texts[kind] = [
+                (ref, there.document.text if isinstance(there, StoredObject) else text_of(there.raw))
+                for ref, there in found
+            ]
+        return self._texts[kind]
+
+    def _said(self, ref: ObjectRef) -> Iterable[str]:
+        """The texts in an object, of one that was recognised without its own name and namespace."""
+        found = self._objects[ref]
+        return found.document.said() if isinstance(found, StoredObject) else [text_of(found.raw)]

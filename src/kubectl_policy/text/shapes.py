@@ -1,0 +1,249 @@
+"""Documents that differ from others in some scalars alone: recognised without parsing, and made when asked for.
+
+Manifests repeat themselves: thousands of routes have the same fields in the same layout. What is written in a document
+beside names, numbers and other scalars at the ends of its lines is its shape. A document of a known shape can be read,
+for one of that shape was; it has the same fields on the same lines. The words of the API (kinds, groups, versions,
+types, booleans) are part of the shape, and so is whether a scalar could be a name, a number or neither: whatever only
+depends on these is the same for all documents of one shape.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+
+from kubectl_policy.model.fields import same_json
+from kubectl_policy.text import Document
+from kubectl_policy.text.plain_yaml import read_plain
+from kubectl_policy.text.scalars import PlainKeys, PlainScalars
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+
+# A name, not in capitals alone: what stands for something else is written like these (see `model/unknown.py`).
+_NAME: Final = r"(?![-0-9.]*+[A-Z][-A-Z0-9.]*+(?![-\w.]))[a-zA-Z0-9](?:[-a-zA-Z0-9.]*[a-zA-Z0-9])?"
+# Text that no name is like, and that stands for nothing else.
+_NO_NAME: Final = r"(?![A-Z0-9]++(?:_[A-Z0-9]++)++[\"']?$)(?=[^\n]*[_/+=~()@ :])"
+_NO_WORD: Final = r"(?!(?i:true|false|null|[yn]|yes|no|on|off)(?![-\w.]))"
+
+
+class _Sort(NamedTuple):
+    """A sort of scalars that mean the same wherever they stand, behind a key or as an item, up to the `end` of them.
+
+    `mark` is what stands for one in a shape; no text that is YAML has that character. `is_text` is whether it is text
+    as it is written between its quotes, if it has any, and `is_name` whether it may be the name of an object.
+    """
+
+    mark: str
+    pattern: str
+    quote: str = ""
+    is_text: bool = True
+    is_name: bool = True
+    end: str = r"(?=[,}\]]|$)"
+
+
+_SORTS: Final = (
+    _Sort("\x01", rf"{_NO_WORD}(?=[a-zA-Z]){_NAME}"),
+    _Sort("\x02", r"(?:0|[1-9][0-9]{0,17}+)", is_text=False, is_name=False),
+    _Sort("\x03", r"[0-9]++(?![exbo])[a-z][a-zA-Z]*+"),
+    _Sort("\x04", rf"{_NO_NAME}[a-zA-Z/][\w./+=~()@-]*+(?:[ :][\w./+=~()@-]++)*+", is_name=False, end="$"),
+    _Sort("\x05", rf"(?:\*\.)?{_NAME}", '"'),
+    _Sort("\x06", rf"{_NO_NAME}[ !#%-;=?-Z^-z|~]++", '"', is_name=False),
+    _Sort("\x07", rf"(?:\*\.)?{_NAME}", "'"),
+    _Sort("\x08", rf"{_NO_NAME}[ -#%&(-;=?-Z^-z|~]++", "'", is_name=False),
+)
+_BY_MARK: Final = {sort.mark: sort for sort in _SORTS}
+_MARK: Final = re.compile("([\x01-\x08])")
+# Behind a key or as an item; but the words of the API stand at these keys.
+_AT: Final = (
+    r"(?:(?<=[:-] )|(?<=, )|(?<=\[))"
+    r"(?<!kind: )(?<!Kind: )(?<!group: )(?<!Group: )(?<!Version: )(?<!type: )(?<!strategy: )"
+)
+_SCALAR: Final = re.compile(
+    _AT + "(?:" + "|".join(f"{sort.quote}({sort.pattern}){sort.quote}{sort.end}" for sort in _SORTS) + ")",
+    re.ASCII | re.MULTILINE,
+)
+# To make a shape takes as long as to read some ten documents, and few that are larger than this are alike.
+PATIENCE: Final = 8
+_MAX_SIZE: Final = 2**13
+_MAX_SHAPES: Final = 2**14
+# What the values of a shape are made of: the place of a scalar, a value that all have, or what holds more.
+_Node: TypeAlias = "int | tuple[Json] | dict[str, _Node] | list[_Node]"
+
+
+class Shape:
+    """What documents have in common that differ in some of their scalars alone.
+
+    All of them are objects of one kind: `api_version` and `kind`; `words` is all that they have in common, with a line
+    break in the place of each scalar, and `height` is the number of line breaks in each. `name` and `namespace` are the
+    places of these among the scalars, the latter -1 if there is none.
+    """
+
+    def __init__(self, marked: str, node: dict[str, _Node], lines: array[int]) -> None:
+        """By a document with marks for its scalars, its values and the lines of these, the first line being 0.
+
+        Raises `ValueError` where these are not those of an object with a name.
+        """
+        parts = _MARK.split(marked)
+        sorts = [_BY_MARK[mark] for mark in parts[1::2]]
+        self._plain = tuple(place for place, sort in enumerate(sorts) if not sort.is_text)
+        literals = map(re.escape, parts[::2])
+        patterns = (*(f"({sort.pattern})" for sort in sorts), "")
+        pattern = "".join(part for pair in zip(literals, patterns, strict=True) for part in pair)
+        self.match = re.compile(pattern, re.ASCII | re.MULTILINE).fullmatch
+        self.words = _MARK.sub("\n", marked)
+        self.height = marked.count("\n")
+        self._node, self._lines = node, lines
+        metadata = node.get("metadata")
+        self.api_version, self.kind = (_word(node.get(key)) for key in ("apiVersion", "kind"))
+        inside = metadata if isinstance(metadata, dict) else {}
+        name, namespace = inside.get("name"), inside.get("namespace", -1)
+        if not (isinstance(name, int) and isinstance(namespace, int)) or "items" in node:
+            raise ValueError
+        if not all(sorts[place].is_name for place in (name, namespace) if place >= 0):
+            raise ValueError
+        self.name, self.namespace = name, namespace
+
+    def scalars(self, text: str) -> tuple[str, ...]:
+        """The scalars of a document of this shape as they are written, without quotes; none of what is another one."""
+        match = self.match(text)
+        return match.groups() if match else ()
+
+    def document(self, text: str, line: int, scalars: PlainScalars) -> Document:
+        """A document of this shape of which the text starts on a line."""
+        values: list[Json] = list(self.scalars(text))
+        for place in self._plain:
+            values[place] = scalars[cast("str", values[place])]
+        lines = array("L", [line + each for each in self._lines])
+        return Document(value=_filled(self._node, values), line=lines[0], value_lines=lines)
+
+
+class ShapedDocument(NamedTuple):
+    """A document of a known shape that was not read: its text, the line (from 1) on which that starts, and its name."""
+
+    shape: Shape
+    text: str
+    line: int
+    name: str
+    namespace: str
+
+    def said(self) -> tuple[str, ...]:
+        """What it says beside its own name and namespace, in some texts."""
+        scalars, own = self.shape.scalars(self.text), (self.shape.name, self.shape.namespace)
+        return (self.shape.words, "\n".join(text for place, text in enumerate(scalars) if place not in own))
+
+
+class Shapes:
+    """The shapes that were met. A shape is made where documents repeat themselves."""
+
+    def __init__(self, patience: int = PATIENCE) -> None:
+        """Know none; of so many documents that are alike, the last one makes a shape."""
+        self._patience = patience
+        self._known: dict[str, Shape | int] = {}
+        # Documents follow each other as others did before: the shape that came after each.
+        self._next: dict[Shape | None, Shape] = {}
+        self._last: Shape | None = None
+        self._namespaces: dict[str, str] = {}
+
+    def of(self, text: str, line: int) -> ShapedDocument | None:
+        """A document that starts on a line; None where it has no shape, or none is known yet."""
+        shape = self._next.get(self._last)
+        match = shape.match(text) if shape else None
+        if match is None:
+            shape = self._looked_up(text) if len(text) <= _MAX_SIZE else None
+            match = shape.match(text) if shape else None
+            if shape:
+                self._next[self._last] = shape
+        self._last = shape
+        if shape is None or match is None:
+            return None
+        namespace = match[shape.namespace + 1] if shape.namespace >= 0 else ""
+        return ShapedDocument(
+            shape, text, line, match[shape.name + 1], self._namespaces.setdefault(namespace, namespace)
+        )
+
+    def _looked_up(self, text: str) -> Shape | None:
+        marked = _SCALAR.sub(lambda found: _marked(found.lastindex or 1), text)
+        known = self._known.get(marked, 0)
+        if isinstance(known, int):
+            if 0 <= known < self._patience - 1:
+                if known or len(self._known) < _MAX_SHAPES:
+                    self._known[marked] = known + 1
+                return None
+            known = (shape_of(text, marked) or -1) if known >= 0 else known
+            self._known[marked] = known
+        return known if isinstance(known, Shape) else None
+
+
+def _marked(number: int) -> str:
+    sort = _SORTS[number - 1]
+    return f"{sort.quote}{sort.mark}{sort.quote}"
+
+
+def shape_of(text: str, marked: str) -> Shape | None:
+    """The shape that a document makes; None where its scalars cannot be told from what is around them.
+
+    They can where each is a value of its own, or in a comment, and what is made of it is what is read.
+    """
+    if any(line.count("{") + line.count("[") != line.count("}") + line.count("]") for line in marked.split("\n")):
+        return None
+    stem = "v"
+    while stem in text:
+        stem += "v"
+    parts = _MARK.split(marked)
+    names = [f"{stem}{place}" for place in range(len(parts) // 2)]
+    told = "".join(part for pair in zip(parts[::2], (*names, ""), strict=True) for part in pair)
+    scalars, keys = PlainScalars(), PlainKeys()
+    read, itself = read_plain(told, 0, scalars, keys), read_plain(text, 0, scalars, keys)
+    if not (read and itself and len(read) == len(itself) == 1) or scalars.words or keys.words:
+        return None
+    places = {name: place for place, name in enumerate(names)}
+    try:
+        node = _node(read[0].value, places, stem)
+        comments = [line for line in told.split("\n") if line.lstrip().startswith("#")]
+        if not (isinstance(node, dict) and all(any(line.endswith(f" {name}") for line in comments) for name in places)):
+            return None
+        shape = Shape(marked, node, array("L", read[0].value_lines or ()))
+    except ValueError:
+        return None
+    made = shape.document(text, 0, PlainScalars())
+    return shape if same_json(made.value, itself[0].value) and made.value_lines == itself[0].value_lines else None
+
+
+def _node(value: Json, places: dict[str, int], stem: str) -> _Node:
+    """A value with the places of scalars instead of their names, which are taken out of these.
+
+    Raises `ValueError` where a name is part of something else.
+    """
+    if isinstance(value, dict):
+        if any(stem in key for key in value):
+            raise ValueError
+        return {key: _node(inner, places, stem) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_node(inner, places, stem) for inner in value]
+    if isinstance(value, str) and stem in value:
+        if value not in places:
+            raise ValueError
+        return places.pop(value)
+    return (value,)
+
+
+def _word(node: _Node | None) -> str:
+    """A word that all documents of a shape have in one place; raises `ValueError` where it is none."""
+    word = node[0] if isinstance(node, tuple) else None
+    if isinstance(word, str) and word:
+        return word
+    raise ValueError
+
+
+def _filled(node: _Node, values: list[Json]) -> Json:
+    """The value that scalars make of a node."""
+    kind = node.__class__
+    if kind is int:
+        return values[cast("int", node)]
+    if kind is dict:
+        return {key: _filled(inner, values) for key, inner in cast("dict[str, _Node]", node).items()}
+    if kind is list:
+        return [_filled(inner, values) for inner in cast("list[_Node]", node)]
+    return cast("tuple[Json]", node)[0]
