@@ -19,7 +19,7 @@ help:
 	@echo 'make test-thorough   the same with thousands of new examples for every law, without coverage'
 	@echo 'make lint     check style, types and the layers'
 	@echo 'make format   format the code'
-	@echo 'make bench    measure against the budgets (never part of the tests); GROUP=start, gateway, worlds or repository for a part'
+	@echo 'make bench    measure against the budgets (never part of the tests); GROUP=start, gateway, worlds or repository for a part; GROUP=growth for how time grows'
 	@echo 'make lock     write requirements.lock anew from pyproject.toml; make upgrade takes newer versions'
 	@echo 'make clean    remove everything that was made'
 	@echo 'Python 3.11 or newer is needed; choose one with make PYTHON=python3.12 ...'

@@ -2,6 +2,9 @@
 
 `python -m bench [GROUP...]` prints some of the groups only: `start` is what everybody waits for, `gateway` one Gateway
 with many routes, `worlds` has much of one thing in each of its worlds, `repository` is a tree of many files.
+
+`python -m bench growth [TEXT...]` says how time grows with each of many things, of which it measures more than the
+others together: all of them, or those of which the world or the command has one of the texts.
 """
 
 from __future__ import annotations
@@ -9,7 +12,6 @@ from __future__ import annotations
 import compileall
 import json
 import math
-import os
 import shlex
 import sys
 import sysconfig
@@ -19,17 +21,18 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bench.growth import growth
+from bench.measure import COMMAND, LIMIT, PYTHON, best, run, write_world
 from bench.repositories import FLUX, Repository
 from bench.teams import documents, reported
-from bench.worlds import GATEWAYS, WORLDS, under_one_policy, written
+from bench.worlds import GATEWAYS, WORLDS, under_one_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
+    from bench.measure import Measurement
     from bench.worlds import World
 
-PYTHON: Final = sys.executable
-COMMAND: Final = str(Path(PYTHON).parent / "kubectl-policy")
 SOURCES: Final = Path(__file__).parent.parent / "src"
 # In a folder, what is no manifest may have tags that only its own program knows.
 LOAD_EVERYTHING: Final = """
@@ -40,18 +43,6 @@ for path in sorted(top.rglob("*.yaml")) if top.is_dir() else [top]:
         list(yaml.load_all(file, Loader=yaml.CSafeLoader))
 """
 GROUPS: Final = ("start", "gateway", "worlds", "repository")
-# What takes longer is not measured: seconds of CPU.
-LIMIT: Final = 30
-# Answered, and answered as far as could be seen; 1 is what a difference ends with, and a crash as well.
-ANSWERED: Final = (0, 4)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measurement:
-    """One process, or the best of several runs of it: the CPU time that it took, in seconds, and its peak memory."""
-
-    seconds: float
-    mebibytes: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,37 +63,6 @@ def _compile() -> None:
     compileall.compile_dir(SOURCES, quiet=2)
 
 
-def _run(command: tuple[str, ...]) -> Measurement | None:
-    """Run once, without its output; None if it takes too long. A command that fails ends everything."""
-    # Python may keep what it compiles: else every start would compile anew.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    limited = ("/bin/sh", "-c", f'ulimit -t {LIMIT}; exec "$@"', "sh", *command)
-    silence = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
-    _, status, usage = os.wait4(os.posix_spawn(limited[0], limited, environment, file_actions=silence), 0)
-    if os.WIFSIGNALED(status):
-        return None
-    if os.waitstatus_to_exitcode(status) not in (*ANSWERED, *([1] if "diff" in command else ())):
-        sys.exit(f"bench: this command failed: {shlex.join(command)}")
-    # macOS counts bytes where Linux counts KiB (getrusage(2)).
-    mebibytes = usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-    return Measurement(seconds=usage.ru_utime + usage.ru_stime, mebibytes=mebibytes)
-
-
-def _best(runs: Iterable[Measurement | None]) -> Measurement | None:
-    measured = [run for run in runs if run]
-    if not measured:
-        return None
-    return Measurement(seconds=min(run.seconds for run in measured), mebibytes=min(run.mebibytes for run in measured))
-
-
-def _write_world(folder: Path, size: int, world: Callable[[int], Iterator[str]] = documents) -> str:
-    path = folder / f"{size}-{world.__name__}.yaml"
-    if not path.exists():
-        with path.open("w", encoding="utf-8") as file:
-            file.writelines(written(world(size)))
-    return str(path)
-
-
 def _write_profiles(folder: Path, count: int) -> str:
     """Profiles of kinds that no world has, as JSON, which is YAML as well."""
     kind = {"class": "inherited", "strategy": "Patch defaults", "evidence": ["the documentation of the kind"]}
@@ -116,9 +76,9 @@ def _load(path: str) -> tuple[str, ...]:
 
 
 def _comparisons(folder: Path) -> Iterator[Comparison]:
-    small, large = _write_world(folder, 30), _write_world(folder, 10_000)
-    seen = _write_world(folder, 10_000, reported)
-    together = _write_world(folder, 10_000, under_one_policy)
+    small, large = write_world(folder, 30, documents), write_world(folder, 10_000, documents)
+    seen = write_world(folder, 10_000, reported)
+    together = write_world(folder, 10_000, under_one_policy)
     bare = (PYTHON, "-c", "pass")
     describe = (COMMAND, "describe", "httproute/route-0", "-n", "team-0", "--offline")
     with_profiles = (*describe, small, "--profiles", _write_profiles(folder, 10))
@@ -138,8 +98,8 @@ def _comparisons(folder: Path) -> Iterator[Comparison]:
 
 def _compared(comparison: Comparison) -> str:
     """The line of a comparison; the two are run in turns so that a busy moment of the machine meets both."""
-    pairs = [(_run(comparison.baseline), _run(comparison.command)) for _ in repeat(None, comparison.runs)]
-    baseline, command = _best(pair[0] for pair in pairs), _best(pair[1] for pair in pairs)
+    pairs = [(run(comparison.baseline), run(comparison.command)) for _ in repeat(None, comparison.runs)]
+    baseline, command = best(pair[0] for pair in pairs), best(pair[1] for pair in pairs)
     if baseline is None or command is None:
         return f"{comparison.title:<26}{f'> {LIMIT} s':>11}"
     ratio = command.seconds / baseline.seconds
@@ -157,15 +117,15 @@ def _growths(folder: Path, worlds: Iterable[World | Repository]) -> Iterator[str
             small, large = (str(world.write(folder / f"{size}-{world.name}", size)) for size in world.sizes)
             about = world.files.__doc__
         else:
-            small, large = (_write_world(folder, size, world.documents) for size in world.sizes)
+            small, large = (write_world(folder, size, world.documents) for size in world.sizes)
             about = world.documents.__doc__
-        reading = _run(_load(large))
+        reading = run(_load(large))
         yield f"\n{world.name}: {(about or '').partition('.')[0]}"
         yield f"{'':<58}{world.sizes[0]:>10,}{world.sizes[1]:>10,}{'peak':>10}{'exponent':>10}{'CSafeLoader':>13}"
         for command in world.commands:
             words = (COMMAND, *shlex.split(command), "--offline")
-            first = _run((*words, small))
-            second = _run((*words, large)) if first else None
+            first = run((*words, small))
+            second = run((*words, large)) if first else None
             yield _growth(world, command, (first, second), reading)
 
 
@@ -189,10 +149,15 @@ def _growth(
 def main(groups: Iterable[str]) -> None:
     """Print the tables, a line as soon as it is known; a budget that is exceeded is shown, and is not a failure."""
     chosen = list(groups) or GROUPS
-    if not set(chosen) <= set(GROUPS):
-        sys.exit(f"bench: the groups are {', '.join(GROUPS)}")
+    is_growth = chosen[0] == "growth"
+    if not (is_growth or set(chosen) <= set(GROUPS)):
+        sys.exit(f"bench: the groups are {', '.join(GROUPS)}, and growth alone")
     _compile()
     with tempfile.TemporaryDirectory() as folder:
+        if is_growth:
+            for line in growth(Path(folder), chosen[1:]):
+                print(line, flush=True)
+            return
         if "start" in chosen:
             print(f"{'':<26}{'time':>11}{'peak':>12}{'measured':>11} {'against':<12}{'budget':>10}")
             for comparison in _comparisons(Path(folder)):

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_MAX_LISTENERS: Final = 64
-_GATEWAY_API: Final = "gateway.networking.k8s.io"
+MAX_LISTENERS: Final = 64
+GATEWAY_API: Final = "gateway.networking.k8s.io"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +60,14 @@ def manifest(kind: str, name: str, namespace: str = "", *, spec: str = "", label
 
 def gateway_class(policies: PolicyKind) -> Iterator[str]:
     """The class `public` of the controller of a kind, and the definition of the kind where no profile knows it."""
-    yield manifest(f"{_GATEWAY_API}/v1/GatewayClass", "public", spec=f"controllerName: {policies.controller}")
+    yield manifest(f"{GATEWAY_API}/v1/GatewayClass", "public", spec=f"controllerName: {policies.controller}")
     for namespace in ("infra", "team"):
         yield manifest("v1/Namespace", namespace, labels=f"{{kubernetes.io/metadata.name: {namespace}}}")
     if policies is UNKNOWN:
         yield manifest(
             "apiextensions.k8s.io/v1/CustomResourceDefinition",
             "retrypolicies.example.io",
-            labels=f"{{{_GATEWAY_API}/policy: inherited}}",
+            labels=f"{{{GATEWAY_API}/policy: inherited}}",
             spec="group: example.io\nscope: Namespaced\nnames: {kind: RetryPolicy, plural: retrypolicies}\n"
             "versions:\n- {name: v1, served: true, storage: true}",
         )
@@ -81,13 +81,21 @@ def gateway(name: str = "edge", namespace: str = "infra", listeners: int = 1) ->
     )
     sets = "allowedListeners:\n  namespaces: {from: All}"
     spec = f"gatewayClassName: public\n{sets}\nlisteners:\n{each}"
-    return manifest(f"{_GATEWAY_API}/v1/Gateway", name, namespace, spec=spec)
+    return manifest(f"{GATEWAY_API}/v1/Gateway", name, namespace, spec=spec)
+
+
+EDGE: Final = "{name: edge, namespace: infra}"
 
 
 def route(
-    name: str, backend: str = "service", *, parent: str = "{name: edge, namespace: infra}", labels: str = ""
+    name: str,
+    backend: str = "service",
+    *,
+    parent: str = EDGE,
+    labels: str = "",
+    namespace: str = "team",
 ) -> str:
-    """An HTTPRoute in `team` with a hostname of its own; `parent` is a flow mapping."""
+    """An HTTPRoute with a hostname of its own; `parent` is a flow mapping."""
     spec = f"""\
 parentRefs:
 - {parent}
@@ -97,7 +105,7 @@ rules:
   - path: {{type: PathPrefix, value: /api}}
   backendRefs:
   - {{name: {backend}, port: 80}}"""
-    return manifest(f"{_GATEWAY_API}/v1/HTTPRoute", name, "team", spec=spec, labels=labels)
+    return manifest(f"{GATEWAY_API}/v1/HTTPRoute", name, namespace, spec=spec, labels=labels)
 
 
 def service(name: str = "service", namespace: str = "team") -> str:
@@ -105,24 +113,25 @@ def service(name: str = "service", namespace: str = "team") -> str:
     return manifest("v1/Service", name, namespace, spec="selector: {app: a}\nports:\n- {name: http, port: 80}")
 
 
-def target(kind: str, name: str, group: str = _GATEWAY_API) -> str:
+def target(kind: str, name: str, group: str = GATEWAY_API) -> str:
     """An item of targetRefs."""
     return f'- {{group: "{group}", kind: {kind}, name: {name}}}'
 
 
-def _on(kind: str, name: str, group: str = _GATEWAY_API) -> str:
+def on(kind: str, name: str, group: str = GATEWAY_API) -> str:
+    """The targetRefs of a policy with one target."""
     return f"targetRefs:\n{target(kind, name, group)}"
 
 
 def _under_one_gateway(size: int, policies: PolicyKind) -> Iterator[str]:
     yield from gateway_class(policies)
     yield gateway()
-    yield policies.manifest("edge", _on("Gateway", "edge"), namespace="infra")
+    yield policies.manifest("edge", on("Gateway", "edge"), namespace="infra")
     for n in range(size):
         yield route(f"route-{n}", f"service-{n}")
         yield service(f"service-{n}")
         if n % 10 == 0:
-            yield policies.manifest(f"route-{n}", _on("HTTPRoute", f"route-{n}"))
+            yield policies.manifest(f"route-{n}", on("HTTPRoute", f"route-{n}"))
 
 
 def one_gateway(size: int) -> Iterator[str]:
@@ -164,21 +173,21 @@ def policies_on_one_target(size: int) -> Iterator[str]:
     """So many policies on one route."""
     yield from _one_route(UNKNOWN)
     for n in range(size):
-        yield UNKNOWN.manifest(f"policy-{n}", _on("HTTPRoute", "route-0"))
+        yield UNKNOWN.manifest(f"policy-{n}", on("HTTPRoute", "route-0"))
 
 
 def envoy_policies_on_one_target(size: int) -> Iterator[str]:
     """So many policies on one route, of which the first one counts."""
     yield from _one_route(ENVOY_GATEWAY)
     for n in range(size):
-        yield ENVOY_GATEWAY.manifest(f"policy-{n}", _on("HTTPRoute", "route-0"))
+        yield ENVOY_GATEWAY.manifest(f"policy-{n}", on("HTTPRoute", "route-0"))
 
 
 def policies_on_their_namespace(size: int) -> Iterator[str]:
     """So many policies on the Namespace that they are in."""
     yield from _one_route(UNKNOWN)
     for n in range(size):
-        yield UNKNOWN.manifest(f"policy-{n}", _on("Namespace", "team", ""))
+        yield UNKNOWN.manifest(f"policy-{n}", on("Namespace", "team", ""))
 
 
 def many_targets(size: int) -> Iterator[str]:
@@ -205,14 +214,14 @@ def many_selectors(size: int) -> Iterator[str]:
 
 
 def _selecting(value: str) -> str:
-    return f"targetSelectors:\n- group: {_GATEWAY_API}\n  kind: HTTPRoute\n  matchLabels: {{a: {value}}}"
+    return f"targetSelectors:\n- group: {GATEWAY_API}\n  kind: HTTPRoute\n  matchLabels: {{a: {value}}}"
 
 
 def many_fields(size: int) -> Iterator[str]:
     """A policy with so many fields on the Gateway, and one with every other of them on a route."""
     yield from _one_route(UNKNOWN)
-    yield UNKNOWN.manifest("wide", _on("Gateway", "edge"), _fields(range(size)), namespace="infra")
-    yield UNKNOWN.manifest("own", _on("HTTPRoute", "route-0"), _fields(range(0, size, 2)))
+    yield UNKNOWN.manifest("wide", on("Gateway", "edge"), _fields(range(size)), namespace="infra")
+    yield UNKNOWN.manifest("own", on("HTTPRoute", "route-0"), _fields(range(0, size, 2)))
 
 
 def _fields(numbers: range) -> str:
@@ -222,9 +231,9 @@ def _fields(numbers: range) -> str:
 def long_lists(size: int) -> Iterator[str]:
     """A policy with so many elements in a list, which are merged by name with those of a policy on a route."""
     yield from _one_route(ENVOY_GATEWAY)
-    yield ENVOY_GATEWAY.manifest("wide", _on("Gateway", "edge"), _rules(range(size)), namespace="infra")
+    yield ENVOY_GATEWAY.manifest("wide", on("Gateway", "edge"), _rules(range(size)), namespace="infra")
     merging = f"mergeType: StrategicMerge\n{_rules(range(0, size, 2))}"
-    yield ENVOY_GATEWAY.manifest("own", _on("HTTPRoute", "route-0"), merging)
+    yield ENVOY_GATEWAY.manifest("own", on("HTTPRoute", "route-0"), merging)
 
 
 def _rules(numbers: range) -> str:
@@ -238,28 +247,28 @@ def long_lists_kgateway(size: int) -> Iterator[str]:
     for name, kind, of, namespace in (("wide", "Gateway", "edge", "infra"), ("own", "HTTPRoute", "route-0", "team")):
         headers = "\n".join(f"    - {{name: x-{name}-{n}, value: v}}" for n in range(size))
         yield KGATEWAY.manifest(
-            name, _on(kind, of), f"headerModifiers:\n  request:\n    set:\n{headers}", namespace=namespace
+            name, on(kind, of), f"headerModifiers:\n  request:\n    set:\n{headers}", namespace=namespace
         )
 
 
 def one_service(size: int) -> Iterator[str]:
     """So many routes in front of one Service, with a policy on the Service."""
     yield from chain(gateway_class(UNKNOWN), (gateway(), service()))
-    yield UNKNOWN.manifest("service", _on("Service", "service", ""))
+    yield UNKNOWN.manifest("service", on("Service", "service", ""))
     yield from (route(f"route-{n}") for n in range(size))
 
 
 def listeners_and_routes(size: int) -> Iterator[str]:
     """So many routes on each of 64 listeners, in front of one Service."""
-    yield from chain(gateway_class(UNKNOWN), (gateway(listeners=_MAX_LISTENERS), service()))
-    yield UNKNOWN.manifest("edge", _on("Gateway", "edge"), namespace="infra")
+    yield from chain(gateway_class(UNKNOWN), (gateway(listeners=MAX_LISTENERS), service()))
+    yield UNKNOWN.manifest("edge", on("Gateway", "edge"), namespace="infra")
     yield from (route(f"route-{n}") for n in range(size))
 
 
 def one_class(size: int) -> Iterator[str]:
     """So many Gateways of one class, each with a route to one Service."""
     yield from chain(gateway_class(UNKNOWN), (service(),))
-    yield UNKNOWN.manifest("class", _on("GatewayClass", "public"), namespace="infra")
+    yield UNKNOWN.manifest("class", on("GatewayClass", "public"), namespace="infra")
     for n in range(size):
         yield gateway(f"edge-{n}")
         yield route(f"route-{n}", parent=f"{{name: edge-{n}, namespace: infra}}")
@@ -268,32 +277,32 @@ def one_class(size: int) -> Iterator[str]:
 def grants(size: int) -> Iterator[str]:
     """So many routes, each with a Service in another Namespace, and a ReferenceGrant there for each."""
     yield from chain(gateway_class(UNKNOWN), (gateway(),))
-    yield UNKNOWN.manifest("edge", _on("Gateway", "edge"), namespace="infra")
+    yield UNKNOWN.manifest("edge", on("Gateway", "edge"), namespace="infra")
     for n in range(size):
         yield service(f"service-{n}", "backends")
         yield route(f"route-{n}", f"service-{n}, namespace: backends")
         spec = (
-            f'from:\n- {{group: {_GATEWAY_API}, kind: HTTPRoute, namespace: team}}\nto:\n- {{group: "", '
+            f'from:\n- {{group: {GATEWAY_API}, kind: HTTPRoute, namespace: team}}\nto:\n- {{group: "", '
             f"kind: Service, name: service-{n}}}"
         )
-        yield manifest(f"{_GATEWAY_API}/v1beta1/ReferenceGrant", f"grant-{n}", "backends", spec=spec)
+        yield manifest(f"{GATEWAY_API}/v1beta1/ReferenceGrant", f"grant-{n}", "backends", spec=spec)
 
 
 def listener_sets(size: int) -> Iterator[str]:
     """So many ListenerSets on one Gateway, each with a listener of its own and a route on it."""
     yield from chain(gateway_class(UNKNOWN), (gateway(), service()))
-    yield UNKNOWN.manifest("edge", _on("Gateway", "edge"), namespace="infra")
+    yield UNKNOWN.manifest("edge", on("Gateway", "edge"), namespace="infra")
     for n in range(size):
         listeners = f"listeners:\n- {{name: own, port: 80, protocol: HTTP, hostname: set-{n}.example.com}}"
         spec = f"parentRef: {{name: edge, namespace: infra}}\n{listeners}"
-        yield manifest(f"{_GATEWAY_API}/v1/ListenerSet", f"set-{n}", "team", spec=spec)
-        yield route(f"route-{n}", parent=f"{{group: {_GATEWAY_API}, kind: ListenerSet, name: set-{n}}}")
+        yield manifest(f"{GATEWAY_API}/v1/ListenerSet", f"set-{n}", "team", spec=spec)
+        yield route(f"route-{n}", parent=f"{{group: {GATEWAY_API}, kind: ListenerSet, name: set-{n}}}")
 
 
 def under_one_policy(size: int) -> Iterator[str]:
     """So many routes in one Namespace, on which there is one policy; behind each is a Service of its own."""
     yield from chain(gateway_class(UNKNOWN), (gateway(),))
-    yield UNKNOWN.manifest("everywhere", _on("Namespace", "team", ""))
+    yield UNKNOWN.manifest("everywhere", on("Namespace", "team", ""))
     for n in range(size):
         yield route(f"route-{n}", f"service-{n}")
         yield service(f"service-{n}")

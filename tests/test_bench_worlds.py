@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench.growth import TABLE, fitted
 from bench.repositories import FLUX
 from bench.teams import documents, reported
 from bench.worlds import GATEWAYS, WORLDS, under_one_policy
@@ -43,7 +44,11 @@ def test_the_same_size_gives_the_same_world() -> None:
     assert list(documents(200)) == list(documents(200))
 
 
-GENERATORS = {world.name: world.documents for world in (*GATEWAYS, *WORLDS)}
+GENERATORS = {
+    **{world.name: world.documents for world in (*GATEWAYS, *WORLDS)},
+    **{row.name: row.world for row in TABLE},
+    **{f"other of {row.name}": row.other for row in TABLE if row.other},
+}
 
 
 @pytest.mark.usefixtures("unmeasured")
@@ -93,3 +98,10 @@ def test_a_repository_has_what_is_no_manifest_in_between(tmp_path: Path) -> None
     analysis = analyze(load_manifests([tmp_path / "repository"]))
     assert len(analysis.index.of_kind(GroupKind("gateway.networking.k8s.io", "HTTPRoute"))) > 90
     assert len(analysis.policies) > 30
+
+
+def test_an_exponent_is_that_of_the_power_that_fits() -> None:
+    """And a time that start-up hides is small, not negative."""
+    assert fitted((1, 2, 4, 8), (0.1, 0.4, 1.6, 6.4)) == pytest.approx(2)
+    assert fitted((10, 20, 40, 80), (1, 2, 4, 8)) == pytest.approx(1)
+    assert fitted((1, 2), (-0.1, 0.004)) == pytest.approx(2)

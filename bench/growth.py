@@ -1,0 +1,302 @@
+"""How the time of commands grows with the world: at n, 2n, 4n and 8n, and the exponent that fits (`make bench`)."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import dataclass
+from itertools import groupby, repeat
+from statistics import linear_regression
+from typing import TYPE_CHECKING, Final
+
+from bench import relations, worlds
+from bench.measure import COMMAND, LIMIT, best, run, write_world
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from bench.measure import Measurement
+
+    Documents = Callable[[int], Iterator[str]]
+
+# What a command may take: seconds at the largest size, and as which power of the size it may grow.
+SECONDS: Final = 5
+EXPONENT: Final = 1.2
+# What every command takes; the names that commands ask for are in worlds of this size.
+_TINY: Final = 2
+# Below, a time is as much of the machine as of the command, and the best of some runs counts.
+_SHORT: Final = 0.5
+_RUNS: Final = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growing:
+    """A world, the largest of the four sizes at which it is measured, and what is asked of it.
+
+    A command may name a file with the world as `{world}`, and one with what `other` makes as `{other}`; else the world
+    is its input.
+    """
+
+    world: Documents
+    largest: int
+    commands: tuple[str, ...]
+    other: Documents | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called in the table."""
+        return self.world.__name__.replace("_", " ")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes n, 2n, 4n and 8n."""
+        return tuple(self.largest // part for part in (8, 4, 2, 1))
+
+    def command(self, words: str, folder: Path, size: int) -> tuple[str, ...]:
+        """A command about the world of a size, which is written first."""
+        world = write_world(folder, size, self.world)
+        other = write_world(folder, size, self.other) if self.other else ""
+        asked = words if "{" in words else f"{words} --offline {{world}}"
+        return (COMMAND, *(word.format(world=world, other=other) for word in shlex.split(asked)))
+
+
+def _of_routes(kind: str) -> tuple[str, ...]:
+    return (
+        f"describe {kind}/edge -n infra",
+        f"describe {kind}/edge -n infra -o json",
+        "describe gateway/edge -n infra",
+        "describe httproute/route-0 -n team",
+        "get policies -A",
+        "get routes -A",
+        "status -A",
+        f"blast-radius {kind}/edge -n infra",
+        f"blast-radius {kind}/edge -n infra -o json",
+        "blast-radius gateway/edge -n infra",
+        "blast-radius httproute/route-0 -n team",
+    )
+
+
+def _of_policy(policy: str, *others: str) -> tuple[str, ...]:
+    return (f"describe {policy}", f"blast-radius {policy}", "get policies -A", *others)
+
+
+_ROUTE: Final = ("describe httproute/route-0 -n team", "blast-radius httproute/route-0 -n team")
+_SERVICE: Final = ("describe service/service -n team", "blast-radius service/service -n team")
+_DELEGATED: Final = (
+    "describe httproute/route-1 -n team",
+    "blast-radius httproute/route-0 -n team",
+    "get routes -A",
+    "get policies -A",
+)
+
+TABLE: Final = (
+    Growing(
+        world=worlds.one_gateway,
+        largest=5000,
+        commands=(
+            *_of_routes("retrypolicy"),
+            "why-not retrypolicy/route-0 httproute/route-1 -n team",
+            "diff --delete retrypolicy/edge -n infra",
+        ),
+    ),
+    Growing(world=worlds.one_gateway_envoy, largest=5000, commands=_of_routes("backendtrafficpolicy")),
+    Growing(world=worlds.one_gateway_kgateway, largest=5000, commands=_of_routes("trafficpolicy")),
+    Growing(
+        world=worlds.one_gateway_reported,
+        largest=5000,
+        commands=("status routes -A", "describe gateway/edge -n infra"),
+    ),
+    Growing(
+        world=worlds.policies_on_one_target,
+        largest=4000,
+        commands=_of_policy("retrypolicy/policy-0 -n team", *_ROUTE),
+    ),
+    Growing(
+        world=worlds.envoy_policies_on_one_target,
+        largest=4000,
+        commands=_of_policy("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
+    ),
+    Growing(
+        world=worlds.policies_on_their_namespace,
+        largest=4000,
+        commands=_of_policy("retrypolicy/policy-0 -n team", "describe namespace/team", "blast-radius namespace/team"),
+    ),
+    Growing(
+        world=worlds.many_targets,
+        largest=4000,
+        commands=_of_policy("retrypolicy/everywhere -n team", "describe retrypolicy/everywhere -n team -o json"),
+    ),
+    Growing(
+        world=worlds.many_fields,
+        largest=10000,
+        commands=_of_policy(
+            "retrypolicy/wide -n infra",
+            "describe httproute/route-0 -n team",
+            "diff --delete retrypolicy/own -n team",
+        ),
+    ),
+    Growing(
+        world=worlds.long_lists,
+        largest=10000,
+        commands=_of_policy(
+            "backendtrafficpolicy/wide -n infra",
+            "describe httproute/route-0 -n team",
+            "describe httproute/route-0 -n team -o json",
+        ),
+    ),
+    Growing(
+        world=worlds.long_lists_kgateway,
+        largest=10000,
+        commands=_of_policy(
+            "trafficpolicy/wide -n infra",
+            "describe httproute/route-0 -n team",
+            "describe httproute/route-0 -n team -o json",
+        ),
+    ),
+    Growing(world=worlds.one_service, largest=4000, commands=_of_policy("retrypolicy/service -n team", *_SERVICE)),
+    Growing(
+        world=worlds.one_class,
+        largest=4000,
+        commands=_of_policy("retrypolicy/class -n infra", *_SERVICE, "blast-radius gatewayclass/public"),
+    ),
+    Growing(world=worlds.grants, largest=4000, commands=_of_policy("retrypolicy/edge -n infra", *_ROUTE)),
+    Growing(world=worlds.one_selector, largest=4000, commands=_of_policy("backendtrafficpolicy/everywhere -n team")),
+    Growing(
+        world=worlds.many_selectors,
+        largest=4000,
+        commands=_of_policy("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
+    ),
+    Growing(
+        world=relations.many_requirements,
+        largest=4000,
+        commands=_of_policy("backendtrafficpolicy/policy-0 -n team", *_ROUTE),
+    ),
+    Growing(
+        world=worlds.listener_sets,
+        largest=4000,
+        commands=(*_SERVICE, "get gateways -A", "status -A", "describe gateway/edge -n infra"),
+    ),
+    Growing(
+        world=worlds.listeners_and_routes,
+        largest=1000,
+        commands=_of_policy("retrypolicy/edge -n infra", "describe retrypolicy/edge -n infra -o json", *_SERVICE),
+    ),
+    Growing(
+        world=relations.rules_and_listeners,
+        largest=1024,
+        commands=_of_policy("retrypolicy/edge -n infra", "describe httproute/route-0 -n team", *_SERVICE),
+    ),
+    Growing(
+        world=worlds.under_one_policy,
+        largest=5000,
+        commands=(
+            "blast-radius retrypolicy/everywhere -n team",
+            "blast-radius retrypolicy/everywhere -n team -o json",
+            "blast-radius namespace/team -o json",
+        ),
+    ),
+    Growing(
+        world=relations.namespaces,
+        largest=2000,
+        commands=(
+            "describe namespace/team-0",
+            "describe httproute/route-0 -n team-0",
+            "describe gateway/edge -n infra",
+            "get namespaces",
+            "get policies -A",
+            "blast-radius namespace/team-0",
+            "blast-radius retrypolicy/edge -n infra",
+        ),
+    ),
+    Growing(
+        world=relations.selected_namespaces,
+        largest=4000,
+        commands=(
+            "describe httproute/route-0 -n team-0",
+            "describe gateway/edge -n infra",
+            "get routes -A",
+            "blast-radius retrypolicy/edge -n infra",
+        ),
+    ),
+    Growing(
+        world=relations.delegation_to_all,
+        largest=4000,
+        commands=("describe httproute/site -n infra", "blast-radius trafficpolicy/site -n infra", *_DELEGATED),
+    ),
+    Growing(
+        world=relations.delegation_by_name,
+        largest=4000,
+        commands=("blast-radius trafficpolicy/edge -n infra", *_DELEGATED),
+    ),
+    Growing(
+        world=relations.delegation_by_label,
+        largest=4000,
+        commands=("blast-radius trafficpolicy/edge -n infra", *_DELEGATED),
+    ),
+    Growing(
+        world=relations.delegation_in_chains,
+        largest=2000,
+        commands=("blast-radius trafficpolicy/edge -n infra", *_DELEGATED),
+    ),
+    Growing(
+        world=relations.policies_of_routes,
+        other=relations.changed_policies_of_routes,
+        largest=1000,
+        commands=("diff {world} {other}", "diff {world} {other} -o json"),
+    ),
+    Growing(
+        world=relations.policies_of_routes,
+        other=relations.changes_of_policies,
+        largest=1000,
+        commands=("diff -f {other} --offline {world}",),
+    ),
+)
+
+
+def growth(folder: Path, wanted: Iterable[str] = ()) -> Iterator[str]:
+    """The table in Markdown, a line as soon as it is known, then how many rows are over the budget.
+
+    `wanted` are pieces of text of which a world or a command has to have one; none for everything.
+    """
+    yield "| world | command | n | n | 2n | 4n | 8n: seconds | MiB | exponent | |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|---|"
+    rows = over = 0
+    for name, group in groupby(TABLE, key=lambda row: row.name):
+        shown = name
+        for row in group:
+            for command in row.commands:
+                if wanted and not any(part in f"{name}: {command}" for part in wanted):
+                    continue
+                line, exceeds = _line(row, command, folder)
+                yield f"| {shown} | {line}"
+                rows, over, shown = rows + 1, over + exceeds, ""
+    yield f"\n{over} of {rows} are over {SECONDS} s or {EXPONENT}."
+
+
+def _line(row: Growing, command: str, folder: Path) -> tuple[str, bool]:
+    tiny = best(run(row.command(command, folder, _TINY)) for _ in repeat(None, _RUNS))
+    runs: list[Measurement | None] = []
+    for size in row.sizes:
+        # What takes too long at one size takes longer at the next.
+        runs.append(_measured(row.command(command, folder, size)) if all(runs) else None)
+    times = " | ".join(f"{each.seconds:.2f}" if each else f"> {LIMIT}" for each in runs)
+    head = f"`{command}` | {row.sizes[0]:,} | {times}"
+    known = [each for each in runs if each]
+    if tiny is None or len(known) < len(runs):
+        return f"{head} | | | OVER |", True
+    exponent = fitted(row.sizes, [each.seconds - tiny.seconds for each in known])
+    exceeds = exponent > EXPONENT or known[-1].seconds > SECONDS
+    return f"{head} | {known[-1].mebibytes:.0f} | {exponent:.2f} | {'OVER' if exceeds else ''} |", exceeds
+
+
+def _measured(command: tuple[str, ...]) -> Measurement | None:
+    first = run(command)
+    if first is None or first.seconds > _SHORT:
+        return first
+    return best((first, *(run(command) for _ in repeat(None, _RUNS - 1))))
+
+
+def fitted(sizes: Iterable[int], seconds: Iterable[float]) -> float:
+    """The power of the size that fits times best; time that cannot be told from none counts as a millisecond."""
+    return linear_regression([math.log(size) for size in sizes], [math.log(max(each, 1e-3)) for each in seconds]).slope
