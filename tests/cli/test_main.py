@@ -17,7 +17,7 @@ from kubectl_policy.cli import program_name, run, terminal
 from kubectl_policy.errors import PolicyError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tests.cli.conftest import Command
@@ -162,6 +162,25 @@ def test_a_reader_who_has_seen_enough_is_no_error(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(sys, "stdout", _Gone())
     terminal.write("x")
+
+
+def test_what_nobody_reads_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that is made while it is written ends with its reader."""
+
+    class _Gone(_Stream):
+        def write(self, text: str) -> int:
+            del text
+            raise BrokenPipeError
+
+    def answer() -> Iterator[str]:
+        for text in ("a", "b", "c"):
+            made.append(text)
+            yield text
+
+    made = list[str]()
+    monkeypatch.setattr(sys, "stdout", _Gone())
+    terminal.show(answer(), 80, coloured=False)
+    assert made == ["a"]
 
 
 def test_closed_streams_are_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,5 +61,5 @@ def test_no_manifest_is_too_odd(world: str, share: float, complete: bool, random
         except PolicyError:
             continue
         assert answer.in_force or answer.reasons
-        VALIDATOR.validate(EFFECT_EXPLANATION(answer))
+        VALIDATOR.validate(EFFECT_EXPLANATION.plain(answer))
         assert all(map(str.isprintable, to_text(why_not_tree(answer, View()), 100).split("\n")))

@@ -26,6 +26,7 @@ from kubectl_policy.render.why_not import WHY_NOT
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
+    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.formats import Forms
 
 Answer: TypeAlias = ObjectDescription | PolicyDescription
@@ -48,13 +49,15 @@ def shown(answer: object, name: str, view: View | None = None) -> str:
     """The answer in a format, as plain text."""
     view = view or View()
     made = render(FORMS[type(answer)], answer, name, view)
-    return made if isinstance(made, str) else to_text(made, view.width)
+    if isinstance(made, tuple):
+        return to_text(made, view.width)
+    return made if isinstance(made, str) else "".join(made)
 
 
 def document_of(answer: object) -> dict[str, Json]:
     """The answer as the document that `-o json` prints."""
-    document: dict[str, Json] = FORMS[type(answer)].part("document", answer)
-    return document
+    document: Shaped = FORMS[type(answer)].part("document", answer)
+    return document.plain()
 
 
 def headline(answer: object) -> str:

@@ -137,7 +137,7 @@ def test_documents_say_which_filter() -> None:
         json.loads(shown(answer, "json", View()))
         for answer in (about(asked(), "HTTPRoute", "r"), about_policy(asked(), "first"))
     )
-    for document in (about_route, about_first, list_document(list_type(asked(), "colorpolicies", Selection()))):
+    for document in (about_route, about_first, list_document(list_type(asked(), "colorpolicies", Selection())).plain()):
         VALIDATOR.validate(document)
     (target,) = about_first["targets"]
     assert (target["declaredIn"], target["namedBy"]["name"]) == ("spec.rules[0].filters[0].extensionRef", "r")

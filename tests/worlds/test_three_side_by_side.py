@@ -166,7 +166,7 @@ def test_each_world_answers_as_it_does_alone(name: str) -> None:
 def test_each_world_is_listed_as_it_is_alone(name: str, word: str) -> None:
     """With the same counts of policies, attachments and effects in every row."""
     alone, together = (
-        mappings_at(list_document(list_type(analyze(manifests(*names)), word, Selection())), "items")
+        mappings_at(list_document(list_type(analyze(manifests(*names)), word, Selection())).plain(), "items")
         for names in ([name], WORLDS)
     )
     assert len(alone) > 0

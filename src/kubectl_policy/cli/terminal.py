@@ -80,12 +80,15 @@ def show(answer: Shown, columns: int, *, coloured: bool) -> None:
     """
     if isinstance(answer, str):
         write(f"{answer}\n" if is_terminal() and answer and not answer.endswith("\n") else answer)
-    else:
+    elif isinstance(answer, tuple):
         write(_coloured(answer, columns) if coloured else to_text(answer, columns))
+    else:
+        # What nobody reads is not made.
+        all(map(write, answer))
 
 
-def write(text: str) -> None:
-    """Write to standard output; see `show`.
+def write(text: str) -> bool:
+    """Write to standard output; see `show`. False if the reader closed the pipe.
 
     What its encoding lacks is replaced by what it has, and nothing is a command to a CI that reads it.
     """
@@ -95,9 +98,10 @@ def write(text: str) -> None:
         sys.stdout.write(encodable(uncommanding(text), sys.stdout.encoding or "utf-8"))
         sys.stdout.flush()
     except BrokenPipeError:
-        return
+        return False
     except OSError as error:
         raise PolicyError(f"cannot write the answer: {error.strerror}") from error
+    return True
 
 
 def complain(*lines: str) -> None:

@@ -79,7 +79,7 @@ def test_it_is_said() -> None:
         " --all-kinds shows them"
     )
     assert second == "not taken for policies, though they refer to targets: 2 ServerRegistrations; explain says why"
-    left_out = list_document(listing)["leftOut"]
+    left_out = list_document(listing).plain()["leftOut"]
     assert isinstance(left_out, list)
     assert left_out[0] == {"kind": {"group": NETWORK.group, "kind": "NetworkPolicy"}, "number": 3, "policies": True}
 

@@ -41,14 +41,14 @@ def loaded(document: dict[str, Json]) -> Any:  # noqa: ANN401 (a document)
 def test_every_document_is_as_the_schema_says(words: str) -> None:
     """Of any object, and of the difference that deleting it makes."""
     answer = without(words)
-    VALIDATOR.validate(loaded(BLAST_RADIUS(answer)))
-    VALIDATOR.validate(loaded(POLICY_DIFF(answer.difference)))
+    VALIDATOR.validate(loaded(BLAST_RADIUS.plain(answer)))
+    VALIDATOR.validate(loaded(POLICY_DIFF.plain(answer.difference)))
 
 
 @pytest.mark.parametrize("found", [difference(), difference(unseen=(GAP,)), hostile("\x1b[31m\u202e\n`|")])
 def test_the_parts_of_a_difference_are_as_the_schema_says(found: StateDiff) -> None:
     """Of one that is empty as of one that is full; written out, nothing in it can control a terminal."""
-    document = POLICY_DIFF(found)
+    document = POLICY_DIFF.plain(found)
     VALIDATOR.validate(loaded(document))
     assert document["complete"] is not bool(found.unseen)
     assert document["changes"] is found.changes
@@ -58,7 +58,7 @@ def test_the_parts_of_a_difference_are_as_the_schema_says(found: StateDiff) -> N
 
 def test_the_schema_refuses_what_it_does_not_know() -> None:
     """At the top and below it."""
-    document = loaded(POLICY_DIFF(hostile("x")))
+    document = loaded(POLICY_DIFF.plain(hostile("x")))
     assert VALIDATOR.is_valid(document)
     assert not VALIDATOR.is_valid({**document, "more": 1})
     for part in ("effects", "attachments", "parents", "enforcement"):
@@ -70,7 +70,7 @@ def test_a_change_says_before_and_after() -> None:
     """Null where nothing sets a field, which is not the same as a removed field or a null."""
     removed = EffectiveValue(None, valued(1, OTHER).source, removed=True)
     fields = [field("red", None, security=True), field(1, 2, "n"), replace(field(None, None, "gone"), after=removed)]
-    (effect,) = loaded(POLICY_DIFF(difference(effects=(change(*fields, to_nothing=True),))))["effects"]
+    (effect,) = loaded(POLICY_DIFF.plain(difference(effects=(change(*fields, to_nothing=True),))))["effects"]
     assert (effect["sort"], effect["security"], effect["where"], effect["toNothing"]) == ("lost", True, "kept", True)
     assert [(one["field"], one["sort"], one["security"]) for one in effect["fields"]] == [
         ("color", "lost", True),
@@ -89,20 +89,20 @@ def test_objects_refer_to_paths_by_number() -> None:
     through = tuple((listener, ROUTE) for listener in gateway)
     (one,) = change(field(1, 2)).objects
     some = replace(change(field(1, 2)), objects=(one, replace(one, all_paths=through, affected_paths=(1,))))
-    objects = loaded(POLICY_DIFF(difference(effects=(some,))))["effects"][0]["objects"]
+    objects = loaded(POLICY_DIFF.plain(difference(effects=(some,))))["effects"][0]["objects"]
     assert [(found["paths"], found["scope"], found["ofPaths"]) for found in objects] == [
         ([1], "", None),
         ([1], "listener https only", 3),
     ]
     alike = ((ROUTE, ROUTE, ROUTE, ROUTE), (ROUTE, ROUTE), (ROUTE, ROUTE, ROUTE))
     odd = replace(some, objects=(ChangedObject(ROUTE, (0,), alike, (0, 2)),))
-    (found,) = loaded(POLICY_DIFF(difference(effects=(odd,))))["effects"][0]["objects"]
+    (found,) = loaded(POLICY_DIFF.plain(difference(effects=(odd,))))["effects"][0]["objects"]
     assert found["scope"] == "2 of 3 paths"
 
 
 def test_a_policy_has_what_it_touches() -> None:
     """What it affects, who beats it, what it cannot reach, and how much of what that is."""
-    document = loaded(BLAST_RADIUS(without("RetryPolicy baker/resilience")))
+    document = loaded(BLAST_RADIUS.plain(without("RetryPolicy baker/resilience")))
     assert document["policy"] is True
     assert document["enforcement"]["state"] == "PartiallyEnforced"
     assert [found["objects"][0]["name"] for found in document["beaten"]] == ["events"]
@@ -115,12 +115,12 @@ def test_a_policy_has_what_it_touches() -> None:
 
 def test_anything_else_has_the_same_names_with_nothing_in_them() -> None:
     """So that a script need not ask first."""
-    document = loaded(BLAST_RADIUS(without("Namespace baker")))
+    document = loaded(BLAST_RADIUS.plain(without("Namespace baker")))
     assert (document["policy"], document["enforcement"], document["affected"]) == (False, None, [])
     assert len(document["withIt"]) == 16
     assert {key: type(value) for key, value in document.items() if key not in {"policy", "enforcement"}} == {
         key: type(value)
-        for key, value in loaded(BLAST_RADIUS(without("RetryPolicy baker/own"))).items()
+        for key, value in loaded(BLAST_RADIUS.plain(without("RetryPolicy baker/own"))).items()
         if key not in {"policy", "enforcement"}
     }
 
@@ -129,6 +129,6 @@ def test_an_incomplete_answer_says_so() -> None:
     """In both documents."""
     answer = without("RetryPolicy baker/own")
     unseen = replace(answer, difference=replace(answer.difference, unseen=(GAP,)))
-    document = BLAST_RADIUS(unseen)
+    document = BLAST_RADIUS.plain(unseen)
     assert document["complete"] is False
     assert document["unseen"] == [{"what": GAP.what, "reason": GAP.reason, "remedy": GAP.remedy, "origin": None}]

@@ -14,15 +14,17 @@ from hypothesis import strategies as st
 
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.render.describe import OBJECT
-from kubectl_policy.render.output.documents import as_json, encode
+from kubectl_policy.render.output.documents import Field, Shape, as_json, document, encode, json_pieces
 from kubectl_policy.render.output.escape import uncommanding
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.schema import SCHEMA, VALIDATOR
-from tests.render.shown import shown
+from tests.render.shown import document_of, shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kubectl_policy.model import Json
     from tests.render.shown import Answer
 
@@ -78,10 +80,51 @@ def test_json_is_as_the_library_writes_it(document: dict[str, Json]) -> None:
     assert as_json(document) == uncommanding(json.dumps(document, indent=2), "\\u00")
 
 
+def test_json_is_written_as_it_is_made() -> None:
+    """An item of a list is not made before those in front of it were handed on: there is never much of it in memory."""
+    made = 0
+
+    def items(_: object) -> Iterator[str]:
+        nonlocal made
+        for _ in range(100):
+            made += 1
+            yield "x" * 2_000
+
+    pieces = json_pieces(document(object, "Long", Field("items", items), doc="Long.")(object()))
+    assert len(next(pieces)) < 40_000
+    assert made < 20
+    assert sum(map(len, pieces)) > 160_000
+
+
+def test_json_within_items_is_written_as_it_is_made() -> None:
+    """What is long may be one item of a short list: the fields of a policy, the paths of a change."""
+    made = 0
+
+    def inner(_: object) -> Iterator[str]:
+        nonlocal made
+        for _ in range(100):
+            made += 1
+            yield "x" * 2_000
+
+    item = Shape(object, "item", Field("inner", inner), Field("none", lambda _: ()))
+    outer = document(object, "Deep", Field("items", lambda about: [item(about)]), doc="Deep.")(object())
+    pieces = [*json_pieces(outer)]
+    made = 0
+    assert len(next(json_pieces(outer))) < 40_000
+    assert made < 20
+    assert json.loads("".join(pieces)) == outer.plain()
+
+
+@pytest.mark.parametrize("answer", _answers(), ids=lambda answer: type(answer).__name__)
+def test_json_is_the_document_in_one_piece(answer: Answer) -> None:
+    """Byte for byte what the library writes of the plain document."""
+    plain = document_of(answer)
+    assert _text(answer, "json") == uncommanding(json.dumps(plain, indent=2), "\\u00") + "\n"
+
+
 def test_json_knows_no_infinity() -> None:
-    """What is no JSON is not written."""
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        as_json({"a": float("inf")})
+    """What is no JSON is written as text."""
+    assert json.loads(as_json({"a": float("inf")})) == {"a": "inf"}
 
 
 def test_the_schema_is_a_schema() -> None:

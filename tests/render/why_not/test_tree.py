@@ -191,7 +191,7 @@ def test_a_long_value_is_written_in_several_lines() -> None:
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
 def test_every_answer_is_as_the_schema_says(cause: Cause) -> None:
     """And the document can be read back, as JSON and as YAML."""
-    document = EFFECT_EXPLANATION(why_not(cause.analysis, cause.policy, cause.target))
+    document = EFFECT_EXPLANATION.plain(why_not(cause.analysis, cause.policy, cause.target))
     VALIDATOR.validate(document)
     assert json.loads(as_json(document)) == document
     assert yaml.safe_load(as_yaml(document, unicode=True)) == document
@@ -202,7 +202,7 @@ def test_every_answer_is_as_the_schema_says(cause: Cause) -> None:
 
 def test_an_effect_is_as_the_schema_says() -> None:
     """Without an edit."""
-    document = EFFECT_EXPLANATION(why_not(usual(defaults("p", ON_ROUTE, a=1)), POLICY, ROUTE))
+    document = EFFECT_EXPLANATION.plain(why_not(usual(defaults("p", ON_ROUTE, a=1)), POLICY, ROUTE))
     VALIDATOR.validate(document)
     assert (document["hasEffect"], document["edit"], document["effectiveOn"]) == (True, None, [1])
 
@@ -220,7 +220,7 @@ def test_hostile_names_are_harmless() -> None:
     assert all(map(str.isprintable, shown.split("\n")))
     added = [line.removeprefix("  + ") for line in shown.splitlines() if line.startswith("  + ")]
     assert yaml.safe_load("\n".join(added))[0]["name"] == HOSTILE
-    VALIDATOR.validate(EFFECT_EXPLANATION(answer))
+    VALIDATOR.validate(EFFECT_EXPLANATION.plain(answer))
 
 
 @pytest.mark.parametrize("value", ["a: b, [c] {d}", "- x", "", None, True, "*a", [1, {"a": []}], {"b": "#c"}, "a\nb"])

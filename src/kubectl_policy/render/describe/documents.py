@@ -18,7 +18,7 @@ from kubectl_policy.questions.predicted.policies import AncestorStatus
 from kubectl_policy.questions.shared.in_force import Setting
 from kubectl_policy.questions.shared.not_looked_into import NotLookedInto
 from kubectl_policy.render.describe.headline import object_headline
-from kubectl_policy.render.output.documents import Field, document, shape
+from kubectl_policy.render.output.documents import Field, Shaped, document, shape
 from kubectl_policy.render.output.parts import (
     CALLED_BY,
     COMPLETE,
@@ -42,7 +42,8 @@ from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.resolution import Fate
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Json
+    from collections.abc import Iterator
+
     from kubectl_policy.questions.shared.in_force import InForce
 
 _FIELD: Final = Field(
@@ -191,7 +192,6 @@ shape(
     ),
     Field("passesDown", "group.passes_down", doc="True if it takes effect only below these paths."),
     Field("summary", "group.summary", doc="The settings in a few short phrases, for people."),
-    Field("summary", "group.summary", doc="The settings in a few short phrases, for people."),
     Field("settings", "group.settings"),
     Field("withoutEffect", "group.beaten", doc="Declared fields for which nothing else stands."),
     assumed_field("group.assumed"),
@@ -288,11 +288,11 @@ POLICY_DESCRIPTION: Final = document(
 )
 
 
-def _described(answer: Descriptions) -> list[dict[str, Json]]:
-    return [
+def _described(answer: Descriptions) -> Iterator[Shaped]:
+    return (
         OBJECT_DESCRIPTION(item) if isinstance(item, ObjectDescription) else POLICY_DESCRIPTION(item)
         for item in answer.items
-    ]
+    )
 
 
 DESCRIPTIONS: Final = document(

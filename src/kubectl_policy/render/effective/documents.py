@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kubectl_policy.model import NodeRef, Origin
 from kubectl_policy.questions.effective.cells import Cell, Column, Part, Written, WrittenBy
@@ -10,9 +10,6 @@ from kubectl_policy.questions.effective.matrix import Matrix, Row
 from kubectl_policy.render.effective.words import matrix_headline
 from kubectl_policy.render.output.documents import Field, document, shape
 from kubectl_policy.render.output.parts import COMPLETE, UNSEEN, headline_field, numbers_field, paths_field
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
 
 shape(
     Column,
@@ -83,8 +80,3 @@ MATRIX: Final = document(
     UNSEEN,
     doc="The answer of get effective.",
 )
-
-
-def matrix_document(matrix: Matrix) -> dict[str, Json]:
-    """The matrix as plain mappings, lists and scalars. Nothing is cut."""
-    return MATRIX(matrix)

@@ -14,7 +14,7 @@ LISTING: Final = Forms(
 SEVERAL: Final = Forms(
     headline="listing.several:lists_headline",
     table="listing.several:lists_tables",
-    document="listing.several:lists_document",
+    document="listing.several:SEVERAL",
     names="listing.several:lists_objects",
     remarks="listing.several:lists_remarks",
 )

@@ -20,7 +20,7 @@ from kubectl_policy.questions.listing.objects import (
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, Stanza
 from kubectl_policy.questions.shared.selection import LeftOutKind, Listing
 from kubectl_policy.render.listing.policies import reason
-from kubectl_policy.render.output.documents import Field, Shape, document, shape
+from kubectl_policy.render.output.documents import Field, Shape, Shaped, document, shape
 from kubectl_policy.render.output.parts import (
     COMPLETE,
     REPORTED,
@@ -36,7 +36,6 @@ from kubectl_policy.render.words.headlines import list_headline
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import Json
     from kubectl_policy.questions.listing.lists import AnyRow
     from kubectl_policy.questions.shared.selection import RowSort
 
@@ -261,6 +260,6 @@ LISTS: Final[Mapping[RowSort, Shape]] = {
 }
 
 
-def list_document(listing: Listing[AnyRow]) -> dict[str, Json]:
-    """The list as plain mappings, lists and scalars. Nothing is cut."""
+def list_document(listing: Listing[AnyRow]) -> Shaped:
+    """The document about a list. Nothing is cut."""
     return LISTS[listing.type.rows](listing)

@@ -16,7 +16,7 @@ from kubectl_policy.render.words.headlines import list_headline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.listing.lists import AnyRow
     from kubectl_policy.questions.listing.objects import ObjectRow
     from kubectl_policy.questions.shared.selection import Listing
@@ -67,14 +67,9 @@ SEVERAL: Final = document(
     COMPLETE,
     Field(
         "items",
-        lambda lists: [list_document(listing) for listing in _with_rows(lists)],
+        lambda lists: map(list_document, _with_rows(lists)),
         type=tuple[dict[str, Any], ...],
         doc="The list of each type, in the order in which they are asked for.",
     ),
     doc="The answer of get for several types.",
 )
-
-
-def lists_document(lists: Lists) -> dict[str, Json]:
-    """The lists as plain mappings, lists and scalars. Nothing is cut."""
-    return SEVERAL(lists)

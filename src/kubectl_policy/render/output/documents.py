@@ -1,8 +1,8 @@
 """Documents, as `-o json` and `-o yaml` print them: declared once for each type, with the schema that is published.
 
 A `Shape` says which fields a value has in a document, what each is called there, and what is to be known of it. What
-type a field is of, the value's own annotations say. `encode` makes plain mappings, lists and scalars of values;
-the published JSON Schema is made of the same shapes.
+type a field is of, the value's own annotations say. `encode` makes plain mappings, lists and scalars of values, and
+`json_pieces` writes them without having all of them at once; the published JSON Schema is made of the same shapes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.render.output.escape import commands, uncommanding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from kubectl_policy.model import Json
 
@@ -63,7 +63,7 @@ class Field:
 
 
 class Shape:
-    """The fields that values of a type have in a document, in their order; called with one, it makes that document.
+    """The fields that values of a type have in a document, in their order; called with one, it is that document.
 
     `name` is what the schema calls it.
     """
@@ -73,9 +73,29 @@ class Shape:
         self.of, self.name, self.fields, self.doc = of, name, fields, doc
         self._getters = tuple((field.name, field.getter, field.shape) for field in fields)
 
-    def __call__(self, about: object) -> dict[str, Json]:
-        """The document about a value."""
+    def __call__(self, about: object) -> Shaped:
+        """The document about a value, of which nothing is made yet."""
+        return Shaped(self, about)
+
+    def plain(self, about: object) -> dict[str, Json]:
+        """The document about a value, as plain mappings, lists and scalars."""
         return {name: encode(get(about), shape) for name, get, shape in self._getters}
+
+    def entries(self, about: object) -> Iterator[tuple[str, object, Shape | None]]:
+        """The fields of the document about a value, each with what it is made of: a value, and its shape there."""
+        return ((name, get(about), shape) for name, get, shape in self._getters)
+
+
+@value()
+class Shaped:
+    """A document that is yet to be made: a value, and the shape that it has there."""
+
+    shape: Shape
+    about: object
+
+    def plain(self) -> dict[str, Json]:
+        """All of it, as plain mappings, lists and scalars."""
+        return self.shape.plain(self.about)
 
 
 _SHAPES: Final[dict[type, Shape]] = {}
@@ -113,9 +133,11 @@ def encode(answer: object, as_shape: Shape | None = None) -> Json:
     kind = type(answer)
     if kind in _PLAIN:
         return answer  # type: ignore[return-value]  # it is one of these
-    own = as_shape if as_shape and issubclass(kind, as_shape.of) else _SHAPES.get(kind)
+    if isinstance(answer, Shaped):
+        as_shape, answer = answer.shape, answer.about
+    own = _shape(type(answer), as_shape)
     if own:
-        return own(answer)
+        return own.plain(answer)
     if isinstance(answer, Mapping):
         return {key: encode(child) for key, child in cast("Mapping[str, object]", answer).items()}
     if isinstance(answer, Iterable) and not isinstance(answer, str):
@@ -124,12 +146,71 @@ def encode(answer: object, as_shape: Shape | None = None) -> Json:
         return encode(answer.value)
     if isinstance(answer, float):
         return answer if isfinite(answer) else str(answer)
-    raise TypeError(f"{type(answer).__name__} has no shape in documents")
+    raise TypeError(f"{kind.__name__} has no shape in documents")
 
 
-def as_json(document: Mapping[str, Json]) -> str:
-    """The document as JSON, in ASCII only: what a name holds can then do no harm and is kept by any encoding."""
-    return uncommanding(_indented(document, "\n"), "\\u00")
+def _shape(kind: type, as_shape: Shape | None) -> Shape | None:
+    return as_shape if as_shape and issubclass(kind, as_shape.of) else _SHAPES.get(kind)
+
+
+def as_json(document: Shaped | Mapping[str, Json]) -> str:
+    """The document as JSON; see `json_pieces`."""
+    return "".join(json_pieces(document))
+
+
+# A value of which the text begins with a longer line break than this is within an item of a list in an item of a list.
+_SMALL: Final = len("\n        ")
+# Writing less at a time takes longer.
+_PIECE: Final = 2**15
+
+
+def json_pieces(document: Shaped | Mapping[str, Json]) -> Iterator[str]:
+    """The document as JSON, in pieces that are made one after the other, so that never much of it is in memory.
+
+    It is in ASCII only: what a name holds can then do no harm and is kept by any encoding.
+    """
+    pieces: list[str] = []
+    size = 0
+    for text in _pieces(document, None, "\n", ""):
+        pieces.append(text)
+        size += len(text)
+        if size > _PIECE:
+            yield uncommanding("".join(pieces), "\\u00")
+            pieces, size = [], 0
+    yield uncommanding("".join(pieces), "\\u00")
+
+
+def _pieces(value: object, as_shape: Shape | None, line: str, head: str) -> Iterator[str]:
+    """The text of a value after the start of a `line`, behind a `head`: each item of a list that is not small alone."""
+    if isinstance(value, Shaped):
+        as_shape, value = value.shape, value.about
+    kind = type(value)
+    own = _shape(kind, as_shape)
+    inner = f"{line}  "
+    if len(line) >= _SMALL or kind in _PLAIN:
+        yield head + _indented(encode(value, own or as_shape), line)
+    elif own:
+        yield from _fields(own.entries(value), line, head)
+    elif isinstance(value, Mapping):
+        mapping = cast("Mapping[str, object]", value)
+        yield from _fields(((key, child, None) for key, child in mapping.items()), line, head)
+    elif isinstance(value, Iterable) and not isinstance(value, str):
+        head += "["
+        for item in cast("Iterable[object]", value):
+            yield from _pieces(item, as_shape, inner, f"{head}{inner}")
+            head = ","
+        yield f"{head}]" if head.endswith("[") else f"{line}]"
+    else:
+        yield head + _indented(encode(value), line)
+
+
+def _fields(entries: Iterable[tuple[str, object, Shape | None]], line: str, head: str) -> Iterator[str]:
+    inner = f"{line}  "
+    head += "{"
+    for name, child, shape in entries:
+        yield from _pieces(child, shape, inner, f"{head}{inner}{_ENCODER.encode(name)}: ")
+        head = ","
+    yield f"{head}}}" if head.endswith("{") else f"{line}}}"
 
 
 _ENCODER: Final = json.JSONEncoder(allow_nan=False)

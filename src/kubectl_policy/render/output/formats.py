@@ -7,14 +7,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.render.output.columns import Table, Tables
+    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.text import Document, View
 
-# Text that is ready, or lines that are yet to be laid out to a width.
-Shown: TypeAlias = "str | Document"
+# Text that is ready, lines that are yet to be laid out to a width, or text that is made while it is written.
+Shown: TypeAlias = "str | Document | Iterator[str]"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # Not a `value`: `--help` does without the model.
@@ -26,7 +27,7 @@ class Forms:
     """
 
     headline: str  # (answer) -> str: the sentence that it opens with
-    document: str  # (answer) -> Mapping[str, Json]
+    document: str  # (answer) -> Shaped
     tree: str = ""  # (answer, view) -> Document
     table: str = ""  # (answer, view) -> Table
     names: str = ""  # (answer) -> Iterable[ObjectRef]
@@ -89,13 +90,19 @@ def _csv(forms: Forms, answer: object, view: View) -> str:
 def _yaml(forms: Forms, answer: object, view: View) -> str:
     from kubectl_policy.render.output.documents import as_yaml  # noqa: PLC0415 (the other formats do without)
 
-    return as_yaml(forms.part("document", answer), unicode=view.unicode) + "\n"
+    return as_yaml(_plain(forms, answer), unicode=view.unicode) + "\n"
 
 
-def _json(forms: Forms, answer: object, _: View) -> str:
-    from kubectl_policy.render.output.documents import as_json  # noqa: PLC0415 (the other formats do without)
+def _json(forms: Forms, answer: object, _: View) -> Iterator[str]:
+    from kubectl_policy.render.output.documents import json_pieces  # noqa: PLC0415 (the other formats do without)
 
-    return as_json(forms.part("document", answer)) + "\n"
+    yield from json_pieces(forms.part("document", answer))
+    yield "\n"
+
+
+def _plain(forms: Forms, answer: object) -> dict[str, Json]:
+    document: Shaped = forms.part("document", answer)
+    return document.plain()
 
 
 def _summary(forms: Forms, answer: object, _: View) -> Document:
@@ -149,8 +156,8 @@ def format_of(name: str) -> Format:
     return Format(
         part="document",
         tells="part",
-        make=lambda forms, answer, view: template.shown(forms.part("document", answer), view),
-        lacking=lambda forms, answer, shown: template.lacking(forms.part("document", answer), str(shown)),
+        make=lambda forms, answer, view: template.shown(_plain(forms, answer), view),
+        lacking=lambda forms, answer, shown: template.lacking(_plain(forms, answer), str(shown)),
     )
 
 
