@@ -157,7 +157,7 @@ def _with_target_ports(raw: Mapping[str, Json]) -> Mapping[str, Json]:
     ports = items_at(raw, "spec.ports")
     with_targets = [
         {**port, "targetPort": port["port"]}
-        if isinstance(port, Mapping) and "port" in port and port.get("targetPort") in _NO_TARGET_PORT
+        if isinstance(port, (dict, Mapping)) and "port" in port and port.get("targetPort") in _NO_TARGET_PORT
         else port
         for port in ports
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache
-from typing import Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -116,6 +116,11 @@ def _parsed(text: str) -> FieldPath:
 
 
 @lru_cache(maxsize=10_000)
+def _steps(path: str) -> tuple[Any, ...]:
+    return _parsed(path).steps
+
+
+@lru_cache(maxsize=10_000)
 def _written(step: Step) -> str:
     if isinstance(step, int):
         return f"[{step}]"
@@ -127,7 +132,6 @@ def _written(step: Step) -> str:
 def _value_at(value: Json, steps: tuple[Step, ...]) -> Json:
     for step in steps:
         if isinstance(step, str):
-            # Nearly all are dicts, and to ask whether something is any other mapping takes several times as long.
             if not isinstance(value, (dict, Mapping)):
                 return None
             value = value.get(step)
@@ -180,24 +184,32 @@ def _removed(holder: Json, steps: tuple[Step, ...], *, with_empty: bool) -> Json
 
 def value_at(value: Json, path: str) -> Json:
     """The value at a path (`spec.targetRef`, see `FieldPath`); None where anything on the way is absent."""
-    return _value_at(value, _parsed(path).steps)
+    for step in _steps(path):
+        # Nearly all are dicts, whose keys are texts; to ask about any other mapping takes several times as long.
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif value is None:
+            return None
+        else:
+            value = _value_at(value, (step,))
+    return value
 
 
 def mapping_at(value: Json, path: str) -> Mapping[str, Json]:
     """The mapping at a path; an empty one where it is absent or is something else."""
     found = value_at(value, path)
-    return found if isinstance(found, (dict, Mapping)) else _NO_MAPPING
+    return found if found is not None and isinstance(found, (dict, Mapping)) else _NO_MAPPING
 
 
 def items_at(value: Json, path: str) -> Sequence[Json]:
     """The list at a path; an empty one where it is absent or is something else."""
     found = value_at(value, path)
-    return cast("Sequence[Json]", found) if isinstance(found, list | tuple) else ()
+    return found if isinstance(found, (list, tuple)) else ()
 
 
 def mappings_at(value: Json, path: str) -> list[Mapping[str, Json]]:
     """The mappings in the list at a path; what is not a mapping is left out."""
-    return [item for item in items_at(value, path) if isinstance(item, Mapping)]
+    return [item for item in items_at(value, path) if isinstance(item, (dict, Mapping))]
 
 
 def every_mapping(value: Json, path: str) -> Iterator[Mapping[str, Json]]:

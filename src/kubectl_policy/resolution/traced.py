@@ -74,9 +74,10 @@ def trace(
     """
     traced: dict[str, Leaf | Traced] = {}
     for key, child in value.items():
-        below = [rest for first, *rest in whole if first in {key, "*"}]
+        below = [rest for first, *rest in whole if first in {key, "*"}] if whole else []
         list_key = next((first[len(key) + 1 : -1] for first, *_ in whole if first.startswith(f"{key}[")), "")
-        if isinstance(child, Mapping) and child and [] not in below:
+        # To ask of a text or a list whether it is a mapping takes longer than all the rest.
+        if not isinstance(child, (str, int, list)) and isinstance(child, Mapping) and child and [] not in below:
             stated = None if written is None else written.get(key)
             nothing: Mapping[str, Json] | None = None if written is None else {}
             inner = stated if isinstance(stated, Mapping) else nothing

@@ -42,7 +42,7 @@ class Link:
         """The nodes directly above a node by this relation."""
         if self.below is not None and node.object.group_kind not in self.below:
             return ()
-        return (parent for parent in self.up(relations, node) if parent.object.group_kind in self.above)
+        return [parent for parent in self.up(relations, node) if parent.object.group_kind in self.above]
 
 
 class _Backends:
@@ -67,7 +67,7 @@ def _parent_gateway(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
 
 
 def _sections(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    return (NodeRef(node.object, section) for section in relations.sections(node.object) if not node.section)
+    return [] if node.section else [NodeRef(node.object, section) for section in relations.sections(node.object)]
 
 
 def _whole(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
@@ -80,17 +80,16 @@ def _attached_routes(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
 
 def _attached_parents(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
     bindings = () if node.section else relations.bindings(node.object)
-    attached = (binding for binding in bindings if binding.state == "attached")
-    return dict.fromkeys(binding.listener or NodeRef(binding.parent) for binding in attached)
+    return dict.fromkeys([each.listener or NodeRef(each.parent) for each in bindings if each.state == "attached"])
 
 
 def _rules(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    return (
+    return [
         NodeRef(route, section)
         for route in relations.routes_forwarding_to(node.object)
         for section in relations.sections(route)
         if node in relations.below_rule(NodeRef(route, section))
-    )
+    ]
 
 
 def _namespace(_: Relations, node: NodeRef) -> Iterable[NodeRef]:

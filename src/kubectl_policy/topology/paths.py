@@ -60,7 +60,8 @@ class Paths:
         self._to: dict[NodeRef, tuple[Path, ...]] = {}
         self._through: dict[NodeRef, tuple[Path, ...]] = {}
         self._ways_to: dict[NodeRef, tuple[Path, ...]] = {}
-        self._below: dict[NodeRef, tuple[Path, ...] | None] = {}
+        # How ways go on from a route, which is the same wherever they come from.
+        self._below: dict[NodeRef, list[tuple[Path, bool]] | None] = {}
 
     def to(self, node: NodeRef) -> tuple[Path, ...]:
         """Every path from a root down to a node; see `Topology.paths`."""
@@ -76,9 +77,9 @@ class Paths:
                 relations, inside = self.relations, self.relations.in_namespace(node.object.name)
                 existing = [obj for obj in inside if relations.index.presence(obj) != "missing"]
                 nodes = [NodeRef(obj) for obj in existing if not self._is_below_own_routes(obj)]
-            ways = (way for each in nodes for start in self._ways(each) for way in self._descend(start))
+            paths = (path for each in nodes for start in self._ways(each) for path in self._descend(start))
             # They come nearly in their order, which a set would lose.
-            self._through[node] = tuple(sorted(dict.fromkeys(map(_with_namespaces, ways)))) or self.to(node)
+            self._through[node] = tuple(sorted(dict.fromkeys(paths))) or self.to(node)
         return self._through[node]
 
     def _is_below_own_routes(self, backend: ObjectRef) -> bool:
@@ -151,22 +152,34 @@ class Paths:
         return len(way) == 1 or way[-2].object.group_kind not in ROUTES or self.relations.delegations.reaches(way, node)
 
     def _descend(self, way: Path) -> Iterable[Path]:
-        """Every way on from the end of a way, down to where nothing is below."""
-        rest = self._rest_of(way)
-        return self._follow(way) if rest is None else ((*way, *nodes) for nodes in rest)
-
-    def _rest_of(self, way: Path) -> tuple[Path, ...] | None:
-        """How ways go on from a route, looked up once if they all do alike: straight to backends; else None."""
-        *above, route = way
-        is_route = not route.section and route.object.group_kind in ROUTES
-        if not (is_route and above and all(map(_is_above_routes, above))):
-            return None
+        """Every path that goes on from the end of a way, down to where nothing is below."""
+        route = way[-1]
+        if route.section or route.object.group_kind not in ROUTES:
+            return self._follow(way)
         if route not in self._below:
-            rules = (NodeRef(route.object, section) for section in self.relations.sections(route.object))
-            backends = (backend.object.group_kind for rule in rules for backend in self.relations.below_rule(rule))
-            alike = all(kind in BACKENDS for kind in backends)
-            self._below[route] = tuple(found[len(way) :] for found in self._follow(way)) if alike else None
-        return self._below[route]
+            self._below[route] = self._straight_below(route.object)
+        rest = self._below[route]
+        # What comes from other routes, or from the mesh, may not go on to all that is below.
+        if rest is None or len(way) == 1 or not all(map(_is_above_routes, way[:-1])):
+            return self._follow(way)
+        head = _with_namespaces(way)
+        return [head + nodes if is_at_home else _with_namespaces(way + nodes) for nodes, is_at_home in rest]
+
+    def _straight_below(self, route: ObjectRef) -> list[tuple[Path, bool]] | None:
+        """The ways on from a route to backends, and whether each stays in its namespace; None if one may go further."""
+        relations, rest = self.relations, list[tuple[Path, bool]]()
+        for rule in [NodeRef(route, section) for section in relations.sections(route)]:
+            backends = relations.below_rule(rule)
+            for backend in backends:
+                obj = backend.object
+                if obj.group_kind not in BACKENDS:
+                    return None
+                whole = NodeRef(obj)
+                entered = [backend] if backend.section else [NodeRef(obj, port) for port in relations.sections(obj)]
+                is_at_home = obj.namespace in {"", route.namespace}
+                rest += [((rule, whole, port), is_at_home) for port in entered] or [((rule, whole), is_at_home)]
+            rest += [] if backends else [((rule,), True)]
+        return rest or [((), True)]
 
     def _follow(self, way: Path) -> Iterator[Path]:
         """The same, step by step."""
@@ -178,7 +191,7 @@ class Paths:
                 ended = False
                 yield from self._descend(_extended(way, child))
         if ended:
-            yield way
+            yield _with_namespaces(way)
 
     def _fed(self, way: Path) -> Iterable[NodeRef]:
         node = way[-1]
@@ -217,7 +230,7 @@ def first_route(path: Path) -> ObjectRef | None:
 
 def is_cut(path: Path) -> bool:
     """Whether a path has so many nodes that it is not followed any further, up or down."""
-    return sum(node.object.group_kind != NAMESPACE for node in path) >= MOST_NODES
+    return len(path) >= MOST_NODES and sum(node.object.group_kind != NAMESPACE for node in path) >= MOST_NODES
 
 
 def on_path(nodes: Collection[NodeRef], path: Path) -> list[NodeRef]:
@@ -243,10 +256,12 @@ def _namespace(name: str) -> NodeRef:
 def _with_namespaces(way: Path) -> Path:
     """A path: a way with each object's Namespace before it, unless the path has that Namespace already."""
     path: list[NodeRef] = []
-    entered = {node.object.name for node in way if node.object.group_kind == NAMESPACE}
+    last = way[-1].object
+    # Nothing is below a Namespace.
+    entered = {"", last.name} if last.group_kind == NAMESPACE else {""}
     for node in way:
         namespace = node.object.namespace
-        if namespace and namespace not in entered:
+        if namespace not in entered:
             entered.add(namespace)
             path.append(_namespace(namespace))
         path.append(node)

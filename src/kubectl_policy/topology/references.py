@@ -39,6 +39,7 @@ SERVICE_IMPORT: Final = GroupKind("multicluster.x-k8s.io", "ServiceImport")
 WITH_PORTS: Final = (SERVICE, SERVICE_IMPORT)
 WITH_LISTENERS: Final = (GATEWAY, *LISTENER_SETS)
 HIERARCHY: Final[tuple[GroupKind, ...]] = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES, *WITH_PORTS)
+_DEPTHS: Final = {kind: depth for depth, kind in enumerate(HIERARCHY)}
 # The kinds of routes whose rules have filters.
 WITH_FILTERS: Final = (HTTP_ROUTE, GRPC_ROUTE)
 
@@ -57,7 +58,7 @@ def layer_of(kind: GroupKind) -> int:
 
 def depth_of(kind: GroupKind) -> int:
     """How far down the hierarchy a kind stands, from 0 at the root; kinds that are not of it come after all others."""
-    return HIERARCHY.index(kind) if kind in HIERARCHY else len(HIERARCHY)
+    return _DEPTHS.get(kind, len(HIERARCHY))
 
 
 @value(kw_only=True)
@@ -297,4 +298,4 @@ def ports_at(raw: Mapping[str, Json], paths: Iterable[str]) -> dict[Port, str]:
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, (dict, Mapping)) else {}

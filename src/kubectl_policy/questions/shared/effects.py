@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.references import ROUTES, depth_of
@@ -79,12 +78,14 @@ def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Node
     These are the levels at which its kind takes effect or, where that is not known, what the policy
     targets and every object below that on such a path.
     """
-    outcomes = (outcome for outcome in policy_outcomes(enforcement) if outcome.in_force)
-    return tuple(sorted({node for outcome in outcomes for node in outcome.nodes(profile)}, key=from_the_root))
+    nodes: dict[NodeRef, None] = {}
+    for outcome in policy_outcomes(enforcement):
+        if outcome.in_force:
+            nodes.update(dict.fromkeys(outcome.nodes(profile)))
+    return tuple(sorted(nodes, key=from_the_root))
 
 
-@value(kw_only=True)
-class PolicyOutcome:
+class PolicyOutcome(NamedTuple):
     """An outcome that a policy has a part in, by way of some of its targets, and whether a field of it is in force."""
 
     effective: EffectivePolicy
@@ -99,23 +100,27 @@ class PolicyOutcome:
 def policy_outcomes(enforcement: Enforcement) -> Iterator[PolicyOutcome]:
     """Every outcome that a policy takes part in."""
     policy = enforcement.policy
-    targets: dict[Resolution, frozenset[NodeRef]] = {}
+    parts: dict[Resolution, tuple[frozenset[NodeRef], bool]] = {}
     for effective in enforcement.outcomes:
         resolution = effective.resolution
-        if resolution not in targets:
-            targets[resolution] = frozenset(part.source.target for part in resolution.contributions_of.get(policy, ()))
-        in_force = policy in resolution.policies_in_force
-        yield PolicyOutcome(effective=effective, targets=targets[resolution], in_force=in_force)
+        if resolution not in parts:
+            targets = frozenset(part.source.target for part in resolution.contributions_of.get(policy, ()))
+            parts[resolution] = targets, policy in resolution.policies_in_force
+        yield PolicyOutcome(effective, *parts[resolution])
 
 
 def affected_on(path: Path, profile: PolicyKindProfile, targets: Iterable[NodeRef]) -> tuple[NodeRef, ...]:
     """Where on a path the policies of a kind on some targets have their effects, from the root downward."""
     if profile.policy_class == "direct" or profile.effective_targets:
         return path[-1:]
-    start = min((path.index(target) for target in targets if target in path), default=len(path) - 1)
-    target, *below = path[start:]
-    nodes = (target, *(node for node in below if not node.section))
-    return tuple(node for node in nodes if node.object.group_kind not in CARRY_NOTHING)
+    start = min([path.index(target) for target in targets if target in path], default=len(path) - 1)
+    return tuple(
+        [
+            node
+            for node in path[start:]
+            if (not node.section or node is path[start]) and node.object.group_kind not in CARRY_NOTHING
+        ]
+    )
 
 
 def from_the_root(node: NodeRef) -> tuple[int, NodeRef]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import CRD
@@ -121,20 +122,20 @@ def unseen_for_policy(
     those need that meet there.
     """
     policy = enforcement.policy
-    attachments = analysis.attachments[policy]
-    on_paths = (node.object for effective in enforcement.outcomes for node in effective.path)
-    routes = dict.fromkeys(obj for obj in on_paths if obj.group_kind in ROUTES)
+    attachments, profile = analysis.attachments[policy], analysis.registry.known(policy.group_kind)
+    affected = [effective.path for effective in enforcement.outcomes]
+    nodes = dict.fromkeys(chain.from_iterable(affected))
+    routes = dict.fromkeys(node.object for node in nodes if node.object.group_kind in ROUTES)
     targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
-    paths = [path for target in targets for path in analysis.topology.paths(target)]
-    paths += [effective.path for effective in enforcement.outcomes]
+    paths = [path for target in targets for path in analysis.topology.paths(target)] + affected
     through = [path for target in targets for path in analysis.topology.paths_through(target)]
-    kinds = [(policy.group_kind, path) for path in paths]
-    subjects = (policy, *(attachment.target.object for attachment in attachments if attachment.target))
-    resolutions = dict.fromkeys(effective.resolution for effective in enforcement.outcomes)
-    has_ports = analysis.registry.known(policy.group_kind).port_field is not None
-    counts = has_ports or bool(analysis.snapshot.gaps)
-    beside = [other for each in resolutions for other in each.contributions_of] if counts else []
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
+    kinds = [(policy.group_kind, path) for path in paths] if profile.controllers or profile.enabled_by else []
+    subjects = (policy, *(attachment.target.object for attachment in attachments if attachment.target))
+    has_ports = profile.port_field is not None
+    counts = has_ports or bool(analysis.snapshot.gaps)
+    resolutions = dict.fromkeys(effective.resolution for effective in enforcement.outcomes if counts)
+    beside = [other for each in resolutions for other in each.contributions_of]
     in_doubt = (*paths, *through) if analysis.snapshot.gaps or analysis.index.unknown_namespaces else ()
     on_paths = (node.object for path in in_doubt for node in path)
     others = tuple(dict.fromkeys((*on_paths, *enforcement.by, *(beside if analysis.snapshot.gaps else ()))))
@@ -151,7 +152,7 @@ def unseen_for_policy(
         *(possible_for_policy(analysis, policy, paths) if analysis.may_be_otherwise else ()),
         *unknown_controllers(analysis, kinds),
         *unknown_parameters(analysis, kinds),
-        *unknown_grants(analysis, (effective.path for effective in enforcement.outcomes)),
+        *unknown_grants(analysis, affected),
         *unknown_namespaces(analysis, (*subjects, *others)),
         *unknown_below_targets(analysis, enforcement),
         *cut_paths(through),

@@ -142,14 +142,14 @@ def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[Unseen
 
 
 def _steps_to_backends(path: Path) -> Iterator[tuple[ObjectRef, ObjectRef]]:
-    """Each route on a path of which a rule sends requests to a backend, with that."""
+    """Each route on a path of which a rule sends requests to a backend in another namespace, with that."""
     route: ObjectRef | None = None
-    for node in path:
-        kind = node.object.group_kind
-        if kind in ROUTES:
-            route = node.object
-        elif route and kind != NAMESPACE:
-            yield route, node.object
+    for obj, _ in path:
+        if obj.group_kind in ROUTES:
+            route = obj
+        elif route and obj.group_kind != NAMESPACE:
+            if obj.namespace != route.namespace:
+                yield route, obj
             route = None
 
 

@@ -37,6 +37,7 @@ BindingState: TypeAlias = Literal["attached", "refused", "unknown"]
 NO_PARENT: Final = "NoMatchingParent"
 INVALID_LISTENER: Final = "InvalidListener"
 WITH_HOSTNAMES: Final = (HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE)
+_PARENTS: Final = frozenset({GATEWAY, *LISTENER_SETS, *WITH_PORTS})
 _WITH_HOSTNAME: Final = ("HTTP", "HTTPS", "TLS")
 
 
@@ -111,11 +112,12 @@ class _Handshake:
 
     def outcomes(self) -> Iterator[Binding]:
         parent, index = self.parent.object, self.gateways.index
-        if parent.group_kind not in (GATEWAY, *LISTENER_SETS, *WITH_PORTS):
+        presence = index.presence(parent)
+        if parent.group_kind not in _PARENTS:
             yield self._outcome(doubt(f"it is not known how routes attach to {parent.group_kind}"))
-        elif index.presence(parent) == "missing":
+        elif presence == "missing":
             yield self._outcome(Problem(message=f"{parent} does not exist", reason=NO_PARENT))
-        elif index.presence(parent) == "unknown":
+        elif presence == "unknown":
             yield self._outcome(doubt(index.not_here(parent)))
         elif parent.group_kind in WITH_PORTS:
             yield self._at_service()
@@ -123,15 +125,18 @@ class _Handshake:
             yield from self._at_listeners()
 
     def _outcome(self, problem: Problem | None, listener: NodeRef | None = None) -> Binding:
-        unfilled = problem is not None and problem.reason == UNFILLED
+        route, position, parent = self.route, self.parent.position, self.parent.object
+        if problem is None:
+            return Binding(route=route, parent_index=position, parent=parent, listener=listener, state="attached")
+        unfilled = problem.reason == UNFILLED
         return Binding(
-            route=self.route,
-            parent_index=self.parent.position,
-            parent=self.parent.object,
+            route=route,
+            parent_index=position,
+            parent=parent,
             listener=listener,
-            state="attached" if problem is None else "refused" if problem.certain else "unknown",
-            reason=problem.reason if problem and not unfilled else "",
-            message=problem.message if problem else "",
+            state="refused" if problem.certain else "unknown",
+            reason="" if unfilled else problem.reason,
+            message=problem.message,
             is_unfilled=unfilled,
         )
 
@@ -151,17 +156,20 @@ class _Handshake:
         return self._outcome(Problem(message=message, reason=NO_PARENT))
 
     def _at_listeners(self) -> Iterator[Binding]:
-        parent, picked = self.parent, _picked(self.parent)
+        parent, is_any = self.parent, False
         every = self.gateways.listeners(parent.object)
-        picks = [(listener, _picks(parent, listener.node.section, listener.port)) for listener in every]
-        for listener, verdict in picks:
+        for listener in every:
+            verdict = _picks(parent, listener.node.section, listener.port)
             if verdict:
                 yield self._outcome(self._problem(listener), listener.node)
             elif verdict is None:
+                picked = _picked(parent)
                 message = f"whether {picked} is {listener} cannot be known yet: something of it is to be filled in"
                 yield self._outcome(unfilled(message), listener.node)
-        if all(verdict is False for _, verdict in picks):
+            is_any = is_any or verdict is not False
+        if not is_any:
             names = [f"{listener.node.section} ({listener.port})" for listener in every]
+            picked = _picked(parent)
             what = f"listener {picked}" if picked else "listener"
             message = f"{parent.object} has no {what}; {_known('listener', names)}"
             yield self._outcome(Problem(message=message, reason=NO_PARENT))

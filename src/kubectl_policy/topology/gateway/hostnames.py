@@ -47,6 +47,8 @@ def intersection(one: str, other: str) -> str | None:
 
 def covers(pattern: str, name: str) -> bool:
     """Whether a name is known to match every host that another one matches; equal placeholders are equal."""
+    if pattern == name:
+        return True
     pattern, name = _comparable(pattern), _comparable(name)
     # `*.a.example.com` ends with `.example.com` as well, so a wildcard inside another one needs no case of its own.
     return (
