@@ -11,7 +11,7 @@ from kubectl_policy.model.refs import NodeRef, ObjectRef
 from kubectl_policy.model.states import changed, paired, same_object
 from kubectl_policy.model.values import value
 from kubectl_policy.resolution import paths_by_way_of
-from kubectl_policy.topology.references import ROUTES, WITH_PARAMETERS, parameters_ref
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -313,10 +313,5 @@ def _ranked_alike(before: Sequence[RankedPolicy], after: Sequence[RankedPolicy])
 
 def _referred_to(analysis: Analysis) -> Iterator[GroupKind]:
     """The kinds of what routes send requests to, and of what Gateways and their classes have for parameters."""
-    yield from (backend.object.group_kind for _, backend in analysis.topology.relations.forwards)
-    index = analysis.index
-    for kind in WITH_PARAMETERS:
-        for resource in index.of_kind(kind):
-            named = parameters_ref(index, resource.ref)
-            if named:
-                yield named.object.group_kind
+    yield from analysis.topology.relations.kinds_of_backends
+    yield from analysis.topology.relations.kinds_of_parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.defaults import Defaults
@@ -28,6 +28,9 @@ _Key = TypeVar("_Key", bound="Hashable")
 _Value = TypeVar("_Value", bound="Hashable")
 Reader: TypeAlias = "Callable[[Index, ObjectRef, Mapping[str, Json]], Iterable[_Value]]"
 Presence: TypeAlias = Literal["present", "missing", "unknown"]
+
+# Who asks for so many asks for all: each question to a world takes a look at the text of every object of a kind.
+_MANY: Final = 32
 
 
 class Index:
@@ -94,10 +97,13 @@ class Index:
     def _read_all(self, refs: Iterable[ObjectRef]) -> tuple[Resource, ...]:
         return tuple(filter(None, map(self.world.get, refs)))
 
-    def in_any_state(self, group_kind: GroupKind) -> tuple[Resource, ...]:
-        """Every object of a kind, with those that the other one of two states has, or has otherwise."""
+    def examples(self, group_kind: GroupKind) -> tuple[Resource, ...]:
+        """Objects of a kind that have all the fields that any has; see `World`.
+
+        With those that the other one of two states has, or has otherwise.
+        """
         others = (resource for resource in self.snapshot.other_state if resource.ref.group_kind == group_kind)
-        return (*self.of_kind(group_kind), *others)
+        return (*self.world.examples(group_kind), *others)
 
     def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
         """Every object of a kind in one namespace (empty for a cluster-scoped kind), sorted by name."""
@@ -267,6 +273,41 @@ class Index:
         """The labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""
         ref = ObjectRef(NAMESPACE, "", namespace)
         return labels_of(self.raw(ref)) if self.world.has(ref) else None
+
+
+class Referrers(Generic[_Value]):
+    """What refers to an object, as its objects say it themselves: the reverse of a reference.
+
+    Where a world is asked narrowly, only the objects are read that may name the one in question, as long as few are
+    asked for; else all objects of the kinds that refer are read once.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        kinds: Iterable[GroupKind],
+        read: Callable[[ObjectRef], Iterable[tuple[ObjectRef, _Value]]],
+    ) -> None:
+        """Objects of some kinds refer to others; `read` tells of each object what it refers to, and how."""
+        self._index, self._kinds, self._read = index, tuple(kinds), read
+        self._found: dict[ObjectRef, tuple[_Value, ...]] = {}
+
+    def to(self, obj: ObjectRef) -> tuple[_Value, ...]:
+        """What refers to an object, each once: kind by kind, by the names of the objects that refer."""
+        world = self._index.world
+        if not world.is_narrow or len(self._found) >= _MANY:
+            return self.all.get(obj, ())
+        if obj not in self._found:
+            holders = (holder for kind in self._kinds for holder in world.naming(kind, obj))
+            said = (pair for holder in holders for pair in self._read(holder))
+            self._found[obj] = tuple(dict.fromkeys(value for target, value in said if target == obj))
+        return self._found[obj]
+
+    @cached_property
+    def all(self) -> Mapping[ObjectRef, tuple[_Value, ...]]:
+        """What refers to each object to which anything does."""
+        holders = (holder for kind in self._kinds for holder in self._index.world.names_of(kind))
+        return grouped(pair for holder in holders for pair in self._read(holder))
 
 
 def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:

@@ -67,7 +67,7 @@ def inferred(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
     objects, unless its name says that it is something else. A reference has a kind and a name or labels, and no
     apiVersion: `spec.targetRef` of a VerticalPodAutoscaler names a workload by apiVersion and is none.
     """
-    signs, objects = _signs(group_kind, index), index.in_any_state(group_kind)
+    signs, objects = _signs(group_kind, index), index.examples(group_kind)
     if signs.why_none(group_kind.kind):
         return None
     direct = signs.label == "direct"
@@ -104,7 +104,7 @@ def _signs(group_kind: GroupKind, index: Index) -> _Signs:
     definition, schema = index.definitions.get(group_kind), index.defaults.schema_of(group_kind)
     properties = mapping_at(schema, "properties.spec.properties")
     label = labels_of(definition.raw).get(POLICY_LABEL, "").lower() if definition else ""
-    in_schema, in_objects = _refers(properties), (_refer(found.raw) for found in index.in_any_state(group_kind))
+    in_schema, in_objects = _refers(properties), (_refer(found.raw) for found in index.examples(group_kind))
     return _Signs(
         label=label if label in {"direct", "inherited", "true"} else "",
         properties=properties,

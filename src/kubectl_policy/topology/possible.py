@@ -80,13 +80,10 @@ class PossibleRelations:
     @cached_property
     def is_any(self) -> bool:
         """Whether something is to be filled in at all that decides what is related."""
-        every = (resource.ref for resource in self._index.snapshot.resources)
-        return any(is_unknown(ref.name) or is_unknown(ref.namespace) for ref in every) or any(
-            map(self._is_open, HIERARCHY)
-        )
+        return bool(self._index.world.with_unknown_names) or any(map(self._is_open, HIERARCHY))
 
     def _is_open(self, kind: GroupKind) -> bool:
-        resources = self._index.of_kind(kind)
+        resources = self._index.world.examples(kind)
         if kind in ROUTES:
             return any(any(self._index.once(_open_parts, route.ref)) for route in resources)
         # Of what is not a route, little is read; and of that, any placeholder may decide.
@@ -136,11 +133,10 @@ class PossibleRelations:
     @cached_property
     def _unmanifested(self) -> tuple[str, ...]:
         """The namespaces in which there is something, and of which no manifest was read."""
-        namespaces = {ref.namespace for kind in self._index.group_kinds for ref in self._refs_of(kind) if ref.namespace}
-        return tuple(sorted(namespaces.difference(ref.name for ref in self._refs_of(NAMESPACE))))
+        return tuple(sorted(self._index.world.namespaces.difference(ref.name for ref in self._refs_of(NAMESPACE))))
 
-    def _refs_of(self, kind: GroupKind) -> Iterator[ObjectRef]:
-        return (resource.ref for resource in self._index.of_kind(kind))
+    def _refs_of(self, kind: GroupKind) -> Iterable[ObjectRef]:
+        return self._index.world.names_of(kind)
 
     def leads_from_routes(self, obj: ObjectRef) -> bool:
         """Whether requests may come to an object from a route by a reference of which that is not known."""
@@ -172,8 +168,7 @@ class PossibleRelations:
     @cached_property
     def _homeless(self) -> tuple[ObjectRef, ...]:
         """The objects of the hierarchy of which it is not known in which namespace they are."""
-        objects = (resource.ref for kind in HIERARCHY for resource in self._index.of_kind(kind))
-        return tuple(ref for ref in objects if is_unknown(ref.namespace))
+        return tuple(ref for kind in HIERARCHY for ref in self._refs_of(kind) if is_unknown(ref.namespace))
 
     @cached_property
     def _by_references(self) -> tuple[PossibleRelation, ...]:
@@ -181,7 +176,7 @@ class PossibleRelations:
 
     def _of_routes(self) -> Iterator[PossibleRelation]:
         index = self._index
-        for route in (resource.ref for kind in ROUTES for resource in index.of_kind(kind)):
+        for route in (ref for kind in ROUTES for ref in self._refs_of(kind)):
             for parent in parent_refs(index, route):
                 message = f"spec.parentRefs[{parent.position}] of {route} may name it"
                 for meant in self._meant(parent.object, (*WITH_LISTENERS, *WITH_PORTS)):
@@ -229,7 +224,7 @@ class PossibleRelations:
             return ()
         if not is_unknown_kind(ref.group_kind):
             return self._index.candidates(ref)
-        every = (resource.ref for kind in kinds for resource in self._index.of_kind(kind))
+        every = (ref for kind in kinds for ref in self._refs_of(kind))
         return [each for each in every if may_equal(each.name, ref.name) and may_equal(each.namespace, ref.namespace)]
 
 

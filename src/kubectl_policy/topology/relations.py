@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.index import grouped
+from kubectl_policy.model.index import Referrers, grouped
 from kubectl_policy.model.kinds import BUILT_IN
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
@@ -76,7 +76,7 @@ class Alike:
         """Of the state that is indexed, by those of the other one."""
         self._other, self._index = other, index
         kinds = {*differing}
-        named = {parameters.group_kind for parameters in other.parameters}
+        named = other.kinds_of_parameters
         self._same_listeners = kinds <= {*ROUTES, *WITH_PORTS} and kinds.isdisjoint(named)
         self._same_grants = kinds <= {*HIERARCHY}
 
@@ -101,8 +101,8 @@ class Alike:
 class Relations:
     """The relations of a snapshot.
 
-    What one object says is read when it is asked for; only the reverse of a reference ("which routes name this
-    Gateway") takes a look at all objects of a kind, once.
+    What one object says is read when it is asked for; of the reverse of a reference ("which routes name this Gateway"),
+    see `Referrers`. What depends on all objects of a kind, as two routes that take the same requests, reads them.
     """
 
     def __init__(
@@ -127,6 +127,12 @@ class Relations:
         self._unattached: dict[ObjectRef, bool] = {}
         self._backends: dict[ObjectRef, tuple[Backend, ...]] = {}
         self._below_rules: dict[ObjectRef, Mapping[NodeRef, Mapping[NodeRef, None]]] = {}
+        self._by_parent = Referrers(index, ROUTES, self._parents_of)
+        self._by_filter = Referrers(index, WITH_FILTERS, self._filtered_by)
+        self._by_parameters = Referrers(index, sorted(WITH_PARAMETERS), self._parameters_of)
+        self._plain = Referrers(index, ROUTES, self._plain_backends)
+        self._without_weight = Referrers(index, ROUTES, self._weightless_backends)
+        self._named_backends = Referrers(index, ROUTES, self._forwarded)
 
     def beside(self, other: Relations, differing: Collection[GroupKind]) -> Relations:
         """These relations, which take over from those of another state what is the same, as only some kinds differ."""
@@ -219,6 +225,8 @@ class Relations:
     @cached_property
     def _below_bound(self) -> frozenset[ObjectRef]:
         """The routes to which requests come from other routes, directly or through more of them."""
+        if not self._may_lead_to_routes:
+            return frozenset()
         backends = self._routes_by_backend.items()
         below = grouped((above, route) for route, routes in backends if route.group_kind in ROUTES for above in routes)
         first = [child for route, children in below.items() if self._is_bound(route) for child in children]
@@ -233,15 +241,15 @@ class Relations:
     @cached_property
     def delegations(self) -> Delegations:
         """Which routes delegate to which; how they do is looked up only if a reference may mean routes."""
-        kinds = {backend.object.group_kind for _, backend in self.forwards} - {*WITH_PORTS}
-        possible = [kind for kind in sorted(kinds) if kind == HTTP_ROUTE or not self.index.of_kind(kind)]
+        kinds = self.kinds_of_backends - {*WITH_PORTS}
+        possible = [kind for kind in sorted(kinds) if kind == HTTP_ROUTE or not self.index.world.names_of(kind)]
         profiles = self._profiles.delegations(possible) if possible else ()
         return Delegations(self.gateways, delegating_refs(self.gateways, self.forwards, profiles) if profiles else {})
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
         """Each reference of a route to a backend with what it leads to, also those of filters, in their order."""
         if route not in self._backends:
-            refs = self._refs.get(route, ())
+            refs = self._refs_of(route)
             known = self._alike.backends(route) if self._alike and not self.delegations.refs else ()
             self._backends[route] = known or backends_of(self.gateways, self.delegations, route, refs, self.ports)
         return self._backends[route]
@@ -259,32 +267,51 @@ class Relations:
 
     def routes_naming(self, parent: ObjectRef) -> tuple[ObjectRef, ...]:
         """The routes with a parentRef to an object, whether or not they attach; sorted."""
-        return self._routes_by_parent.get(parent, ())
+        return self._by_parent.to(parent)
 
     def routes_forwarding_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
         """The routes that send requests to an object by a permitted backendRef, or delegate to it; sorted."""
-        return self._routes_by_backend.get(backend, ())
+        if self.delegations.refs:
+            return self._routes_by_backend.get(backend, ())
+        return self._plain.to(backend)
 
     def routes_referring_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
         """The same, and then those whose backendRefs to it all have weight 0."""
-        return tuple(dict.fromkeys((*self.routes_forwarding_to(backend), *self._weightless.get(backend, ()))))
+        return tuple(dict.fromkeys((*self.routes_forwarding_to(backend), *self._without_weight.to(backend))))
 
     def gets_no_requests(self, backend: ObjectRef) -> bool:
         """Whether an object is referred to with weight 0 alone, by routes that would send it requests otherwise."""
-        return backend in self._weightless and not (self.routes_forwarding_to(backend) or self.routes_naming(backend))
+        weightless = self._without_weight.to(backend)
+        return bool(weightless) and not (self.routes_forwarding_to(backend) or self.routes_naming(backend))
 
     def filters_naming(self, obj: ObjectRef) -> tuple[RouteFilter, ...]:
         """The filters of routes that name an object, by kind and name of the route, then in their order."""
-        return self._filters_by_object.get(obj, ())
+        return self._by_filter.to(obj)
 
     def holders_of(self, parameters: ObjectRef) -> tuple[ParametersRef, ...]:
         """The GatewayClasses and then the Gateways that name an object as their parameters, each sorted by name."""
-        return self._holders_by_parameters.get(parameters, ())
+        return self._by_parameters.to(parameters)
 
     @property
     def parameters(self) -> Iterable[ObjectRef]:
         """The objects that GatewayClasses and Gateways name as their parameters."""
-        return self._holders_by_parameters
+        return self._by_parameters.all
+
+    @cached_property
+    def kinds_of_parameters(self) -> frozenset[GroupKind]:
+        """The kinds of these."""
+        examples = (each.ref for kind in WITH_PARAMETERS for each in self.index.world.examples(kind))
+        return frozenset(named.group_kind for each in examples for named, _ in self._parameters_of(each))
+
+    @cached_property
+    def kinds_of_backends(self) -> frozenset[GroupKind]:
+        """The kinds of what routes send requests to."""
+        examples = (each.ref for kind in ROUTES for each in self.index.world.examples(kind))
+        return frozenset(named.group_kind for each in examples for named, _ in self._forwarded(each))
+
+    def is_named_as_backend(self, obj: ObjectRef) -> bool:
+        """Whether routes name an object as a backend, whether or not they may."""
+        return bool(self._named_backends.to(obj))
 
     def requests_of(self, route: ObjectRef) -> tuple[Requests, ...]:
         """Which requests a route takes, each once."""
@@ -323,6 +350,8 @@ class Relations:
     @property
     def routes_lead_to_routes(self) -> bool:
         """Whether a route has a route as a backend without delegating to it, as nothing in Gateway API itself does."""
+        if not self._may_lead_to_routes:
+            return False
         delegated = {delegation.child for delegation in self.delegations.taken()}
         return any(backend.group_kind in ROUTES and backend not in delegated for backend in self._routes_by_backend)
 
@@ -330,54 +359,54 @@ class Relations:
         """What is in a namespace: objects of the hierarchy's kinds, kind by kind, then other or unread backends."""
         return self._by_namespace.get(namespace, ())
 
-    @cached_property
-    def _routes_by_parent(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        return grouped((ref.object, route) for route in self._routes() for ref in parent_refs(self.index, route))
+    @property
+    def _may_lead_to_routes(self) -> bool:
+        """Whether any reference to a backend may mean routes."""
+        return bool(self.delegations.refs) or not self.kinds_of_backends.isdisjoint(ROUTES)
+
+    def _parents_of(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        return ((ref.object, route) for ref in parent_refs(self.index, route))
+
+    def _filtered_by(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, RouteFilter]]:
+        return ((each.object, each) for each in route_filters(self.index, route))
+
+    def _parameters_of(self, holder: ObjectRef) -> Iterator[tuple[ObjectRef, ParametersRef]]:
+        named = parameters_ref(self.index, holder)
+        if named:
+            yield named.object, named
+
+    def _forwarded(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        return ((ref.object, route) for ref in backend_refs(self.index, route) if ref.forwards)
+
+    def _plain_backends(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        return ((ref.object, route) for ref in self._plain_refs(route) if ref.weight)
+
+    def _weightless_backends(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        return ((ref.object, route) for ref in self._plain_refs(route) if not ref.weight)
 
     @cached_property
     def _routes_by_backend(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        plain = ((ref.object, route) for route, ref in self._plain_refs if ref.weight)
         if not self.delegations.refs:
-            return grouped(plain)
+            return self._plain.all
+        plain = ((backend, route) for route in self._routes() for backend, _ in self._plain_backends(route))
         delegated = ((each.child, each.parent.object) for each in self.delegations.taken())
         return grouped(sorted([*plain, *delegated]))
 
-    @cached_property
-    def _weightless(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        return grouped((ref.object, route) for route, ref in self._plain_refs if not ref.weight)
+    def _plain_refs(self, route: ObjectRef) -> Iterator[BackendRef]:
+        """Every reference of a route that forwards, and may, without delegating."""
+        delegating = {ref.ref.field for ref in self.delegations.refs.get(route, ())}
+        for ref in self._refs_of(route):
+            if ref.forwards and ref.field not in delegating and ref.object.name:
+                if self.index.grants.permit(route.group_kind, route.namespace, ref.object) is not False:
+                    yield ref
 
-    @cached_property
-    def _plain_refs(self) -> list[tuple[ObjectRef, BackendRef]]:
-        """Every route with every reference that forwards, and may, without delegating."""
-        delegating = {(route, ref.ref.field) for route, refs in self.delegations.refs.items() for ref in refs}
-        grants = self.index.grants
-        return [
-            (route, ref)
-            for route, ref in self.forwards
-            if (route, ref.field) not in delegating and ref.object.name
-            if grants.permit(route.group_kind, route.namespace, ref.object) is not False
-        ]
-
-    @cached_property
-    def forwards(self) -> list[tuple[ObjectRef, BackendRef]]:
+    @property
+    def forwards(self) -> Iterator[tuple[ObjectRef, BackendRef]]:
         """Every route with every reference by which it sends requests on, the routes sorted by kind and name."""
-        return [(route, ref) for route, refs in self._refs.items() for ref in refs if ref.forwards]
+        return ((route, ref) for route in self._routes() for ref in self._refs_of(route) if ref.forwards)
 
-    @cached_property
-    def _refs(self) -> Mapping[ObjectRef, tuple[BackendRef, ...]]:
-        return {route: backend_refs(self.index, route) for route in self._routes()}
-
-    @cached_property
-    def _filters_by_object(self) -> Mapping[ObjectRef, tuple[RouteFilter, ...]]:
-        routes = [route for kind in WITH_FILTERS for route in self.index.of_kind(kind)]
-        filters = [each for route in routes for each in route_filters(self.index, route.ref)]
-        return grouped((each.object, each) for each in filters)
-
-    @cached_property
-    def _holders_by_parameters(self) -> Mapping[ObjectRef, tuple[ParametersRef, ...]]:
-        holders = (holder.ref for kind in WITH_PARAMETERS for holder in self.index.of_kind(kind))
-        named = [found for holder in holders if (found := parameters_ref(self.index, holder))]
-        return grouped((each.object, each) for each in named)
+    def _refs_of(self, route: ObjectRef) -> tuple[BackendRef, ...]:
+        return backend_refs(self.index, route) if route.group_kind in ROUTES else ()
 
     @cached_property
     def _routes_by_requests(self) -> Mapping[Requests, tuple[ObjectRef, ...]]:
@@ -404,8 +433,8 @@ class Relations:
 
     @cached_property
     def _by_namespace(self) -> Mapping[str, tuple[ObjectRef, ...]]:
-        objects = [resource.ref for kind in HIERARCHY for resource in self.index.of_kind(kind)]
+        objects = [ref for kind in HIERARCHY for ref in self.index.world.names_of(kind)]
         return grouped((obj.namespace, obj) for obj in (*objects, *self._routes_by_backend) if obj.namespace)
 
     def _routes(self) -> list[ObjectRef]:
-        return [route.ref for kind in ROUTES for route in self.index.of_kind(kind)]
+        return [route for kind in ROUTES for route in self.index.world.names_of(kind)]
