@@ -36,7 +36,7 @@ P: Final = ref("ColorPolicy", "p", group="example.com")
 def test_an_empty_snapshot() -> None:
     """There is nothing in it."""
     analysis = analyze(Snapshot())
-    assert (analysis.policies, analysis.attachments, analysis.diagnostics) == ((), {}, ())
+    assert (analysis.policies, dict(analysis.attachments), analysis.diagnostics) == ((), {}, ())
     assert analysis.attachments_to(ref("Gateway", "g")) == ()
 
 

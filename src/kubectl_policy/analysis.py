@@ -6,19 +6,21 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, attach, calls_of
+from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, calls_of
 from kubectl_policy.attachment.attachment import WITHOUT_TARGET
+from kubectl_policy.attachment.attachments import SELECTING, Attachments
 from kubectl_policy.attachment.needs import unread_needs
 from kubectl_policy.attachment.possible import PossibleAttachments
 from kubectl_policy.attachment.settings import ANY_KIND, may_mean
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.index import Index, grouped
+from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import value
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.profiles.load import built_in_groups
+from kubectl_policy.profiles.needs import with_those_through
 from kubectl_policy.resolution import (
     Contention,
     EffectivePolicy,
@@ -34,7 +36,7 @@ from kubectl_policy.topology.references import WITH_LISTENERS
 from kubectl_policy.validation import Evaluator
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.attachment.needs import RequiredReference
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Resource, Snapshot
@@ -119,40 +121,54 @@ class Analysis:
         return tuple(policy for kind in kinds for policy in self.index.of_kind(kind))
 
     @cached_property
-    def attachments(self) -> Mapping[ObjectRef, tuple[Attachment, ...]]:
+    def attachments(self) -> Attachments:
         """The attachments of each policy, filter and object with parameters, in their order, also the failed ones."""
-        return {
-            policy.ref: attach(self.index.filled(policy), profile, self.topology)
-            for profile in self.registry.policy_kinds
-            for policy in self.index.of_kind(profile.group_kind)
-        }
+        return Attachments(self.topology, self.registry)
 
     def attachments_to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
         """The attachments, of any state, whose target is an object or one of its sections; sorted by policy."""
-        return self._by_target.get(obj, ())
+        return self.attachments.to(obj)
 
     def calls_to(self, backend: ObjectRef) -> tuple[Call, ...]:
         """By which references policies that are attached to something send requests to a backend themselves."""
-        return self._calls.get(backend, ())
+        return self._calls.to(backend)
 
     def references_to(self, obj: ObjectRef) -> tuple[SettingsReference, ...]:
         """The settings of policies that name an object, or seem to, in the order of the policies.
 
         A policy whose targets are not there, or not its to have, has no settings that count.
         """
-        named = self._settings_references.get((obj.namespace, obj.name), ())
+        # Of which kind an object is that settings name is not always known.
+        named = self._settings_references.to(obj._replace(group_kind=ANY_KIND))
         return tuple(each for each in named if each.policy != obj and may_mean(each, obj))
 
     @cached_property
-    def _settings_references(self) -> Mapping[tuple[str, str], tuple[SettingsReference, ...]]:
-        references = SettingsReferences(self.index)
-        return grouped(
-            ((each.object.namespace, each.object.name), each)
-            for profile in self.registry.policy_kinds
-            for policy in self.index.of_kind(profile.group_kind)
-            if not self._has_no_target(policy.ref)
-            for each in references.of(policy, profile)
-        )
+    def _settings_references(self) -> Referrers[SettingsReference]:
+        kinds = (profile.group_kind for profile in self.registry.policy_kinds)
+        return Referrers(self.index, kinds, self._settings_of, self._perhaps_setting)
+
+    def _perhaps_setting(self, kind: GroupKind, obj: ObjectRef) -> Iterator[ObjectRef]:
+        """The policies of a kind that may name an object in their settings, or select it, or name what names it."""
+        profile, world = self.registry.known(kind), self.index.world
+        yield from world.having(kind, SELECTING)
+        # A name alone may stand for what is in a namespace that something else says.
+        elsewhere = any(need.namespace_of for need in with_those_through(profile.every_need))
+        named = [obj._replace(namespace="") if elsewhere else obj]
+        for need in with_those_through(profile.every_need):
+            for between in need.group_kinds if need.through else ():
+                named += (each._replace(namespace="") for each in world.naming(between, obj._replace(namespace="")))
+        for each in named:
+            yield from world.naming(kind, each)
+
+    def _settings_of(self, policy: ObjectRef) -> Iterator[tuple[ObjectRef, SettingsReference]]:
+        profile, resource = self.registry.known(policy.group_kind), self.index.get(policy)
+        if resource and not self._has_no_target(policy):
+            for each in self._settings.of(resource, profile):
+                yield each.object._replace(group_kind=ANY_KIND), each
+
+    @cached_property
+    def _settings(self) -> SettingsReferences:
+        return SettingsReferences(self.index)
 
     def _has_no_target(self, policy: ObjectRef) -> bool:
         attachments = self.attachments[policy]
@@ -174,17 +190,18 @@ class Analysis:
     @cached_property
     def possible_attachments(self) -> PossibleAttachments:
         """The attachments that may be, beside those that are."""
-        return PossibleAttachments(self.index, [each for found in self.attachments.values() for each in found])
+        return PossibleAttachments(self.index, self.attachments, self.registry.policy_kinds)
 
     @cached_property
-    def _calls(self) -> Mapping[ObjectRef, tuple[Call, ...]]:
-        return grouped(
-            (call.backend, call)
-            for profile in self.registry.policy_kinds
-            for policy in (self.index.of_kind(profile.group_kind) if profile.backend_fields else ())
-            if any(attachment.state == "attached" for attachment in self.attachments[policy.ref])
-            for call in calls_of(self.index, policy, profile)
-        )
+    def _calls(self) -> Referrers[Call]:
+        with_backends = (profile for profile in self.registry.policy_kinds if profile.backend_fields)
+        return Referrers(self.index, (profile.group_kind for profile in with_backends), self._calls_of)
+
+    def _calls_of(self, policy: ObjectRef) -> Iterator[tuple[ObjectRef, Call]]:
+        resource = self.index.get(policy)
+        if resource and any(attachment.state == "attached" for attachment in self.attachments[policy]):
+            for call in calls_of(self.index, resource, self.registry.known(policy.group_kind)):
+                yield call.backend, call
 
     def effective(self, node: NodeRef, kind: GroupKind | None = None) -> tuple[EffectivePolicy, ...]:
         """The effective policies at a node itself, for each path that leads to it; of one policy kind, if given.
@@ -239,7 +256,7 @@ class Analysis:
         whole = NodeRef(obj)
         return bool(
             self.attachments_to(obj)
-            or obj in self._backends
+            or self.topology.relations.is_named_as_backend(obj)
             or any(
                 obj.group_kind in profile.declared_targets and not profile.attaches_as_known
                 for profile in self.registry.policy_kinds
@@ -247,26 +264,23 @@ class Analysis:
             or self.topology.children(whole)
             or any(parent.object.group_kind != NAMESPACE for parent in self.topology.parents(whole))
             or any(each.object == obj for each in self.references_to(obj))
-            or obj in self._certificates
+            or self._certificates.to(obj)
         )
 
     @property
     def kinds_in_settings(self) -> frozenset[GroupKind]:
         """The kinds of what settings of policies name, as far as they are known."""
-        every = (each.object.group_kind for found in self._settings_references.values() for each in found)
+        every = (each.object.group_kind for found in self._settings_references.all.values() for each in found)
         return frozenset(every) - {ANY_KIND}
 
     @cached_property
-    def _backends(self) -> frozenset[ObjectRef]:
-        """What routes name as backends, whether or not they may."""
-        return frozenset(backend.object for _, backend in self.topology.relations.forwards)
+    def _certificates(self) -> Referrers[ObjectRef]:
+        return Referrers(self.index, WITH_LISTENERS, self._certificates_of)
 
-    @cached_property
-    def _certificates(self) -> frozenset[ObjectRef]:
+    def _certificates_of(self, owner: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         gateways = self.topology.gateways
-        owners = (resource.ref for kind in WITH_LISTENERS for resource in self.index.of_kind(kind))
-        listeners = (listener for owner in owners for listener in gateways.listeners(owner))
-        return frozenset(ref.target for listener in listeners for ref in certificate_refs(gateways, listener))
+        for listener in gateways.listeners(owner):
+            yield from ((ref.target, owner) for ref in certificate_refs(gateways, listener))
 
     def effective_on(self, path: Path) -> tuple[EffectivePolicy, ...]:
         """The effective policy of each kind at the end of one path, sorted by kind; see `effective`."""
@@ -312,8 +326,7 @@ class Analysis:
     @cached_property
     def resolver(self) -> Resolver:
         """Resolves effective policies on single paths."""
-        every = (attachment for attachments in self.attachments.values() for attachment in attachments)
-        return Resolver(self.topology, self.registry, every)
+        return Resolver(self.topology, self.registry, self.attachments)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -345,12 +358,3 @@ class Analysis:
             if diagnostic.subject:
                 by_subject.setdefault(diagnostic.subject, []).append(diagnostic)
         return by_subject
-
-    @cached_property
-    def _by_target(self) -> dict[ObjectRef, tuple[Attachment, ...]]:
-        by_target: dict[ObjectRef, list[Attachment]] = {}
-        for attachments in self.attachments.values():
-            for attachment in attachments:
-                if attachment.target:
-                    by_target.setdefault(attachment.target.object, []).append(attachment)
-        return {obj: tuple(attachments) for obj, attachments in by_target.items()}

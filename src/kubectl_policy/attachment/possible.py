@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from kubectl_policy.attachment.references import target_references
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.selectors import selects
@@ -13,41 +15,52 @@ from kubectl_policy.model.unknown import is_unknown, is_unknown_kind, may_equal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.attachment.attachment import Attachment
+    from kubectl_policy.attachment.attachment import Attachment, TargetReference
+    from kubectl_policy.attachment.attachments import Attachments
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.model.index import Index
+    from kubectl_policy.profiles import PolicyKindProfile
 
 
 class PossibleAttachments:
     """The attachments of undecided targets, by what they may be."""
 
-    def __init__(self, index: Index, attachments: Sequence[Attachment]) -> None:
-        """Remember where to look; `attachments` are all that there are."""
-        self._index, self._attachments = index, attachments
-        self._undecided = [each for each in attachments if each.state == "target unknown" and each.declared.field]
+    def __init__(self, index: Index, attachments: Attachments, profiles: Sequence[PolicyKindProfile]) -> None:
+        """Remember where to look; the policies are those of the kinds that have `profiles`."""
+        self._index, self._known, self._profiles = index, attachments, profiles
+
+    @cached_property
+    def _attachments(self) -> Sequence[Attachment]:
+        """All attachments, if any of them may be about another object than it says."""
+        return [each for found in self._known.values() for each in found] if self._are_open else []
+
+    @cached_property
+    def _undecided(self) -> Sequence[Attachment]:
+        return [each for each in self._attachments if _is_undecided(each)]
+
+    @cached_property
+    def _are_open(self) -> bool:
+        """Whether something is to be filled in that decides which object a reference means."""
+        return bool(self._index.world.with_unknown_names) or any(
+            _is_open(reference)
+            for profile in self._profiles
+            for policy in self._index.examples(profile.group_kind)
+            for reference in target_references(policy, profile)
+        )
 
     @cached_property
     def is_any(self) -> bool:
-        """Whether there are attachments that may be, or of which it is not known whether they are."""
-        return bool(self._undecided or self._of_unknown_kind or self._selects_unknown)
+        """Whether there may be attachments of which it is not known whether they are, or to what.
 
-    @cached_property
-    def _selects_unknown(self) -> bool:
-        """Whether a selector is in a namespace that is not known, or may select what is in one."""
-        selected = (resource for kind in self._by_selector for resource in self._index.of_kind(kind))
-        return bool(self._in_unknown) or any(is_unknown(resource.ref.namespace) for resource in selected)
+        A world that is asked narrowly is not asked for all.
+        """
+        if self._index.world.is_narrow or self._are_open:
+            return True
+        return any(map(_is_undecided, chain.from_iterable(self._known.values())))
 
     def undecided_at(self, obj: ObjectRef) -> Sequence[Attachment]:
         """The attachments to an object that was read, or to a section of it, that may be others."""
-        return self._undecided_by_target.get(obj, ())
-
-    @cached_property
-    def _undecided_by_target(self) -> Mapping[ObjectRef, Sequence[Attachment]]:
-        found: dict[ObjectRef, list[Attachment]] = {}
-        for attachment in self._undecided:
-            if attachment.target and self._index.get(attachment.target.object):
-                found.setdefault(attachment.target.object, []).append(attachment)
-        return found
+        return [each for each in self._known.to(obj) if _is_undecided(each)] if self._index.get(obj) else []
 
     def to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
         """The attachments that may have an object as their target, and are not known to."""
@@ -105,6 +118,16 @@ class PossibleAttachments:
             for kind, found in self._by_selector.items()
         }
         return {kind: found for kind, found in unknown.items() if found}
+
+
+def _is_undecided(attachment: Attachment) -> bool:
+    return attachment.state == "target unknown" and bool(attachment.declared.field)
+
+
+def _is_open(reference: TargetReference) -> bool:
+    """Whether something is to be filled in that decides which object a reference means, and of which kind it is."""
+    names = (reference.name, reference.namespace)
+    return any(map(is_unknown, names)) or is_unknown_kind(GroupKind(reference.group, reference.kind))
 
 
 def _selected_in(attachment: Attachment) -> str:

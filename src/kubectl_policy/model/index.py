@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.defaults import Defaults
@@ -16,7 +16,7 @@ from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.rules import rule_names
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
-from kubectl_policy.model.world import words_of, world_of
+from kubectl_policy.model.world import MANY, words_of, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -28,9 +28,6 @@ _Key = TypeVar("_Key", bound="Hashable")
 _Value = TypeVar("_Value", bound="Hashable")
 Reader: TypeAlias = "Callable[[Index, ObjectRef, Mapping[str, Json]], Iterable[_Value]]"
 Presence: TypeAlias = Literal["present", "missing", "unknown"]
-
-# Who asks for so many asks for all: each question to a world takes a look at the text of every object of a kind.
-_MANY: Final = 32
 
 
 class Index:
@@ -287,18 +284,23 @@ class Referrers(Generic[_Value]):
         index: Index,
         kinds: Iterable[GroupKind],
         read: Callable[[ObjectRef], Iterable[tuple[ObjectRef, _Value]]],
+        perhaps: Callable[[GroupKind, ObjectRef], Iterable[ObjectRef]] | None = None,
     ) -> None:
-        """Objects of some kinds refer to others; `read` tells of each object what it refers to, and how."""
+        """Objects of some kinds refer to others; `read` tells of each object what it refers to, and how.
+
+        Where they do so otherwise than by a name, `perhaps` tells which objects of a kind may refer to one.
+        """
         self._index, self._kinds, self._read = index, tuple(kinds), read
+        self._perhaps = perhaps or index.world.naming
         self._found: dict[ObjectRef, tuple[_Value, ...]] = {}
 
     def to(self, obj: ObjectRef) -> tuple[_Value, ...]:
         """What refers to an object, each once: kind by kind, by the names of the objects that refer."""
         world = self._index.world
-        if not world.is_narrow or len(self._found) >= _MANY:
+        if not world.is_narrow or len(self._found) >= MANY:
             return self.all.get(obj, ())
         if obj not in self._found:
-            holders = (holder for kind in self._kinds for holder in world.naming(kind, obj))
+            holders = (holder for kind in self._kinds for holder in sorted({*self._perhaps(kind, obj)}))
             said = (pair for holder in holders for pair in self._read(holder))
             self._found[obj] = tuple(dict.fromkeys(value for target, value in said if target == obj))
         return self._found[obj]

@@ -9,16 +9,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Final, overload
 
 from kubectl_policy.model.unknown import is_unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import GroupKind, ObjectRef
     from kubectl_policy.model.snapshot import Resource
+
+# Who asks a world so many times asks for all: with each question it takes a look at the text of every object of a kind.
+MANY: Final = 32
 
 
 class World(Sequence["Resource"], ABC):
@@ -56,6 +59,10 @@ class World(Sequence["Resource"], ABC):
     @abstractmethod
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted: in its own namespace, or together with that."""
+
+    @abstractmethod
+    def having(self, kind: GroupKind, fields: Collection[str]) -> Sequence[ObjectRef]:
+        """The objects of a kind that may have one of some fields anywhere, sorted."""
 
     @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
@@ -132,6 +139,10 @@ class Loaded(World):
         """The objects of a kind that may name an object, sorted."""
         return [ref for ref in self.names_of(kind) if names_object(ref, obj, self._text(ref))]
 
+    def having(self, kind: GroupKind, fields: Collection[str]) -> Sequence[ObjectRef]:
+        """The objects of a kind that may have one of some fields anywhere, sorted."""
+        return [ref for ref in self.names_of(kind) if any(field in self._text(ref) for field in fields)]
+
     def _text(self, ref: ObjectRef) -> str:
         if ref not in self._texts:
             self._texts[ref] = text_of(self._objects[ref].raw)
@@ -187,6 +198,10 @@ class Overlay(World):
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted."""
         return self._merged(self._below.naming(kind, obj), self._here.naming(kind, obj))
+
+    def having(self, kind: GroupKind, fields: Collection[str]) -> Sequence[ObjectRef]:
+        """The objects of a kind that may have one of some fields anywhere, sorted."""
+        return self._merged(self._below.having(kind, fields), self._here.having(kind, fields))
 
     def _merged(self, below: Sequence[ObjectRef], above: Sequence[ObjectRef]) -> Sequence[ObjectRef]:
         if not self._above:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles.shapes import (
     KIND,
     NAME,
@@ -23,9 +24,8 @@ from kubectl_policy.profiles.shapes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import GroupKind
 
 By: TypeAlias = Literal["reference", "name", "labels"]
 WhenMissing: TypeAlias = Literal["invalid", "ignored", "unknown"]
@@ -95,6 +95,11 @@ class RequiredObject:
         yield from filter(None, [self.grant_setting])
         yield from (name for need in self.through for name in need.settings)
 
+    @property
+    def group_kinds(self) -> tuple[GroupKind, ...]:
+        """The kinds that it may name, as far as they are known."""
+        return (*(GroupKind(self.group, kind) for kind in self.kinds), *self.other_kinds)
+
     def under(self, values: Mapping[str, str]) -> RequiredObject:
         """The need under settings, all of which are given."""
         required = not self.grant_setting or values.get(self.grant_setting, "") == self.grant_value
@@ -108,6 +113,13 @@ class RequiredObject:
         )
         field, fail_open, all_namespaces = fields
         return replace(self, field=field, fail_open=fail_open, all_namespaces=all_namespaces, optional=True)
+
+
+def with_those_through(needs: Iterable[RequiredObject]) -> Iterator[RequiredObject]:
+    """Some needs, and those that what they name has in turn."""
+    for need in needs:
+        yield need
+        yield from with_those_through(need.through)
 
 
 @declared()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
 from kubectl_policy.resolution.contributions import contributions_of, unshared_fields
@@ -16,59 +17,95 @@ from kubectl_policy.resolution.precedence import (
     same_level_of,
 )
 from kubectl_policy.resolution.traced import field_name
+from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
+    from kubectl_policy.attachment.attachments import Attachments
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.contributions import Contribution
     from kubectl_policy.resolution.precedence import Refusal
     from kubectl_policy.resolution.traced import Source
+    from kubectl_policy.topology import Path
 
 
 @value()
-class AttachedPolicies:
-    """Where the policies of one kind are attached (`on`), and where they only keep others out (`competing`).
+class OnTarget:
+    """The policies of one kind that are attached to a node (`on`), and those that only keep others out (`competing`).
 
     `filters` are the places of the filters, from 1, by which rules of routes name policies. What filters of backendRefs
     name is attached to a backend for the requests of some rules alone, by which it is in `by_rule`.
     """
 
-    on: dict[NodeRef, dict[ObjectRef, Resource]] = field(default_factory=dict["NodeRef", "dict[ObjectRef, Resource]"])
-    competing: dict[NodeRef, dict[ObjectRef, Resource]] = field(
-        default_factory=dict["NodeRef", "dict[ObjectRef, Resource]"]
-    )
-    filters: dict[NodeRef, dict[ObjectRef, int]] = field(default_factory=dict["NodeRef", "dict[ObjectRef, int]"])
-    by_rule: dict[NodeRef, dict[NodeRef, set[ObjectRef]]] = field(
-        default_factory=dict["NodeRef", "dict[NodeRef, set[ObjectRef]]"]
-    )
+    on: dict[ObjectRef, Resource] = field(default_factory=dict["ObjectRef", "Resource"])
+    competing: dict[ObjectRef, Resource] = field(default_factory=dict["ObjectRef", "Resource"])
+    filters: dict[ObjectRef, int] = field(default_factory=dict["ObjectRef", int])
+    by_rule: dict[NodeRef, set[ObjectRef]] = field(default_factory=dict["NodeRef", "set[ObjectRef]"])
+
+
+_NOTHING: Final = OnTarget()
+
+
+class AttachedPolicies:
+    """Where the policies of one kind are attached."""
+
+    def __init__(self, index: Index, attachments: Attachments, kind: GroupKind) -> None:
+        """Remember where to look."""
+        self._index, self._attachments, self._kind = index, attachments, kind
+        self._objects: dict[ObjectRef, Mapping[NodeRef, OnTarget]] = {}
+
+    def at(self, node: NodeRef) -> OnTarget:
+        """The policies at a node; they have their defaults."""
+        obj = node.object
+        if obj not in self._objects:
+            self._objects[obj] = self._attached(self._attachments.to(obj))
+        return self._objects[obj].get(node, _NOTHING)
 
     def nodes(self) -> list[NodeRef]:
-        """The nodes to which policies are attached, or which they keep others out of; sorted."""
-        return sorted(self.on.keys() | self.competing.keys())
+        """The nodes to which policies are attached, or which they keep others out of; sorted.
 
+        To know them takes a look at every policy of the kind.
+        """
+        return sorted(self._everywhere)
 
-def attached_by_kind(index: Index, attachments: Iterable[Attachment]) -> dict[GroupKind, AttachedPolicies]:
-    """The attachments that matter to a node, by the kind of their policy; policies have their defaults."""
-    by_kind: dict[GroupKind, AttachedPolicies] = defaultdict(AttachedPolicies)
-    for attachment in attachments:
-        resource, target = index.get(attachment.policy), attachment.target
-        if resource is None or target is None or not (attachment.competes or attachment.state == "attached"):
-            continue
-        policy = index.filled(resource)
-        kind = by_kind[policy.ref.group_kind]
-        if attachment.competes:
-            kind.competing.setdefault(target, {})[policy.ref] = policy
-        if attachment.state == "attached":
-            kind.on.setdefault(target, {})[policy.ref] = policy
-            if attachment.declared.place:
-                kind.filters.setdefault(target, {}).setdefault(policy.ref, attachment.declared.place)
-            if attachment.declared.rule:
-                kind.by_rule.setdefault(target, {}).setdefault(attachment.declared.rule, set()).add(policy.ref)
-    return dict(by_kind)
+    def on_path(self, path: Path) -> list[NodeRef]:
+        """The nodes of a path with policies, in its order."""
+        if self._index.world.is_narrow and not self._attachments.are_all_known:
+            return [node for node in path if self.at(node).on]
+        return on_path(self._with_policies, path)
+
+    @cached_property
+    def _with_policies(self) -> Collection[NodeRef]:
+        return {node: None for node, here in self._everywhere.items() if here.on}
+
+    @cached_property
+    def _everywhere(self) -> Mapping[NodeRef, OnTarget]:
+        policies = self._index.world.names_of(self._kind)
+        return self._attached(each for policy in policies for each in self._attachments[policy])
+
+    def _attached(self, attachments: Iterable[Attachment]) -> Mapping[NodeRef, OnTarget]:
+        found: dict[NodeRef, OnTarget] = defaultdict(OnTarget)
+        for attachment in attachments:
+            target = attachment.target
+            if target is None or attachment.policy.group_kind != self._kind:
+                continue
+            resource = self._index.get(attachment.policy)
+            if resource is None or not (attachment.competes or attachment.state == "attached"):
+                continue
+            policy, here = self._index.filled(resource), found[target]
+            if attachment.competes:
+                here.competing[policy.ref] = policy
+            if attachment.state == "attached":
+                here.on[policy.ref] = policy
+                if attachment.declared.place:
+                    here.filters.setdefault(policy.ref, attachment.declared.place)
+                if attachment.declared.rule:
+                    here.by_rule.setdefault(attachment.declared.rule, set()).add(policy.ref)
+        return dict(found)
 
 
 @value(kw_only=True)
@@ -104,13 +141,13 @@ class PoliciesOnNodes:
     def in_order(self, node: NodeRef) -> tuple[Resource, ...]:
         """The policies attached to a node itself, in their order of precedence."""
         if node not in self._in_order:
-            policies, filters = self.attached.on.get(node, {}).values(), self.attached.filters.get(node, {})
-            self._in_order[node] = tuple(in_order(policies, self.profile, filters))
+            here = self.attached.at(node)
+            self._in_order[node] = tuple(in_order(here.on.values(), self.profile, here.filters))
         return self._in_order[node]
 
     def ranked(self, node: NodeRef) -> list[RankedPolicy]:
         """All that decides what the policies bring to a node; where it is the same, so is what they bring."""
-        places = self.attached.filters.get(node, {})
+        places = self.attached.at(node).filters
         return [
             RankedPolicy(policy=policy, filter_place=places.get(policy.ref, 0), refusal=self.refusal(policy.ref, node))
             for policy in self.in_order(node)
@@ -121,7 +158,7 @@ class PoliciesOnNodes:
         if (node, rule) not in self._on_node:
             ranked, profile = self.ranked(node), self.profile
             if rule:
-                ranked = [rank for rank in ranked if rank.policy.ref in self.attached.by_rule[node][rule]]
+                ranked = [rank for rank in ranked if rank.policy.ref in self.attached.at(node).by_rule[rule]]
             brought = [
                 (part, rank.refusal)
                 for rank in ranked
@@ -149,13 +186,14 @@ class PoliciesOnNodes:
         targets: dict[ObjectRef, list[NodeRef]] = {}
         policies: dict[ObjectRef, Resource] = {}
         for node in nodes:
-            for claiming in (self.attached.on, self.attached.competing):
-                for ref, policy in claiming.get(node, {}).items():
+            here = self.attached.at(node)
+            for claiming in (here.on, here.competing):
+                for ref, policy in claiming.items():
                     policies[ref] = policy
                     targets.setdefault(ref, []).append(node)
         claims = {ref: self._claims(policy, targets[ref][0]) for ref, policy in policies.items()}
         # Where one refusal goes for all targets, no single rule's filters can order them.
-        places = {} if self.profile.refusal == "everywhere" else self.attached.filters.get(nodes[0], {})
+        places = {} if self.profile.refusal == "everywhere" else self.attached.at(nodes[0]).filters
         ordered = in_order(policies.values(), self.profile, places)
         return refusals(ordered, targets, claims, self.profile.refusal)
 

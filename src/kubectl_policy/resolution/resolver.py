@@ -8,11 +8,11 @@ from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.resolution.effective import EffectivePolicy, own_fields, own_values, resolve, with_own
 from kubectl_policy.resolution.merging import PathContext
-from kubectl_policy.resolution.nodes import PoliciesOnNodes, attached_by_kind
+from kubectl_policy.resolution.nodes import AttachedPolicies, PoliciesOnNodes
 from kubectl_policy.resolution.own import OwnRules
 from kubectl_policy.resolution.precedence import filters_above
 from kubectl_policy.resolution.reach import reach, takes_effect_below
-from kubectl_policy.topology import on_path, too_wide
+from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled
 from kubectl_policy.topology.parameters import enabled_on
 from kubectl_policy.topology.references import GATEWAY, ROUTES
@@ -20,7 +20,7 @@ from kubectl_policy.topology.references import GATEWAY, ROUTES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.attachment.attachments import Attachments
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.merging import Inheritance, RouteChoice
@@ -34,15 +34,13 @@ if TYPE_CHECKING:
 class Resolver:
     """Resolves what is asked, never the whole cluster in advance."""
 
-    def __init__(self, topology: Topology, registry: Registry, attachments: Iterable[Attachment]) -> None:
-        """Index the attachments that hold by the node that they attach to."""
+    def __init__(self, topology: Topology, registry: Registry, attachments: Attachments) -> None:
+        """Remember where to look."""
         self._topology = topology
         self._registry = registry
-        self._attached = attached_by_kind(topology.index, attachments)
-        self._kinds: dict[NodeRef, set[GroupKind]] = {}
-        for kind, attached in self._attached.items():
-            for node in attached.on:
-                self._kinds.setdefault(node, set()).add(kind)
+        self._attachments = attachments
+        self._attached: dict[GroupKind, AttachedPolicies] = {}
+        self._kinds: dict[NodeRef, frozenset[GroupKind]] = {}
         # By kind, and by the kind of an effective target for which a variant of its profile holds.
         self._on_nodes: dict[tuple[GroupKind, GroupKind | None], PoliciesOnNodes] = {}
         self._resolved: dict[tuple[object, ...], Resolution] = {}
@@ -52,7 +50,14 @@ class Resolver:
 
     def kinds_at(self, nodes: Iterable[NodeRef]) -> tuple[GroupKind, ...]:
         """The policy kinds attached to at least one of the nodes, sorted."""
-        return tuple(sorted({kind for node in nodes for kind in self._kinds.get(node, ())}))
+        return tuple(sorted({kind for node in nodes for kind in self._kinds_on(node)}))
+
+    def _kinds_on(self, node: NodeRef) -> frozenset[GroupKind]:
+        if node not in self._kinds:
+            there = self._attachments.to(node.object)
+            attached = (each.policy.group_kind for each in there if each.target == node and each.state == "attached")
+            self._kinds[node] = frozenset(attached)
+        return self._kinds[node]
 
     def policies_at(self, node: NodeRef) -> tuple[Resource, ...]:
         """The policies attached to a node itself, by kind, then in their order of precedence."""
@@ -65,12 +70,11 @@ class Resolver:
 
     def failed(self, node: NodeRef, kind: GroupKind) -> tuple[ObjectRef, ...]:
         """The policies of a kind that are not attached to a node, and keep others out of it all the same; sorted."""
-        competing = self._attached[kind].competing.get(node, {}) if kind in self._attached else {}
-        return tuple(sorted(competing))
+        return tuple(sorted(self._of(kind).at(node).competing))
 
     def nodes_with(self, kind: GroupKind) -> list[NodeRef]:
         """The nodes that a kind's policies are attached to, or keep others out of; sorted."""
-        return self._attached[kind].nodes() if kind in self._attached else []
+        return self._of(kind).nodes()
 
     def ranked(self, node: NodeRef, kind: GroupKind) -> list[RankedPolicy]:
         """All that decides what a kind's policies bring to a node; where it is the same, so is what they bring."""
@@ -101,8 +105,9 @@ class Resolver:
             return None
         nodes = _contributing(policies, path)
         rule = None
-        if policies.attached.by_rule and not policies.attached.by_rule.keys().isdisjoint(nodes):
-            rule = next((each for each in reversed(path) if each in policies.attached.by_rule[nodes[0]]), None)
+        by_rule = next(filter(None, (policies.attached.at(node).by_rule for node in nodes)), None)
+        if by_rule:
+            rule = next((each for each in reversed(path) if each in by_rule), None)
             nodes = nodes if rule else ()
         if not nodes:
             return None
@@ -158,13 +163,18 @@ class Resolver:
     def _of_kind(self, kind: GroupKind, at: GroupKind | None = None) -> PoliciesOnNodes | None:
         """The policies of a kind by node, as its profile has it `at` effective targets of a kind; None without any."""
         profile = self._registry.profile_of(kind)
-        if profile is None or kind not in self._attached:
+        if profile is None:
             return None
         there = profile.at(at) if at else profile
         variant = None if there is profile else at
         if (kind, variant) not in self._on_nodes:
-            self._on_nodes[kind, variant] = PoliciesOnNodes(self._attached[kind], there)
+            self._on_nodes[kind, variant] = PoliciesOnNodes(self._of(kind), there)
         return self._on_nodes[kind, variant]
+
+    def _of(self, kind: GroupKind) -> AttachedPolicies:
+        if kind not in self._attached:
+            self._attached[kind] = AttachedPolicies(self._topology.index, self._attachments, kind)
+        return self._attached[kind]
 
     def _counts(self, path: Path, profile: PolicyKindProfile) -> bool:
         """Whether the controllers of a kind act on a path, and on a kind's policies there."""
@@ -193,9 +203,9 @@ def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
     A direct policy counts at its target alone, and at a section of it: with the section's own policies if these refine
     it, in their absence if they replace it. Those of an inherited kind refine it unless the profile says otherwise.
     """
-    profile, attached = policies.profile, policies.attached.on
+    profile, attached = policies.profile, policies.attached
     if profile.policy_class == "inherited":
-        nodes = on_path(attached, path)
+        nodes = attached.on_path(path)
         if profile.sections != "replace":
             return tuple(nodes)
         replaced = {node._replace(section="") for node in nodes if node.section}
@@ -203,8 +213,8 @@ def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
     node = path[-1]
     whole = node._replace(section="")
     if profile.sections == "refine" and node.section:
-        return tuple(target for target in (whole, node) if target in attached)
-    return (node,) if node in attached else (whole,) if whole in attached else ()
+        return tuple(target for target in (whole, node) if attached.at(target).on)
+    return (node,) if attached.at(node).on else (whole,) if attached.at(whole).on else ()
 
 
 def route_choices(

@@ -11,7 +11,7 @@ from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import World, names_object, sorted_by_kind, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.text import Document
@@ -112,6 +112,24 @@ class StoredWorld(World):
             if name in text and (ref.namespace == namespace or namespace in text)
             if names_object(ref, obj, *self._said(ref))
         ]
+
+    def having(self, kind: GroupKind, fields: Collection[str]) -> Sequence[ObjectRef]:
+        """The objects of a kind that may have one of some fields anywhere, sorted."""
+        texts: dict[Shape, bool] = {}
+        found: list[ObjectRef] = []
+        for ref in self.names_of(kind):
+            there = self._objects[ref]
+            if isinstance(there, StoredObject):
+                shape = there.document.shape
+                if shape not in texts:
+                    texts[shape] = any(field in shape.words for field in fields)
+                has = texts[shape]
+            else:
+                text = text_of(there.raw)
+                has = any(field in text for field in fields)
+            if has:
+                found.append(ref)
+        return found
 
     def _texts_of(self, kind: GroupKind) -> Sequence[tuple[ObjectRef, str]]:
         """The objects of a kind with what is written in them."""

@@ -93,7 +93,7 @@ class PossibleRelations:
     def around(self, obj: ObjectRef) -> tuple[tuple[ObjectRef, str], ...]:
         """What may be directly above an object or the routes to it, or attached to them, and by which reference."""
         if obj not in self._around:
-            places = (obj, *self._relations.routes_referring_to(obj))
+            places = (obj, *self._relations.routes_referring_to(obj)) if self.is_any else ()
             self._around[obj] = tuple(
                 (each.upper if each.lower == place else each.lower, each.message)
                 for place in places
@@ -103,6 +103,8 @@ class PossibleRelations:
 
     def above(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
         """What may be directly above an object, or attached to it by a filter."""
+        if not self.is_any:
+            return
         yield from self._by_lower.get(obj, ())
         if obj.group_kind in ROUTES:
             yield from (each for each in self._by_upper.get(obj, ()) if each.lower.group_kind not in HIERARCHY)
@@ -117,6 +119,8 @@ class PossibleRelations:
 
     def below(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
         """What may be directly below an object."""
+        if not self.is_any:
+            return
         yield from self._by_upper.get(obj, ())
         if obj.group_kind in (*WITH_LISTENERS, *WITH_PORTS):
             for route in self._relations.routes_naming(obj):

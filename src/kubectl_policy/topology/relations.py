@@ -396,9 +396,9 @@ class Relations:
         """Every reference of a route that forwards, and may, without delegating."""
         delegating = {ref.ref.field for ref in self.delegations.refs.get(route, ())}
         for ref in self._refs_of(route):
-            if ref.forwards and ref.field not in delegating and ref.object.name:
-                if self.index.grants.permit(route.group_kind, route.namespace, ref.object) is not False:
-                    yield ref
+            is_plain = ref.forwards and ref.field not in delegating and ref.object.name
+            if is_plain and self.index.grants.permit(route.group_kind, route.namespace, ref.object) is not False:
+                yield ref
 
     @property
     def forwards(self) -> Iterator[tuple[ObjectRef, BackendRef]]:

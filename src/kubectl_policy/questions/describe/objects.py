@@ -103,10 +103,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         attachment.policy for attachment in analysis.attachments_to(subject.object) if attachment.state == "attached"
     }
     targeting = {profile.group_kind for profile in analysis.registry.policy_kinds if kind in profile.declared_targets}
-    for attachments in analysis.attachments.values():
-        targets = (attachment.target for attachment in attachments)
-        if any(target and target.object.group_kind == kind for target in targets):
-            targeting.add(attachments[0].policy.group_kind)
+    targeting |= analysis.attachments.kinds_about(kind)
     origin = resource.origin if resource else None
     in_force = group_entries(analysis, (*entries, *own_entries(analysis, paths)))
     carries_traffic = any(analysis.topology.carries_traffic(path) for path in paths)

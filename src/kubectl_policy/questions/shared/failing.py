@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.attachment.attachments import AsIfValid
 from kubectl_policy.attachment.validity import FAILING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
@@ -68,6 +69,10 @@ def newly_failing(before: Collection[FailingRoute], after: Collection[FailingRou
 
 def failing_through(analysis: Analysis, subject: NodeRef) -> Iterator[FailingRoute]:
     """The routes that fail on paths that lead to an object or a section, or through it."""
+    through = (node.object for path in analysis.topology.paths_through(subject) for node in path)
+    targeting = (each for obj in dict.fromkeys(through) for each in analysis.attachments_to(obj))
+    if not any(attachment.fails_requests for attachment in targeting):
+        return
     for failing in failing_routes(analysis):
         paths = tuple(path for path in failing.paths if any(_is_of(subject, node) for node in path))
         if paths:
@@ -102,14 +107,7 @@ def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
             kinds.setdefault(policy.group_kind, []).append(policy)
     for kind, policies in kinds.items():
         profile = analysis.registry.known(kind)
-        # As if they were valid: what would beat them then keeps them from doing harm now.
-        valid = [
-            replace(attachment, state="attached") if attachment.fails_requests else attachment
-            for policy, attachments in analysis.attachments.items()
-            if policy.group_kind == kind
-            for attachment in attachments
-        ]
-        resolver = Resolver(analysis.topology, analysis.registry, valid)
+        resolver = Resolver(analysis.topology, analysis.registry, AsIfValid(analysis.attachments, kind))
         for policy in policies:
             failed = [each for each in analysis.attachments[policy] if each.fails_requests and each.target]
             targets = [each.target for each in failed if each.target]

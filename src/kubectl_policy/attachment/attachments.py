@@ -1,0 +1,157 @@
+"""The attachments of all policies: those of one, and those to one object, each worked out when somebody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.attachment.attach import attach
+from kubectl_policy.model import ObjectRef
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.world import MANY
+from kubectl_policy.topology.references import (
+    GATEWAY_CLASS,
+    WITH_FILTERS,
+    WITH_LISTENERS,
+    WITH_PARAMETERS,
+    parameters_ref,
+    route_filters,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.attachment.attachment import Attachment
+    from kubectl_policy.model import GroupKind
+    from kubectl_policy.profiles import PolicyKindProfile, Registry
+    from kubectl_policy.topology import Topology
+
+# The fields by which references select objects without naming them.
+SELECTING: Final = frozenset({"selector", "targetSelectors", "matchLabels", "matchExpressions"})
+
+
+class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
+    """The attachments of each policy, filter and object with parameters, in their order, also the failed ones."""
+
+    def __init__(self, topology: Topology, registry: Registry) -> None:
+        """Remember where to look."""
+        self.topology, self.registry, self._index = topology, registry, topology.index
+        self._of: dict[ObjectRef, tuple[Attachment, ...]] = {}
+        self._to: dict[ObjectRef, tuple[Attachment, ...]] = {}
+
+    @cached_property
+    def _profiles(self) -> tuple[PolicyKindProfile, ...]:
+        return self.registry.policy_kinds
+
+    def __getitem__(self, policy: ObjectRef) -> tuple[Attachment, ...]:
+        """Those of a policy; `KeyError` for what is none that was read."""
+        if policy not in self._of:
+            profile, resource = self.registry.profile_of(policy.group_kind), self._index.get(policy)
+            if profile is None or resource is None:
+                raise KeyError(policy)
+            self._of[policy] = attach(self._index.filled(resource), profile, self.topology)
+        return self._of[policy]
+
+    def __contains__(self, policy: object) -> bool:
+        """Whether something is a policy that was read, a filter, or an object with parameters."""
+        return isinstance(policy, ObjectRef) and self.get(policy) is not None
+
+    def __iter__(self) -> Iterator[ObjectRef]:
+        """All policies, by kind, namespace and name."""
+        return (policy for profile in self._profiles for policy in self._index.world.names_of(profile.group_kind))
+
+    def __len__(self) -> int:
+        """The number of policies."""
+        return sum(1 for _ in self)
+
+    @property
+    def are_all_known(self) -> bool:
+        """Whether so many were asked for that all of them are worked out."""
+        return len(self._to) >= MANY
+
+    def to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
+        """Those, of any state, whose target is an object or one of its sections; sorted by policy."""
+        if not self._index.world.is_narrow or self.are_all_known:
+            return self._by_target.get(obj, ())
+        if obj not in self._to:
+            self._to[obj] = tuple(
+                attachment
+                for profile in self._profiles
+                for policy in sorted({*self._perhaps_about(obj, profile)})
+                for attachment in self[policy]
+                if attachment.target and attachment.target.object == obj
+            )
+        return self._to[obj]
+
+    def kinds_about(self, kind: GroupKind) -> frozenset[GroupKind]:
+        """The policy kinds of which there are policies with targets of a kind, or that select some of it by labels."""
+        return frozenset(profile.group_kind for profile in self._profiles if self._is_about(profile, kind))
+
+    def _is_about(self, profile: PolicyKindProfile, kind: GroupKind) -> bool:
+        """Whether any policy of a kind is about objects of another; what refers by itself says so by its fields."""
+        world, named = self._index.world, bool(profile.filter_routes) or profile.attachment == "parameters"
+        examples = (policy.ref for policy in world.examples(profile.group_kind))
+        return any(
+            attachment.target.object.group_kind == kind
+            if attachment.target
+            else attachment.declared.selector is not None
+            and (attachment.declared.group, attachment.declared.kind) == kind
+            for policy in (world.names_of(profile.group_kind) if named else examples)
+            for attachment in self[policy]
+        )
+
+    def _perhaps_about(self, obj: ObjectRef, profile: PolicyKindProfile) -> Iterator[ObjectRef]:
+        """The policies of a kind that may be about an object.
+
+        What names it, and what selects by labels, wherever that is; and what the object names itself, or a route does
+        that sends it requests: in filters or as its parameters.
+        """
+        world, kind = self._index.world, profile.group_kind
+        yield from world.naming(kind, obj)
+        yield from world.having(kind, SELECTING)
+        if profile.attachment == "parameters" and obj.group_kind in WITH_PARAMETERS:
+            named = parameters_ref(self._index, obj)
+            yield from [named.object] if named and named.object.group_kind == kind and world.has(named.object) else []
+        if profile.filter_routes and obj.group_kind not in (*WITH_LISTENERS, GATEWAY_CLASS, NAMESPACE):
+            routes = [obj] if obj.group_kind in WITH_FILTERS else self.topology.relations.routes_referring_to(obj)
+            for route in routes:
+                for each in route_filters(self._index, route) if route.group_kind in WITH_FILTERS else ():
+                    if each.object.group_kind == kind and world.has(each.object):
+                        yield each.object
+
+    @cached_property
+    def _by_target(self) -> dict[ObjectRef, tuple[Attachment, ...]]:
+        by_target: dict[ObjectRef, list[Attachment]] = {}
+        for attachments in self.values():
+            for attachment in attachments:
+                if attachment.target:
+                    by_target.setdefault(attachment.target.object, []).append(attachment)
+        return {obj: tuple(attachments) for obj, attachments in by_target.items()}
+
+
+class AsIfValid(Attachments):
+    """The attachments as they would be if the policies of a kind were valid that make requests fail.
+
+    What would beat them then keeps them from doing harm now.
+    """
+
+    def __init__(self, known: Attachments, kind: GroupKind) -> None:
+        """By the attachments as they are."""
+        super().__init__(known.topology, known.registry)
+        self._known, self._kind = known, kind
+
+    def __getitem__(self, policy: ObjectRef) -> tuple[Attachment, ...]:
+        """Those of a policy; `KeyError` for what is none that was read."""
+        return self._valid(self._known[policy])
+
+    def to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
+        """Those, of any state, whose target is an object or one of its sections; sorted by policy."""
+        return self._valid(self._known.to(obj))
+
+    def _valid(self, attachments: tuple[Attachment, ...]) -> tuple[Attachment, ...]:
+        return tuple(
+            replace(each, state="attached") if each.fails_requests and each.policy.group_kind == self._kind else each
+            for each in attachments
+        )
