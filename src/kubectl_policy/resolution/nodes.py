@@ -85,7 +85,7 @@ class AttachedPolicies:
     @cached_property
     def _everywhere(self) -> Mapping[NodeRef, OnTarget]:
         policies = self._index.world.names_of(self._kind)
-        return self._attached(each for policy in policies for each in self._attachments[policy])
+        return self._attached(each for policy in policies for each in self._attachments.get(policy, ()))
 
     def _attached(self, attachments: Iterable[Attachment]) -> Mapping[NodeRef, OnTarget]:
         found: dict[NodeRef, OnTarget] = defaultdict(OnTarget)

@@ -279,7 +279,7 @@ def kinds_named(analysis: Analysis, type_name: str) -> tuple[GroupKind, ...]:
     if not kinds:
         others = map(analysis.registry.names_of, analysis.kinds_in_settings)
         kinds = {names.group_kind for names in others if is_called(names, type_name)}
-    return tuple(sorted(kinds, key=lambda kind: (not analysis.index.of_kind(kind), kind)))
+    return tuple(sorted(kinds, key=lambda kind: (not analysis.index.world.names_of(kind), kind)))
 
 
 def is_called(names: KindNames, type_name: str) -> bool:
