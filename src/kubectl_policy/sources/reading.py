@@ -151,6 +151,7 @@ class Reading:
             self.with_words.add(file.path)
         if file.path in self.others:
             first = next((document for document in documents if not _is_empty(document)), None)
+            first = self.made(first) if isinstance(first, ShapedDocument) else first
             self.others[file.path] = first if isinstance(first, Document) else None
         if any(map(_is_meant_as_an_object, documents)):
             if self._lines:

@@ -14,6 +14,7 @@ from array import array
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from kubectl_policy.model.fields import same_json
+from kubectl_policy.model.world import words_of
 from kubectl_policy.text import Document
 from kubectl_policy.text.plain_yaml import read_plain
 from kubectl_policy.text.scalars import PlainKeys, PlainScalars
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
 
 # A name, not in capitals alone: what stands for something else is written like these (see `model/unknown.py`).
 _NAME: Final = r"(?![-0-9.]*+[A-Z][-A-Z0-9.]*+(?![-\w.]))[a-zA-Z0-9](?:[-a-zA-Z0-9.]*[a-zA-Z0-9])?"
-# Text that no name is like, and that stands for nothing else.
-_NO_NAME: Final = r"(?![A-Z0-9]++(?:_[A-Z0-9]++)++[\"']?$)(?=[^\n]*[_/+=~()@ :])"
+# Text that no name is like, for one of these characters in it, and that stands for nothing else.
+_ODD: Final = "_/+=~()@ :"
+_NO_CRY: Final = r"(?![A-Z0-9]++(?:_[A-Z0-9]++)++(?:[\"']|$))"
 _NO_WORD: Final = r"(?!(?i:true|false|null|[yn]|yes|no|on|off)(?![-\w.]))"
 
 
@@ -47,11 +49,16 @@ _SORTS: Final = (
     _Sort("\x01", rf"{_NO_WORD}(?=[a-zA-Z]){_NAME}"),
     _Sort("\x02", r"(?:0|[1-9][0-9]{0,17}+)", is_text=False, is_name=False),
     _Sort("\x03", r"[0-9]++(?![exbo])[a-z][a-zA-Z]*+"),
-    _Sort("\x04", rf"{_NO_NAME}[a-zA-Z/][\w./+=~()@-]*+(?:[ :][\w./+=~()@-]++)*+", is_name=False, end="$"),
+    _Sort(
+        "\x04",
+        rf"{_NO_CRY}(?=[^\n{_ODD}]*+[{_ODD}])[a-zA-Z/][\w./+=~()@-]*+(?:[ :][\w./+=~()@-]++)*+",
+        is_name=False,
+        end="$",
+    ),
     _Sort("\x05", rf"(?:\*\.)?{_NAME}", '"'),
-    _Sort("\x06", rf"{_NO_NAME}[ !#%-;=?-Z^-z|~]++", '"', is_name=False),
+    _Sort("\x06", rf"{_NO_CRY}(?=[^\"{_ODD}]*+[{_ODD}])[ !#%-;=?-Z^-z|~]++", '"', is_name=False),
     _Sort("\x07", rf"(?:\*\.)?{_NAME}", "'"),
-    _Sort("\x08", rf"{_NO_NAME}[ -#%&(-;=?-Z^-z|~]++", "'", is_name=False),
+    _Sort("\x08", rf"{_NO_CRY}(?=[^'{_ODD}]*+[{_ODD}])[ -#%&(-;=?-Z^-z|~]++", "'", is_name=False),
 )
 _BY_MARK: Final = {sort.mark: sort for sort in _SORTS}
 _MARK: Final = re.compile("([\x01-\x08])")
@@ -64,6 +71,8 @@ _SCALAR: Final = re.compile(
     _AT + "(?:" + "|".join(f"{sort.quote}({sort.pattern}){sort.quote}{sort.end}" for sort in _SORTS) + ")",
     re.ASCII | re.MULTILINE,
 )
+# The same keys, however they are written.
+_API_KEYS: Final = ("kind", "Kind", "group", "Group", "Version", "type", "strategy")
 # To make a shape takes as long as to read some ten documents, and few that are larger than this are alike.
 PATIENCE: Final = 8
 _MAX_SIZE: Final = 2**13
@@ -75,12 +84,12 @@ _Node: TypeAlias = "int | tuple[Json] | dict[str, _Node] | list[_Node]"
 class Shape:
     """What documents have in common that differ in some of their scalars alone.
 
-    All of them are objects of one kind: `api_version` and `kind`; `words` is all that they have in common, with a line
-    break in the place of each scalar, and `height` is the number of line breaks in each. `name` and `namespace` are the
-    places of these among the scalars, the latter -1 if there is none.
+    All of them are objects of one kind: `api_version` and `kind`; `words` are the texts and keys that they have in
+    common, and `height` is the number of line breaks in each. `name` and `namespace` are the places of these among the
+    scalars, the latter -1 if there is none.
     """
 
-    def __init__(self, marked: str, node: dict[str, _Node], lines: array[int]) -> None:
+    def __init__(self, marked: str, node: dict[str, _Node], words: str, lines: array[int]) -> None:
         """By a document with marks for its scalars, its values and the lines of these, the first line being 0.
 
         Raises `ValueError` where these are not those of an object with a name.
@@ -92,7 +101,7 @@ class Shape:
         patterns = (*(f"({sort.pattern})" for sort in sorts), "")
         pattern = "".join(part for pair in zip(literals, patterns, strict=True) for part in pair)
         self.match = re.compile(pattern, re.ASCII | re.MULTILINE).fullmatch
-        self.words = _MARK.sub("\n", marked)
+        self.words = words
         self.height = marked.count("\n")
         self._node, self._lines = node, lines
         metadata = node.get("metadata")
@@ -194,32 +203,54 @@ def shape_of(text: str, marked: str) -> Shape | None:
     parts = _MARK.split(marked)
     names = [f"{stem}{place}" for place in range(len(parts) // 2)]
     told = "".join(part for pair in zip(parts[::2], (*names, ""), strict=True) for part in pair)
-    scalars, keys = PlainScalars(), PlainKeys()
-    read, itself = read_plain(told, 0, scalars, keys), read_plain(text, 0, scalars, keys)
-    if not (read and itself and len(read) == len(itself) == 1) or scalars.words or keys.words:
-        return None
     places = {name: place for place, name in enumerate(names)}
     try:
-        node = _node(read[0].value, places, stem)
+        read, itself = _read(told, text)
+        node = _node(read.value, places, stem)
         comments = [line for line in told.split("\n") if line.lstrip().startswith("#")]
         if not (isinstance(node, dict) and all(any(line.endswith(f" {name}") for line in comments) for name in places)):
             return None
-        shape = Shape(marked, node, array("L", read[0].value_lines or ()))
+        words = "\n".join(each for each in words_of(read.value) if stem not in each)
+        shape = Shape(marked, node, words, array("L", read.value_lines or ()))
     except ValueError:
         return None
     made = shape.document(text, 0, PlainScalars())
-    return shape if same_json(made.value, itself[0].value) and made.value_lines == itself[0].value_lines else None
+    return shape if same_json(made.value, itself.value) and made.value_lines == itself.value_lines else None
+
+
+def _read(told: str, text: str) -> tuple[Document, Document]:
+    """What is read of a text with names for its scalars, and of the text itself; their first line is 0.
+
+    Raises `ValueError` where not both are one plain document, or where it depends on what is around a text.
+    """
+    scalars, keys = PlainScalars(), PlainKeys()
+    # As one of several documents, and as the last one, without a line break at its end.
+    ways = (f"---\n{told}\n", -1), (f"---\n{text}\n", -1), (text, 0)
+    found = [read_plain(way, line, scalars, keys) for way, line in ways]
+    # What starts like JSON may be read as that; and words that are booleans to some are counted.
+    if not all(each and len(each) == 1 for each in found) or text.lstrip().startswith(("{", "[")):
+        raise ValueError
+    if scalars.words or keys.words:
+        raise ValueError
+    read, itself, alone = (document for each in found for document in each or ())
+    # What is written with escapes is not found in the text.
+    if itself != alone or not all(part in text for each in words_of(itself.value) for part in each.split()):
+        raise ValueError
+    return read, itself
 
 
 def _node(value: Json, places: dict[str, int], stem: str) -> _Node:
     """A value with the places of scalars instead of their names, which are taken out of these.
 
-    Raises `ValueError` where a name is part of something else.
+    Raises `ValueError` where a name is part of something else, or where a word of the API should be.
     """
     if isinstance(value, dict):
         if any(stem in key for key in value):
             raise ValueError
-        return {key: _node(inner, places, stem) for key, inner in value.items()}
+        node = {key: _node(inner, places, stem) for key, inner in value.items()}
+        if any(isinstance(inner, int) and key.endswith(_API_KEYS) for key, inner in node.items()):
+            raise ValueError
+        return node
     if isinstance(value, list):
         return [_node(inner, places, stem) for inner in value]
     if isinstance(value, str) and stem in value:
