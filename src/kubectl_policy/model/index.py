@@ -162,14 +162,15 @@ class Index:
 
     def raw(self, ref: ObjectRef) -> Mapping[str, Json]:
         """The object with the defaults of an API server filled in; empty if it was not read."""
-        if ref not in self._defaulted:
-            resource = self.world.get(ref)
-            other = self._with_same_defaults
+        raw = self._defaulted.get(ref)
+        if raw is None:
+            resource, other = self.world.get(ref), self._with_same_defaults
             if other and resource and other.get(ref) is resource:
-                self._defaulted[ref] = other.raw(ref)
+                raw = other.raw(ref)
             else:
-                self._defaulted[ref] = self.defaults.apply(resource) if resource else {}
-        return self._defaulted[ref]
+                raw = self.defaults.apply(resource) if resource else {}
+            self._defaulted[ref] = raw
+        return raw
 
     def filled(self, resource: Resource) -> Resource:
         """An object of this state with the defaults of an API server filled in; the very same one without any."""
@@ -188,13 +189,15 @@ class Index:
         Of two states of a world, one reads what the other has read of the same object.
         """
         key = (read, ref)
-        if key not in self._read:
+        found = self._read.get(key)
+        if found is None:
             resource, other = self.world.get(ref), self._with_same_defaults
             if other and resource and other.get(ref) is resource:
-                self._read[key] = other.once(read, ref)
+                found = other.once(read, ref)
             else:
-                self._read[key] = tuple(read(self, ref, self.raw(ref))) if resource else ()
-        return self._read[key]
+                found = tuple(read(self, ref, self.raw(ref))) if resource else ()
+            self._read[key] = found
+        return found
 
     @cached_property
     def _with_same_defaults(self) -> Index | None:

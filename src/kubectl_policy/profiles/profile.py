@@ -446,6 +446,19 @@ class PolicyKindProfile:
         """Whether effective policies may depend on the listener by which requests arrive."""
         return bool(self.scopes or self.ignored or self.port_field)
 
+    @cached_property
+    def ignores_some(self) -> bool:
+        """Whether there may be something in policies that does not count."""
+        return bool(self.ignored or self.port_field) or self.counting_fields is not None
+
+    @cached_property
+    def references(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """What of a spec is no setting, but says where a policy goes or how it merges: keys of it, and fields below."""
+        fields = sorted({*self.target_fields, *TARGET_FIELDS, self.strategy_field})
+        inside = [field.removeprefix("spec.") for field in fields if field.startswith("spec.")]
+        keys = frozenset(field for field in inside if field.isalnum())
+        return keys, tuple(f"spec.{field}" for field in inside if field not in keys)
+
     @property
     def attaches_as_known(self) -> bool:
         """Whether it is known how policies attach: by references of their own, or as other objects name them."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.fields import FieldPath, mapping_at, text_at, value_at
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles.merging import GEP_STRATEGIES, MergeStrategy
-from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.resolution.traced import (
     CollectedValues,
     KeyedList,
@@ -93,11 +92,10 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
     Where it is not known whether a kind has stanzas, `defaults` and `overrides` (or `default` and `override`) count as
     such only if the spec holds nothing else, since a kind may have a field of that name; or if one says its strategy.
     """
-    left: Json = raw
-    for path in sorted({*profile.target_fields, *TARGET_FIELDS, profile.strategy_field}):
-        if path.startswith("spec."):
-            left = FieldPath.parse(path).remove(left, with_empty=True)
-    spec = mapping_at(left, "spec")
+    keys, fields = profile.references
+    spec = {key: setting for key, setting in mapping_at(raw, "spec").items() if key not in keys}
+    for path in fields:
+        spec = mapping_at(FieldPath.parse(path).remove({"spec": spec}, with_empty=True), "spec")
     for style, overrides, defaults in _STYLES:
         if profile.stanzas == style or (profile.stanzas is None and _has_stanzas(spec, overrides, defaults)):
             by_itself = profile.strategy_field and profile.known_by != "profile"
@@ -115,8 +113,9 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
 
 def _has_stanzas(spec: Mapping[str, Json], *names: str) -> bool:
     """Whether a spec, of whose kind nothing says it, has stanzas of these names."""
-    alone = bool(spec) and spec.keys() <= {*names}
-    return alone or any(text_at(spec, f"{name}.strategy").lower() in GEP_STRATEGIES for name in names)
+    there = [name for name in names if name in spec]
+    alone = bool(spec) and len(spec) == len(there)
+    return alone or any(text_at(spec[name], "strategy").lower() in GEP_STRATEGIES for name in there)
 
 
 def _stanza(
@@ -193,6 +192,8 @@ def _whole(profile: PolicyKindProfile, stanza: str) -> list[Field]:
     The experimental GEP-713 text replaces maps of scalars whole; RFC 7386, which the current one names, does not. What
     is shared is taken apart by what the profile says of it, and by nothing else.
     """
+    if not (profile.whole_fields or profile.shared_fields or stanza in EXPERIMENTAL):
+        return []
     fields = profile.whole_fields | {shared.field for shared in profile.shared_fields}
     if stanza in EXPERIMENTAL:
         below = stanza.removeprefix("spec.") + "."

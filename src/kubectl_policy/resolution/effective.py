@@ -250,15 +250,7 @@ class _Fates:
 
     def of(self, field: Field, leaf: Leaf) -> Fate:
         state, by, by_port = self._outcome(field, leaf)
-        return Fate(
-            field=field_name(field),
-            value=leaf.value,
-            source=leaf.source,
-            state=state,
-            superseded_by=by,
-            by_port=by_port,
-            defaulted=leaf.defaulted,
-        )
+        return Fate(field_name(field), leaf.value, leaf.source, state, by, by_port, leaf.defaulted)
 
     def _outcome(self, field: Field, leaf: Leaf) -> tuple[FateState, tuple[Source, ...], bool]:
         """The state of a field, who superseded it, and whether that is for the path's port."""
@@ -325,7 +317,8 @@ def resolve(
         keys = {tuple(name.split(".")): key for name, key in profile.list_keys.items()}
         contributions = tuple(replace(part, spec=keyed(part.spec, keys)) for part in contributions)
         counting = _counting(contributions, profile, context)
-    counted = [(part, without_ignored(part, profile, context.listener)) for part in contributions]
+    ignoring = contributions if profile.ignores_some else ()
+    counted = [(part, without_ignored(part, profile, context.listener)) for part in ignoring]
     merge = merged(counting, profile, context)
     port_sources = instead_of(merge.spec, profile, context.listener)
     replaced: Field = tuple(profile.port_field.instead_of.split(".")) if port_sources and profile.port_field else ()
@@ -354,7 +347,11 @@ def _counting(
     contributions: Iterable[Contribution], profile: PolicyKindProfile, context: PathContext
 ) -> tuple[Contribution, ...]:
     """What counts of the contributions that are not refused."""
-    allowed = (part for part in contributions if part.source not in context.refused)
+    allowed = (
+        [part for part in contributions if part.source not in context.refused] if context.refused else contributions
+    )
+    if not profile.ignores_some:
+        return tuple(allowed)
     return tuple(part for part in (without_ignored(part, profile, context.listener) for part in allowed) if part)
 
 

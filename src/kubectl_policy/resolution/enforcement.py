@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -35,6 +36,9 @@ EnforcementState: TypeAlias = Literal[
     "NoEffect",
     "Unknown",
 ]
+
+
+_HELD: Final = frozenset({"effective", "undecided"})
 
 
 @value(kw_only=True)
@@ -86,6 +90,11 @@ class Enforcement:
     outcomes: tuple[EffectivePolicy, ...]
     idle: tuple[Path, ...] = ()
 
+    @cached_property
+    def resolutions(self) -> tuple[Resolution, ...]:
+        """What became of it on its paths, each once: on many of them the same policies meet."""
+        return tuple(dict.fromkeys([outcome.resolution for outcome in self.outcomes]))
+
     @property
     def is_undecided(self) -> bool:
         """Whether the policy is attached, and it is not known how it combines with others."""
@@ -94,7 +103,7 @@ class Enforcement:
     @property
     def undecided_with(self) -> tuple[ObjectRef, ...]:
         """The policies with which it is not known how this one combines, sorted."""
-        resolutions = dict.fromkeys(outcome.resolution for outcome in self.outcomes if self.is_undecided)
+        resolutions = self.resolutions if self.is_undecided else ()
         together = ({source.object for source in resolution.undecided} for resolution in resolutions)
         return tuple(sorted({ref for refs in together if self.policy in refs for ref in refs} - {self.policy}))
 
@@ -159,18 +168,19 @@ def enforce(
     rules = {attachment.declared.rule for attachment in attached}
     if not targets:
         return Enforcement(policy, _unattached(attachments, profile), (), ())
-    carrying: list[Path] = []
+    outcomes: list[EffectivePolicy] = []
     idle: list[Path] = []
     for path in paths_by_way_of(targets, profile, topology):
         if None not in rules and rules.isdisjoint(path):
             continue
-        (carrying if topology.carries_traffic(path) else idle).append(path)
-    on_paths = (resolver.effective_of(profile.group_kind, path) for path in carrying)
-    outcomes = tuple(effective for effective in on_paths if effective)
+        if not topology.carries_traffic(path):
+            idle.append(path)
+        elif effective := resolver.effective_of(profile.group_kind, path):
+            outcomes.append(effective)
     if not outcomes:
         return Enforcement(policy, "NoEffect", (), (), tuple(idle))
     alike: dict[object, list[Resolution]] = {}
-    for resolution in dict.fromkeys(outcome.resolution for outcome in outcomes):
+    for resolution in dict.fromkeys([outcome.resolution for outcome in outcomes]):
         alike.setdefault(resolution.likeness, []).append(resolution)
     parts: list[_PolicyPart] = []
     by: set[ObjectRef] = set()
@@ -180,7 +190,7 @@ def enforce(
         by |= part.beaten_by
         # Where one object's own settings beat the policy, so do those of the others.
         by.update(other.own_object for other in others if first.own_object in part.beaten_by and other.own_object)
-    return Enforcement(policy, _state(parts), tuple(sorted(by - {policy})), outcomes, tuple(idle))
+    return Enforcement(policy, _state(parts), tuple(sorted(by - {policy})), tuple(outcomes), tuple(idle))
 
 
 @value(kw_only=True)
@@ -206,23 +216,27 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
     What beats it is told field by field or, where it has no fields there, as a whole.
     """
     fates, in_force = resolution.fates_of.get(policy, ()), resolution.policies_in_force
-    held: dict[str, list[Json]] = {}
-    for fate in fates:
-        if fate.state in {"effective", "undecided"}:
-            held.setdefault(fate.field, []).append(fate.value)
-    lost = [fate for fate in fates if fate.value not in held.get(fate.field, ())]
+    lost = [fate for fate in fates if fate.state not in _HELD]
+    if lost and len(lost) < len(fates):
+        held: dict[str, list[Json]] = {}
+        for fate in fates:
+            if fate.state in _HELD:
+                held.setdefault(fate.field, []).append(fate.value)
+        lost = [fate for fate in lost if fate.value not in held.get(fate.field, ())]
     sources = frozenset(part.source for part in resolution.contributions_of.get(policy, ()))
     counting = sources - (resolution.ignored_sources - resolution.rejected)
     ignored = bool(sources) and not counting
     # Of a policy without fields there, it is not known whether it takes all the others' away.
-    undecided = any(fate.state == "undecided" for fate in fates) or (not fates and sources & resolution.undecided)
+    undecided = bool(resolution.undecided) and (
+        any(fate.state == "undecided" for fate in fates) if fates else not sources.isdisjoint(resolution.undecided)
+    )
     whole: frozenset[ObjectRef] = frozenset() if policy in in_force or ignored else in_force
     return _PolicyPart(
         in_force=policy in in_force,
-        undecided=bool(undecided),
+        undecided=undecided,
         refused=counting <= resolution.rejected if counting else None,
         loses=bool(lost),
-        beaten_by=frozenset(source.object for fate in lost for source in fate.superseded_by) if fates else whole,
+        beaten_by=frozenset([source.object for fate in lost for source in fate.superseded_by]) if fates else whole,
         ignored=ignored,
     )
 

@@ -31,9 +31,10 @@ def in_order(
     these come first: the smallest one in a field, then the greatest one in an annotation. Without one a policy has 0.
     Before all come those that `filters` of the rule name, by the places of these in it.
     """
-    return sorted(
-        policies, key=lambda policy: (filters.get(policy.ref, inf), _numbers(policy, profile), policy.seniority)
-    )
+    alone = list(policies)
+    if len(alone) == 1:
+        return alone
+    return sorted(alone, key=lambda policy: (filters.get(policy.ref, inf), _numbers(policy, profile), policy.seniority))
 
 
 def filters_above(contributions: Sequence[Contribution]) -> list[Contribution]:
@@ -55,6 +56,8 @@ def filters_above(contributions: Sequence[Contribution]) -> list[Contribution]:
 def order_unknown(policies: Iterable[Resource], profile: PolicyKindProfile) -> bool:
     """Whether the order of these rests on names because some of them have no creationTimestamp."""
     numbered = [(_numbers(policy, profile), policy.created) for policy in policies]
+    if len(numbered) == 1:
+        return False
     times = Counter(numbers for numbers, _ in numbered)
     return any(date is None and times[numbers] > 1 for numbers, date in numbered)
 

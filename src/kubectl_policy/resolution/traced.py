@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -75,7 +76,7 @@ def trace(
     traced: dict[str, Leaf | Traced] = {}
     for key, child in value.items():
         below = [rest for first, *rest in whole if first in {key, "*"}] if whole else []
-        list_key = next((first[len(key) + 1 : -1] for first, *_ in whole if first.startswith(f"{key}[")), "")
+        list_keys = [first[len(key) + 1 : -1] for first, *_ in whole if first.startswith(f"{key}[")] if whole else []
         # To ask of a text or a list whether it is a mapping takes longer than all the rest.
         if not isinstance(child, (str, int, list)) and isinstance(child, Mapping) and child and [] not in below:
             stated = None if written is None else written.get(key)
@@ -85,7 +86,7 @@ def trace(
         else:
             defaulted = written is not None and child is not None and written.get(key) is None
             leaf = Leaf(child, source, removed=child is None, defaulted=defaulted)
-            traced[key] = elements(leaf, list_key) if list_key else leaf
+            traced[key] = elements(leaf, list_keys[0]) if list_keys and list_keys[0] else leaf
     return traced
 
 
@@ -234,6 +235,7 @@ def leaves(traced: Traced, field: Field = ()) -> Iterator[tuple[Field, Leaf]]:
             yield from leaves(child, (*field, key))
 
 
+@lru_cache(10_000)
 def field_name(field: Field) -> str:
     """A path of keys as people write it: `limits.global`."""
     return str(FieldPath(field))

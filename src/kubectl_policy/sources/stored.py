@@ -48,12 +48,13 @@ class StoredWorld(World):
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object of a name; None if there is none."""
-        found = self._objects.get(ref)
-        if not isinstance(found, StoredObject):
-            return found
-        if ref not in self._read:
-            self._read[ref] = found.resource(self._made)
-        return self._read[ref]
+        read = self._read.get(ref)
+        if read is None:
+            found = self._objects.get(ref)
+            if not isinstance(found, StoredObject):
+                return found
+            read = self._read[ref] = found.resource(self._made)
+        return read
 
     def has(self, ref: ObjectRef) -> bool:
         """Whether there is an object of a name; it is not read."""

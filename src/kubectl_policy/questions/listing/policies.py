@@ -83,9 +83,8 @@ def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
     nothing_seen = (enforcement.state == "Unknown" and not enforcement.is_undecided) or (
         enforcement.state == "NoEffect" and unseen
     )
-    resolutions = dict.fromkeys(outcome.resolution for outcome in enforcement.outcomes)
-    parts = (part for resolution in resolutions for part in resolution.contributions_of.get(policy, ()))
-    guesses = "merge strategy" in assumed_of(profile, enforcement.outcomes)
+    parts = (part for resolution in enforcement.resolutions for part in resolution.contributions_of.get(policy, ()))
+    guesses = "merge strategy" in assumed_of(profile, enforcement.resolutions)
     stanzas = dict.fromkeys(Stanza(part.field, part.strategy, guesses and part.guessed) for part in parts)
     return PolicyRow(
         resource=resource,

@@ -263,7 +263,7 @@ def _own_words(analysis: Analysis, effective: EffectivePolicy) -> Mapping[str, s
     return {field_name(each.field): settings.words(each.object_field) for each in own if settings}
 
 
-def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy]) -> tuple[str, ...]:
+def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy | Resolution]) -> tuple[str, ...]:
     """What of a kind rests on a default or a guess and matters for some of its outcomes.
 
     How specs merge matters where several meet and one has not chosen; where that is not decided, nothing is assumed.

@@ -134,11 +134,10 @@ def unseen_for_policy(
     subjects = (policy, *(attachment.target.object for attachment in attachments if attachment.target))
     has_ports = profile.port_field is not None
     counts = has_ports or bool(analysis.snapshot.gaps)
-    resolutions = dict.fromkeys(effective.resolution for effective in enforcement.outcomes if counts)
-    beside = [other for each in resolutions for other in each.contributions_of]
+    beside = [other for each in enforcement.resolutions for other in each.contributions_of] if counts else []
     in_doubt = (*paths, *through) if analysis.snapshot.gaps or analysis.index.unknown_namespaces else ()
     on_paths = (node.object for path in in_doubt for node in path)
-    others = tuple(dict.fromkeys((*on_paths, *enforcement.by, *(beside if analysis.snapshot.gaps else ()))))
+    others = [*dict.fromkeys((*on_paths, *enforcement.by, *(beside if analysis.snapshot.gaps else ())))]
     selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
     beating = (each for by in enforcement.by for each in analysis.attachments.get(by, ()))
     unseen = (
@@ -150,8 +149,8 @@ def unseen_for_policy(
         *unknown_parents(analysis, routes),
         *(unknown_routes(analysis, targets) if below else ()),
         *(possible_for_policy(analysis, policy, paths) if analysis.may_be_otherwise else ()),
-        *unknown_controllers(analysis, kinds),
-        *unknown_parameters(analysis, kinds),
+        *(unknown_controllers(analysis, kinds) if kinds else ()),
+        *(unknown_parameters(analysis, kinds) if kinds else ()),
         *unknown_grants(analysis, affected),
         *unknown_namespaces(analysis, (*subjects, *others)),
         *unknown_below_targets(analysis, enforcement),

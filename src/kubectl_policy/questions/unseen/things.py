@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Enforcement
     from kubectl_policy.topology import Path
 
+_BELOW_LISTENERS: Final = frozenset({*ROUTES, *WITH_PORTS})
 # What would show something, or several things, of which no manifest was read.
 _ADD: Final = "add the manifest that holds it"
 _ADD_GRANT: Final = "add the ReferenceGrant that lets it, or --complete if there is none"
@@ -177,14 +178,14 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
 
 def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[Unseen]:
     """The routes of which it is not known whether listeners below some targets take them."""
-    below = (
-        node
-        for target in targets
-        if target.object.group_kind not in (*ROUTES, *WITH_PORTS)
-        for path in analysis.topology.paths_through(target)
-        for node in path[path.index(target) :]
-    )
-    listeners = {node for node in below if node.object.group_kind in WITH_LISTENERS and node.section}
+    above = [target for target in targets if target.object.group_kind not in _BELOW_LISTENERS]
+    if not above:
+        return
+    below: dict[NodeRef, None] = {}
+    for target in above:
+        for path in analysis.topology.paths_through(target):
+            below.update(dict.fromkeys(path[path.index(target) :]))
+    listeners = {node for node in below if node.section and node.object.group_kind in WITH_LISTENERS}
     owners = dict.fromkeys(sorted(node.object for node in listeners))
     for route in dict.fromkeys(route for owner in owners for route in analysis.topology.relations.routes_naming(owner)):
         for binding in analysis.topology.bindings(route):
