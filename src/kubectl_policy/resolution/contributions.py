@@ -93,7 +93,8 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
     such only if the spec holds nothing else, since a kind may have a field of that name; or if one says its strategy.
     """
     keys, fields = profile.references
-    spec = {key: setting for key, setting in mapping_at(raw, "spec").items() if key not in keys}
+    spec = mapping_at(raw, "spec")
+    spec = {key: setting for key, setting in spec.items() if key not in keys}
     for path in fields:
         spec = mapping_at(FieldPath.parse(path).remove({"spec": spec}, with_empty=True), "spec")
     for style, overrides, defaults in _STYLES:
