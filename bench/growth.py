@@ -6,7 +6,6 @@ import math
 import shlex
 from dataclasses import dataclass
 from itertools import groupby, repeat
-from statistics import linear_regression
 from typing import TYPE_CHECKING, Final
 
 from bench import relations, worlds
@@ -28,6 +27,10 @@ _TINY: Final = 2
 # Below, a time is as much of the machine as of the command, and the best of some runs counts.
 _SHORT: Final = 0.5
 _RUNS: Final = 3
+# By how many seconds, and by which part of them, the same command takes longer or shorter another time.
+_NOISE: Final = 0.01
+_DRIFT: Final = 0.03
+_LEAST: Final = 0.001
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,12 +258,12 @@ TABLE: Final = (
 
 
 def growth(folder: Path, wanted: Iterable[str] = ()) -> Iterator[str]:
-    """The table in Markdown, a line as soon as it is known, then how many rows are over the budget.
+    """The table in Markdown, times in seconds, a line as soon as it is known, then how many rows are over the budget.
 
     `wanted` are pieces of text of which a world or a command has to have one; none for everything.
     """
-    yield "| world | command | n | n | 2n | 4n | 8n: seconds | MiB | exponent | |"
-    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|---|"
+    yield "| world | command | 8n | start | n | 2n | 4n | 8n | MiB at 8n | exponent | |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|"
     rows = over = 0
     for name, group in groupby(TABLE, key=lambda row: row.name):
         shown = name
@@ -280,8 +283,8 @@ def _line(row: Growing, command: str, folder: Path) -> tuple[str, bool]:
     for size in row.sizes:
         # What takes too long at one size takes longer at the next.
         runs.append(_measured(row.command(command, folder, size)) if all(runs) else None)
-    times = " | ".join(f"{each.seconds:.2f}" if each else f"> {LIMIT}" for each in runs)
-    head = f"`{command}` | {row.sizes[0]:,} | {times}"
+    times = " | ".join(f"{each.seconds:.2f}" if each else f"> {LIMIT}" for each in (tiny, *runs))
+    head = f"`{command}` | {row.largest:,} | {times}"
     known = [each for each in runs if each]
     if tiny is None or len(known) < len(runs):
         return f"{head} | | | OVER |", True
@@ -298,5 +301,16 @@ def _measured(command: tuple[str, ...]) -> Measurement | None:
 
 
 def fitted(sizes: Iterable[int], seconds: Iterable[float]) -> float:
-    """The power of the size that fits times best; time that cannot be told from none counts as a millisecond."""
-    return linear_regression([math.log(size) for size in sizes], [math.log(max(each, 1e-3)) for each in seconds]).slope
+    """The power of the size that fits times above start-up best.
+
+    A time counts by how exactly it is known: one that is no longer than what two runs differ by hardly does.
+    """
+    points = [(math.log(size), max(each, _LEAST)) for size, each in zip(sizes, seconds, strict=True)]
+    weights = [1 / ((_NOISE / each) ** 2 + _DRIFT**2) for _, each in points]
+    xs, ys = [x for x, _ in points], [math.log(each) for _, each in points]
+    total = sum(weights)
+    middle_x = sum(weight * x for weight, x in zip(weights, xs, strict=True)) / total
+    middle_y = sum(weight * y for weight, y in zip(weights, ys, strict=True)) / total
+    spread = sum(weight * (x - middle_x) ** 2 for weight, x in zip(weights, xs, strict=True))
+    both = zip(weights, xs, ys, strict=True)
+    return sum(weight * (x - middle_x) * (y - middle_y) for weight, x, y in both) / spread
