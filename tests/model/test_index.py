@@ -11,10 +11,13 @@ from kubectl_policy.model import Gap, GroupKind, Snapshot
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.world import words_of
 from tests.build import crd, gateway, index, listed, namespace, ref, resource, service, snapshot
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_policy.model import Json
 
 GATEWAY = GroupKind(GATEWAY_API, "Gateway")
@@ -139,7 +142,12 @@ def test_objects_of_a_kind_are_sorted() -> None:
         ({"matchExpressions": [{"key": "x", "operator": "Exists"}]}, "abc"),
         ({"matchLabels": {"x": "3"}}, ""),
         ({"matchLabels": {"x": ["1"]}}, ""),
+        ({"matchLabels": {"x": None}}, ""),
         ({"matchLabels": 7}, "abc"),
+        ({"matchExpressions": [{"key": "x", "operator": "In", "values": ["2", "1", "2"]}]}, "abc"),
+        ({"matchExpressions": [{"key": "y", "operator": "In", "values": ["2", "3"]}]}, "b"),
+        ({"matchExpressions": [{"key": "x", "operator": "In"}]}, ""),
+        ({"matchExpressions": [{"key": "y", "operator": "Exists"}]}, "b"),
     ],
     ids=str,
 )
@@ -149,6 +157,32 @@ def test_objects_by_their_labels(selector: dict[str, Json], names: str) -> None:
     services = [service(name, labels=said) for name, said in labels.items()]
     found = index(*services, service("far", namespace="other", labels={"x": "1"}), gateway("g"))
     assert "".join(one.ref.name for one in found.selected(SERVICE, "default", selector)) == names
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        {"matchLabels": {"x": "7"}},
+        {"matchExpressions": [{"key": "x", "operator": "In", "values": ["7", "none"]}]},
+        {"matchExpressions": [{"key": "y7", "operator": "Exists"}]},
+        {"matchExpressions": [{"key": "y", "operator": "NotIn"}, {"key": "x", "operator": "In", "values": ["7"]}]},
+    ],
+    ids=str,
+)
+def test_only_objects_with_a_label_that_is_demanded_are_looked_at(
+    selector: dict[str, Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a thousand policies that each select one of a thousand routes take no million comparisons."""
+    looked_at = list[object]()
+
+    def counting(wanted: Mapping[str, Json], labels: Mapping[str, str]) -> bool | None:
+        looked_at.append(labels)
+        return selects(wanted, labels)
+
+    monkeypatch.setattr("kubectl_policy.model.index.selects", counting)
+    found = index(*(service(f"s{n}", labels={"x": str(n), f"y{n}": ""}) for n in range(50)))
+    assert [one.ref.name for one in found.selected(SERVICE, "default", selector)] == ["s7"]
+    assert len(looked_at) == 1
 
 
 def test_the_kinds_that_were_read() -> None:

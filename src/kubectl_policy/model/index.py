@@ -5,16 +5,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.defaults import Defaults
-from kubectl_policy.model.fields import labels_of, mapping_at
+from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
 from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.rules import rule_names
-from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
 from kubectl_policy.model.world import MANY, words_of, world_of
 
@@ -122,8 +124,10 @@ class Index:
     def selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
         """The objects of a kind in one namespace whose labels a selector selects, sorted by name."""
         among = self.of_kind_in(group_kind, namespace)
-        for label in mapping_at(selector, "matchLabels").items():
-            among = min(among, self._with_label(group_kind, namespace, label), key=len)
+        for labels in demanded(selector):
+            having = [self._with_label(group_kind, namespace, label) for label in labels]
+            if sum(map(len, having)) < len(among):
+                among = having[0] if len(having) == 1 else tuple(sorted(chain(*having), key=attrgetter("ref")))
         return [resource for resource in among if selects(selector, labels_of(resource.raw))]
 
     def perhaps_selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
@@ -147,10 +151,11 @@ class Index:
         if where not in self._by_label:
             found: dict[tuple[str, Json], list[Resource]] = {}
             for resource in self.of_kind_in(group_kind, namespace):
-                for known in labels_of(resource.raw).items():
-                    found.setdefault(known, []).append(resource)
+                for key, value in labels_of(resource.raw).items():
+                    found.setdefault((key, value), []).append(resource)
+                    found.setdefault((key, None), []).append(resource)
             self._by_label[where] = {known: tuple(inside) for known, inside in found.items()}
-        return self._by_label[where].get(label, ()) if isinstance(label[1], str) else ()
+        return self._by_label[where].get(label, ()) if label[1] is None or isinstance(label[1], str) else ()
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object, or None if it was not read."""

@@ -37,6 +37,22 @@ def keys_of(selector: Mapping[str, Json]) -> set[str]:
     return set(mapping_at(selector, "matchLabels")) | {text_at(requirement, "key") for requirement in expressions}
 
 
+def demanded(selector: Mapping[str, Json]) -> Iterator[list[tuple[str, Json]]]:
+    """For each requirement that an object without labels cannot satisfy, the labels of which it has to have one.
+
+    Instead of a value there is None where any value will do.
+    """
+    for label in mapping_at(selector, "matchLabels").items():
+        yield [label]
+    for requirement in mappings_at(selector, "matchExpressions"):
+        key = text_at(requirement, "key")
+        match text_at(requirement, "operator"):
+            case "In":
+                yield [(key, value) for value in dict.fromkeys(strings_at(requirement, "values"))]
+            case "Exists":
+                yield [(key, None)]
+
+
 def _verdicts(selector: Mapping[str, Json], labels: Mapping[str, str]) -> Iterator[bool | None]:
     for key, wanted in mapping_at(selector, "matchLabels").items():
         yield _is_in(_value_of(key, labels), [wanted] if isinstance(wanted, str) else [])
