@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, FrozenInstanceError, field, fields, replace
+import dataclasses
+from dataclasses import KW_ONLY, MISSING, FrozenInstanceError, fields
 from typing import Any
 
 import pytest
 
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import compact, field, replace, value
 
 
 @value()
@@ -44,6 +45,22 @@ class Own:
         return 7
 
 
+@compact
+class Small:
+    """A thing that many are made of."""
+
+    name: str
+    line: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@value()
+class Wide(Pair):
+    """Two things and another one."""
+
+    third: str = "c"
+
+
 def test_what_it_holds() -> None:
     """By place or by name, with defaults."""
     assert Pair("a", ("b",)) == Pair(right=("b",), left="a") != Pair("a")
@@ -51,10 +68,38 @@ def test_what_it_holds() -> None:
     assert Named("n", fields={}).fields == {}
     others: tuple[object, ...] = (Named("a"), "a", Pair("b"))
     assert Pair("a") not in others
-    assert [each.name for each in fields(Named)] == ["name", "fields", "more"]
     assert replace(Pair("a"), right=("b",)) == Pair("a", ("b",))
+    assert Wide("a", ("b",), "c") == Wide("a", ("b",)) == replace(Wide("b", third="c"), left="a", right=("b",))
     assert repr(Pair("a")) == "Pair(left='a', right=())"
     assert (len({Pair("a"), Pair("a"), Pair("b")}), hash(Own(name="n"))) == (2, 7)
+
+
+def test_what_takes_less_room() -> None:
+    """With slots a value is like any other, but has no place for anything else."""
+    assert Small("a", 1, ()) == Small(line=1, name="a") == replace(Small("a"), line=1) != Small("a")
+    assert (repr(Small("a", notes=("b",))), len({Small("a"), Small("a", 0)})) == (
+        "Small(name='a', line=0, notes=('b',))",
+        1,
+    )
+    assert not hasattr(Small("a"), "__dict__")
+    wrong: Any = Small
+    with pytest.raises(TypeError, match="positional arguments"):
+        wrong("a", 1, (), 2)
+    with pytest.raises(FrozenInstanceError, match="line"):
+        wrong("a").line = 2
+
+
+def test_it_is_a_dataclass_to_others() -> None:
+    """Its fields are made when `dataclasses` asks for them."""
+    assert dataclasses.is_dataclass(Own)
+    assert dataclasses.replace(Pair("a"), right=("b",)) == Pair("a", ("b",))
+    assert dataclasses.asdict(Small("a")) == {"name": "a", "line": 0, "notes": ()}
+    assert [(each.name, each.kw_only, each.default) for each in fields(Named)] == [
+        ("name", False, MISSING),
+        ("fields", True, MISSING),
+        ("more", True, ""),
+    ]
+    assert [each.type for each in fields(Wide)] == ["str", "tuple[str, ...]", "str"]
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import compact, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,7 +67,7 @@ class TargetReference:
     rule: NodeRef | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@compact
 class Attachment:
     """One target reference of a policy and its state.
 

@@ -1,7 +1,6 @@
 """`diff` and `blast-radius`: how the effects of policies change in another state or without an object."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +10,7 @@ from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.words import split_object, type_and_name
 from kubectl_policy.errors import UsageError
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """`describe`: what affects an object, or what a policy affects."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -9,6 +8,7 @@ from kubectl_policy.cli.options import Call, ShowAll, command
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.words import split_objects
 from kubectl_policy.errors import UsageError
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.describe import OBJECT, POLICY, SEVERAL
 
 if TYPE_CHECKING:

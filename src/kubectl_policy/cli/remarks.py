@@ -1,8 +1,9 @@
 """What is said beside an answer, a line each, and on which lines the fields are written that are spoken of."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
+
+from kubectl_policy.model.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

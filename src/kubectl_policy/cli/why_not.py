@@ -1,6 +1,5 @@
 """`why-not`: why a policy has no effect on an object, and the edits that would give it one."""
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -9,6 +8,7 @@ from kubectl_policy.cli.options import Call, command
 from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
 from kubectl_policy.cli.words import type_and_name
 from kubectl_policy.errors import UsageError
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.why_not import WHY_NOT
 
 _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
+
+from kubectl_policy.model.values import compact
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -32,7 +33,7 @@ _STEP: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@compact
 class FieldPath:
     """Where a field is in an object: the keys of mappings and the positions in lists that lead to it.
 

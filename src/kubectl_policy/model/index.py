@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
@@ -18,6 +17,7 @@ from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.rules import rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
+from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import MANY, words_of, world_of
 
 if TYPE_CHECKING:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.unknown import may_equal
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import compact, field, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@compact
 class Origin:
     """A file and a line (from 1), or a cluster context with line 0."""
 
@@ -29,11 +28,15 @@ class Origin:
         """`file:line`, as compilers print it."""
         return f"{self.source}:{self.line}" if self.line else self.source
 
+    def __lt__(self, other: Origin) -> bool:
+        """In the order of files, and of the lines in each."""
+        return (self.source, self.line) < (other.source, other.line)
+
 
 _AFTER_ALL: Final = datetime.max.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@compact
 class Resource:
     """An object with its origin. `raw` is never mutated; `created` is None where no creationTimestamp is known.
 
@@ -47,6 +50,10 @@ class Resource:
     created: datetime | None = None
     namespace_from: Origin | None = None
     written: Mapping[str, Json] | None = None
+
+    # Each is the same as itself alone.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     @property
     def seniority(self) -> tuple[datetime, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.absence import Candidates
@@ -11,6 +10,7 @@ from kubectl_policy.model.kinds import CRD, NAMESPACE, names_in_crd
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.rules import names_as_in, rule_names
 from kubectl_policy.model.snapshot import Resource
+from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import Overlay, world_of
 
 if TYPE_CHECKING:

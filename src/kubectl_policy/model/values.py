@@ -1,53 +1,129 @@
-"""Immutable values: frozen dataclasses for which code is generated only once there are many, so that they load soon."""
+"""Immutable values: frozen dataclasses for which code is generated only once there are many, so that they load soon.
+
+Nor is `dataclasses` imported, which takes as long as a small answer; `field` and `replace` are what they are there.
+"""
 
 from __future__ import annotations
 
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from itertools import count
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeVar, dataclass_transform
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeVar, cast, dataclass_transform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from dataclasses import Field
+
+    from _typeshed import DataclassInstance
 
 Class = TypeVar("Class")
+Default = TypeVar("Default")
+Instance = TypeVar("Instance", bound="DataclassInstance")
+
 # To generate the constructor of a class takes as long as it saves for so many of its values.
 _MANY: Final = 200
+_NO_DEFAULT: Final = object()
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
+class Declared:
+    """What is declared of a field: its default or what makes one, and what else there is to know of it."""
+
+    def __init__(
+        self,
+        default: object = _NO_DEFAULT,
+        *,
+        make: Callable[[], object] | None = None,
+        metadata: Mapping[str, Any] = _NOTHING,
+    ) -> None:
+        """Keep what is declared; without a default, every value has to be given the field."""
+        self.default, self.make, self.metadata = default, make, metadata
+
+
+def field(*, default_factory: Callable[[], Default]) -> Default:
+    """A field with a default that is made for each value."""
+    declared: Any = Declared(make=default_factory)
+    return cast("Default", declared)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def value(*, kw_only: bool = False) -> Callable[[type[Class]], type[Class]]:
-    """A decorator that makes a class what `dataclass(frozen=True)` makes it; `fields` and `replace` know it too."""
+    """A decorator that makes a class what `dataclass(frozen=True)` makes it; `dataclasses` takes it for one."""
     return lambda cls: as_value(cls, kw_only=kw_only)
 
 
 def as_value(cls: type[Class], *, kw_only: bool) -> type[Class]:
     """The class as `value` makes it, for decorators that have field specifiers of their own."""
-    made: Any = dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
-    own = fields(made)
-    described = {
-        **vars(_Value),
-        "_names": dict.fromkeys(each.name for each in own),
+    for name, each in _described(cls, kw_only=kw_only).items():
+        setattr(cls, name, each)
+    return cls
+
+
+@dataclass_transform(frozen_default=True)
+def compact(cls: type[Class]) -> type[Class]:
+    """A decorator for values of which there may be a hundred thousand: they have slots, and code that makes them soon.
+
+    Any field may be given by its place, and has no default or a plain one.
+    """
+    described = _described(cls, kw_only=False)
+    names: tuple[str, ...] = described["__match_args__"]
+    own = {name: each for name, each in vars(cls).items() if name not in (*names, "__dict__", "__weakref__")}
+    # Only a new class can have slots.
+    made: type[Any] = type(cls.__name__, cls.__bases__, {**described, **own, "__slots__": names})
+    known = {**{f"put_{name}": vars(made)[name].__set__ for name in names}, "defaults": described["_defaults"]}
+    parameters = ", ".join(f"{name}=defaults[{name!r}]" if name in known["defaults"] else name for name in names)
+    exec(f"def make(self, {parameters}): " + "; ".join(f"put_{name}(self, {name})" for name in names), known)  # noqa: S102 (our own code)
+    made.__init__ = known["make"]
+    return made
+
+
+def _described(cls: type, *, kw_only: bool) -> dict[str, Any]:
+    """What is to be set on a class."""
+    # First come the fields of the value that the class inherits from, if any.
+    fields: dict[str, Declared] = {**getattr(cls, "_declared", {})}
+    placed: list[str] = [*getattr(cls, "__match_args__", ())]
+    own = vars(cls)
+    for name, annotation in cls.__annotations__.items():
+        if annotation == "KW_ONLY":
+            kw_only = True
+            continue
+        given = own.get(name, _NO_DEFAULT)
+        fields[name] = given if isinstance(given, Declared) else Declared(given)
+        if not kw_only:
+            placed.append(name)
+    return {
+        **{name: method for name, method in _METHODS.items() if name not in own},
+        "__match_args__": tuple(placed),
+        "__dataclass_fields__": _FIELDS,
+        "_declared": fields,
+        "_defaults": {name: each.default for name, each in fields.items() if each.default is not _NO_DEFAULT},
+        "_makers": {name: each.make for name, each in fields.items() if each.make},
         # One call, however many fields: values are compared and hashed far more often than made.
-        "_fields": attrgetter(*(each.name for each in own)) if own else type,
-        "_defaults": {each.name: each.default for each in own if each.default is not MISSING},
-        "_makers": {each.name: each.default_factory for each in own if each.default_factory is not MISSING},
+        "_values": attrgetter(*fields) if fields else type,
         "_number": count(1),
     }
-    for name in (*_METHODS, "_names", "_fields", "_defaults", "_makers", "_number"):
-        if name not in vars(cls):
-            setattr(made, name, described[name])
-    return cls
+
+
+def replace(old: Instance, **changes: Any) -> Instance:  # noqa: ANN401 (of any type)
+    """A value that has other values of some fields."""
+    return type(old)(**{name: getattr(old, name) for name in fields_of(type(old)) if name not in changes}, **changes)
+
+
+def fields_of(cls: type) -> Mapping[str, Declared]:
+    """The fields of values of a class, by their names."""
+    described: Any = cls
+    fields: Mapping[str, Declared] = described._declared  # noqa: SLF001 (our own)
+    return fields
 
 
 class _Value:
     """The methods of every value."""
 
     __match_args__: ClassVar[tuple[str, ...]]
-    _names: ClassVar[Mapping[str, None]]
-    _fields: ClassVar[Any]
+    _declared: ClassVar[Mapping[str, Declared]]
     _defaults: ClassVar[Mapping[str, object]]
     _makers: ClassVar[Mapping[str, Callable[[], object]]]
+    _values: ClassVar[Any]
     _number: ClassVar[Iterator[int]]
 
     def __init__(self, *given: object, **named: object) -> None:
@@ -55,50 +131,75 @@ class _Value:
             setattr(type(self), "__init__", _constructor(type(self)))  # noqa: B010 (a method is no variable)
         if given:
             named.update(zip(self.__match_args__, given, strict=False))
-        if len(named) < len(self._names):
+        if len(named) < len(self._declared):
             named = {**self._defaults, **named}
             for name, make in self._makers.items():
                 if name not in named:
                     named[name] = make()
-        if named.keys() != self._names.keys() or len(given) > len(self.__match_args__):
-            wrong = ", ".join(sorted(named.keys() ^ self._names.keys())) or f"{len(given)} without names"
+        if named.keys() != self._declared.keys() or len(given) > len(self.__match_args__):
+            wrong = ", ".join(sorted(named.keys() ^ self._declared.keys())) or f"{len(given)} without names"
             raise TypeError(f"{type(self).__name__} has other fields than it is given: {wrong}")
         # One by one, and in their order: so do the values of a class share the table of its names.
         fields = self.__dict__
-        for name in self._names:
+        for name in self._declared:
             fields[name] = named[name]
 
     def __eq__(self, other: object) -> bool:
-        return self._fields(self) == self._fields(other) if type(other) is type(self) else NotImplemented
+        return self._values(self) == self._values(other) if type(other) is type(self) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._fields(self))
+        return hash(self._values(self))
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self._names)
+        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._declared)
         return f"{type(self).__name__}({shown})"
 
     def __setattr__(self, name: str, new: object) -> NoReturn:
+        from dataclasses import FrozenInstanceError  # noqa: PLC0415 (see above)
+
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
     def __delattr__(self, name: str) -> NoReturn:
+        from dataclasses import FrozenInstanceError  # noqa: PLC0415 (see above)
+
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def _constructor(cls: type[_Value]) -> Callable[..., None]:
     """What makes values of a class as `_Value` does, in half the time and room: the fields are its parameters."""
-    own, places = cls._names, cls.__match_args__
+    own, places = fields_of(cls), cls.__match_args__
     more = [name for name in own if name not in places]
-    optional = {**cls._defaults, **dict.fromkeys(cls._makers, MISSING)}
+    defaults = {name: each.default for name, each in own.items() if each.default is not _NO_DEFAULT}
+    makers = {name: each.make for name, each in own.items() if each.make}
+    optional = {**defaults, **dict.fromkeys(makers, _NO_DEFAULT)}
     # No field is called as what has two underscores here.
     parameters = ["__self", *places, *(["*", *more] if more else [])]
     signature = ", ".join(f"{name}=__optional[{name!r}]" if name in optional else name for name in parameters)
-    made = {name: f"__makers[{name!r}]() if {name} is __missing else {name}" for name in cls._makers}
+    made = {name: f"__makers[{name!r}]() if {name} is __missing else {name}" for name in makers}
     body = "\n".join(f"    __fields[{name!r}] = {made.get(name, name)}" for name in own)
-    known: dict[str, Any] = {"__optional": optional, "__makers": cls._makers, "__missing": MISSING}
+    known: dict[str, Any] = {"__optional": optional, "__makers": makers, "__missing": _NO_DEFAULT}
     exec(f"def __init__({signature}):\n    __fields = __self.__dict__\n{body}", known)  # noqa: S102 (as dataclasses does)
     constructor: Callable[..., None] = known["__init__"]
     return constructor
 
 
-_METHODS = ("__init__", "__eq__", "__hash__", "__repr__", "__setattr__", "__delattr__")
+class _Fields:
+    """The fields of a value as `dataclasses` has them, made when it asks for them."""
+
+    def __get__(self, _: object, cls: type[_Value]) -> Mapping[str, Field[Any]]:
+        import dataclasses  # noqa: PLC0415 (see above)
+
+        types = {name: each for base in cls.__mro__[-2::-1] for name, each in base.__annotations__.items()}
+        made = dataclasses.make_dataclass(cls.__name__, [(name, types[name]) for name in fields_of(cls)])
+        fields: Mapping[str, Field[Any]] = {each.name: each for each in dataclasses.fields(made)}
+        for name, each in fields_of(cls).items():
+            fields[name].default = dataclasses.MISSING if each.default is _NO_DEFAULT else each.default
+            fields[name].default_factory = each.make or dataclasses.MISSING
+            fields[name].metadata = MappingProxyType(dict(each.metadata))
+            fields[name].kw_only = name not in cls.__match_args__
+        return fields
+
+
+_FIELDS: Final = _Fields()
+_NAMES = ("__init__", "__eq__", "__hash__", "__repr__", "__setattr__", "__delattr__")
+_METHODS: Final = {name: vars(_Value)[name] for name in _NAMES}

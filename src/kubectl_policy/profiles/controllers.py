@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.shapes import (
     KIND,
     NAME,

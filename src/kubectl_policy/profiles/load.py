@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.contradictions import contradictions
 from kubectl_policy.profiles.controllers import (
     CONTROLLERS,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import with_article
+from kubectl_policy.model.values import field, replace
 from kubectl_policy.profiles.controllers import (
     CONTROLLERS,
     EVIDENCE,
@@ -48,6 +48,7 @@ from kubectl_policy.profiles.summary import SummaryPart, summarized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from dataclasses import KW_ONLY
 
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles.controllers import BackendProfile, DelegationProfile, GatewayProfile

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast, dataclass_transform, get_args
@@ -12,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast, dataclass
 from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
-from kubectl_policy.model.values import as_value, value
+from kubectl_policy.model.values import Declared, as_value, field, fields_of, replace, value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from dataclasses import KW_ONLY
 
     from kubectl_policy.model import Json
 
@@ -181,7 +180,7 @@ class Declaration:
 
 def required_field(shape: Shape, *, name: str = "", topic: str = "", spread: bool = False) -> Any:  # noqa: ANN401 (a field)
     """A field of a value that a file always has; see `Declaration`."""
-    return field(metadata={"declared": Declaration(shape, name=name, topic=topic, required=True, spread=spread)})
+    return Declared(metadata={"declared": Declaration(shape, name=name, topic=topic, required=True, spread=spread)})
 
 
 def field_of(  # noqa: PLR0913 (see Declaration)
@@ -195,10 +194,7 @@ def field_of(  # noqa: PLR0913 (see Declaration)
 ) -> Any:  # noqa: ANN401 (a field)
     """A field of a value that a file may have, unless it is `required` there; see `Declaration`."""
     said = Declaration(shape, name=name, topic=topic, required=required, always=always, default=default)
-    # A dataclass takes no default that cannot be hashed, which no mapping can.
-    hashed = not isinstance(default, Mapping)
-    given: dict[str, Any] = {"default": default} if hashed else {"default_factory": lambda: default}
-    return field(metadata={"declared": said}, **given)
+    return Declared(default, metadata={"declared": said})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(required_field, field_of, field))
@@ -224,9 +220,10 @@ class Record(Shape):
     @cached_property
     def declarations(self) -> tuple[Declaration, ...]:
         """Those of the class, in its order."""
-        attributes = [] if self._given else [each for each in fields(self.meant) if each.metadata]
-        named = [(each.name, each.metadata["declared"]) for each in attributes]
-        named += [(each.name, each) for each in self._given]
+        named = [(each.name, each) for each in self._given]
+        if not named:
+            fields = fields_of(self.meant).items()
+            named = [(name, each.metadata["declared"]) for name, each in fields if each.metadata]
         return tuple(replace(each, attribute=name, name=each.name or camel_case(name)) for name, each in named)
 
     @cached_property

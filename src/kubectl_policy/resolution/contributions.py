@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import FieldPath, mapping_at, text_at, value_at
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 from kubectl_policy.profiles.merging import GEP_STRATEGIES, MergeStrategy
 from kubectl_policy.resolution.traced import (
     CollectedValues,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, value_at
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import compact, field, replace, value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.contributions import as_chosen_above, ignored_fields, instead_of, without_ignored
 from kubectl_policy.resolution.merging import PathContext, merged
@@ -184,7 +183,7 @@ class Resolution:
         return by_policy
 
 
-@dataclass(frozen=True, slots=True)
+@compact
 class EffectivePolicy:
     """The outcome of the policies of one kind at the end of a path."""
 

@@ -6,12 +6,11 @@ What a profile says decides which: `merged` chooses. Sources travel with the lea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
 from functools import reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import field, replace, value
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import combined_fields, field_of, whole_among
 from kubectl_policy.resolution.traced import Leaf, leaves, only_field, patched, with_defaults

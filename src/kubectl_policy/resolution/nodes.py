@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import field, value
 from kubectl_policy.resolution.contributions import contributions_of, unshared_fields
 from kubectl_policy.resolution.precedence import (
     in_order,

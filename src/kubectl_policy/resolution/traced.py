@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model.fields import FieldPath, integer_at, text_at, value_at
+from kubectl_policy.model.values import compact
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -29,7 +29,7 @@ class Source(NamedTuple):
     filter: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@compact
 class Leaf:
     """A field's value and who set it; lists are leaves, and so is an empty map.
 

@@ -10,13 +10,12 @@ import os
 import re
 import stat
 import sys
-from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.exclusion import OWN_FILE, Exclusions, below
 from kubectl_policy.text import DocumentError
 

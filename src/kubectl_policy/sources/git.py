@@ -7,13 +7,12 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from itertools import accumulate
 from typing import IO, TYPE_CHECKING, Final, Self, cast
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import compact, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +47,7 @@ class Answer:
     complaint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@compact
 class Entry:
     """What is at a path in a tree or in the index: its mode, and its id; that of a folder in the index is its path."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import glob
 import os
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias, cast
 
@@ -20,6 +19,7 @@ from kubectl_policy.model.kinds import (
     names_in_crd,
     problem_of_definition,
 )
+from kubectl_policy.model.values import replace
 from kubectl_policy.sources.duplicates import one_of_each
 from kubectl_policy.sources.exclusion import Exclusions
 from kubectl_policy.sources.files import STDIN, Files, find_files, read_stdin, read_text

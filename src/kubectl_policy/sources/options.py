@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import field, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

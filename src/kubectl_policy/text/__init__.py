@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model import Problem
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import field, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

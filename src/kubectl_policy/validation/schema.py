@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import WHOLE, integer_at, items_at, mapping_at, mappings_at, strings_at, text_at
@@ -132,15 +131,15 @@ def _size_problems(size: int, noun: str, schema: Mapping[str, Json], field: Fiel
         yield refused(field, "FieldValueTooMany", str(size), f"must have at most {most} item{'' if most == 1 else 's'}")
 
 
-@dataclass(slots=True)
 class SchemaCheck:
     """Holds one object against a schema; `left` is how many pairs of a value and a schema it still takes.
 
     The largest Gateway that its own schema allows takes half of these.
     """
 
-    evaluator: Evaluator
-    left: int = 200_000
+    def __init__(self, evaluator: Evaluator, left: int = 200_000) -> None:
+        """Start with nothing checked."""
+        self.evaluator, self.left = evaluator, left
 
     def problems(self, value: Json, schema: Mapping[str, Json], field: FieldPath = WHOLE) -> list[Problem]:
         """Why a value is not what a schema allows; what is no keyword of a definition is ignored."""

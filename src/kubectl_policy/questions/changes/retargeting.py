@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from kubectl_policy.attachment.references import section_names, target_references
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
+from kubectl_policy.model.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

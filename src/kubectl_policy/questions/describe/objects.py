@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
 from kubectl_policy.questions.describe.surroundings import (
     PolicyInAnswer,

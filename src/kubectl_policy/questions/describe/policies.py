@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import FieldPath, NodeRef
 from kubectl_policy.model.fields import WHOLE
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
 from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.declared import Declared, declared_fields

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.comparison import may_exist
 from kubectl_policy.model.fields import same_json
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import field, replace, value
 from kubectl_policy.questions.differences.effects import (
     SCOPED,
     SORTS,

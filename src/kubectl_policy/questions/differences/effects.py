@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY  # noqa: TC003 (`dataclass` looks it up in the module)
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -10,6 +9,8 @@ from kubectl_policy.model.fields import WHOLE, FieldPath, same_json
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
     from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Source

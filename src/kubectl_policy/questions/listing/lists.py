@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.listing.hostnames import serves, takes_requests_for
 from kubectl_policy.questions.listing.objects import ObjectRow, listener_rows, object_row
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, kind_rows, policy_row

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, number_in_annotation
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
 from kubectl_policy.questions.shared.places import Places, at_line, origin_of
 from kubectl_policy.resolution import field_name, leaves, plain, reach, same_level_of, takes_effect_below

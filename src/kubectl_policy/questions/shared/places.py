@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import WHOLE, Json
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.resolution import Fate, Leaf
 from kubectl_policy.resolution.contributions import stands_below_name

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mapping_at, text_at
 from kubectl_policy.model.unknown import Port, port_at
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.reported import has_report, reported_places
 from kubectl_policy.questions.status.comparison import (

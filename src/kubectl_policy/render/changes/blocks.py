@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.shared.effects import from_the_root
 
 if TYPE_CHECKING:

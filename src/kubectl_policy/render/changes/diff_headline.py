@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.changes.clauses import (
     namespace_words,
     problem_clauses,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.words.reasons import why_beaten, why_without_effect
 
 if TYPE_CHECKING:

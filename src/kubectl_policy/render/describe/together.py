@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.words.names import flow
 
 if TYPE_CHECKING:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from enum import Enum
 from math import isfinite
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import field, value
 from kubectl_policy.render.output.escape import commands, uncommanding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from dataclasses import KW_ONLY
 
     from kubectl_policy.model import Json
 
@@ -44,10 +44,11 @@ class Field:
 
     name: str
     get: Getter | None = None
-    doc: str = field(default="", kw_only=True)
-    type: Any = field(default=None, kw_only=True)
-    shape: Shape | None = field(default=None, kw_only=True)
-    limits: Mapping[str, Json] = field(default_factory=dict[str, "Json"], kw_only=True)
+    _: KW_ONLY
+    doc: str = ""
+    type: Any = None
+    shape: Shape | None = None
+    limits: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
 
     @property
     def attribute(self) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import compact, replace, value
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ _OWN_SYMBOLS: Final = str.maketrans("▸→·…", "    ")
 _PIECES: Final = r" *[^ ]+| +"
 
 
-@dataclass(frozen=True, slots=True)  # Not a `value`: an answer may have a hundred thousand.
+@compact
 class Span:
     """A piece of a line. Prose may be broken at its spaces; anything else (names, values) stays in one piece."""
 
@@ -29,7 +28,7 @@ class Span:
     prose: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@compact
 class Line:
     """Spans after an indentation; where a line has to be continued, the rest is indented by `hang` instead.
 

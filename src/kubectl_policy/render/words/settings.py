@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.model.values import value as immutable
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
 from kubectl_policy.render.words.names import flow

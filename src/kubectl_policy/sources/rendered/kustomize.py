@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import posixpath
-from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import field, value
 from kubectl_policy.sources.files import decoded
 from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.programs import Job, program

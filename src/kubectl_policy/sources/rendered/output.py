@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Origin, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.rendered.kustomize import documents
 from kubectl_policy.text import Unread
 from kubectl_policy.text.documents import DocumentReader

@@ -6,10 +6,10 @@ import fnmatch
 import posixpath
 import re
 from bisect import bisect_left
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.values import replace
 from kubectl_policy.sources.tree import DELIVERING
 from kubectl_policy.sources.tree.applicationsets import applications_of
 from kubectl_policy.sources.tree.chains import Build

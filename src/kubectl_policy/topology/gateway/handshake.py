@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.unknown import may_be_port, may_be_section
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology.gateway.admission import UNFILLED, Admission, Terms, doubt, unfilled
 from kubectl_policy.topology.gateway.conflicts import CONFLICTS
 from kubectl_policy.topology.gateway.hostnames import intersect

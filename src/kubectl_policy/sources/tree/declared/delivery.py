@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import field, value
 from kubectl_policy.sources.tree import APPLICATION, APPLICATION_SET, HELM_RELEASE, KUSTOMIZATION
 from kubectl_policy.sources.tree.declared.patches import Patch, inline_patch
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import field, replace, value
 from kubectl_policy.sources.tree.declared.patches import (
     Patch,
     inline_patch,
