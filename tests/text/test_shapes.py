@@ -22,6 +22,14 @@ def test_so_many_are_read_before_one_is_recognised() -> None:
     assert recognised(things(*["spec: {port: 80}\n"] * (PATIENCE - 1)), PATIENCE) == []
 
 
+def test_of_a_shape_that_many_have() -> None:
+    """They are made by code of their own; what all have in common is not in their texts alone."""
+    body = 'a: {{b: x{0}, c: [null, true, 1.5, {0}], d: {{}}, e: []}}\nf: "it\'s\\n"\ng:\n  - h: k{0}\n'
+    assert len(recognised(things(*[body.format(place) for place in range(60)]), 1)) > 50
+    deep = "a: " + "[" * 60 + "b" + "]" * 60 + "\n"
+    assert len(recognised(things(*[deep] * 60), 1)) > 50
+
+
 def test_shapes_that_come_in_turns() -> None:
     """What follows what is learnt, and unlearnt."""
     bodies = ["a: 1\n", "b: 1\n", "a: 2\n", "b: 2\n", "b: 3\n", "a: 3\n", "c: [\n", "a: 4\n"]
