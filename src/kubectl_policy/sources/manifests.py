@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias, cast
 
 from kubectl_policy.errors import SourceError, UsageError
-from kubectl_policy.model import Diagnostic, Origin, Resource, Snapshot
+from kubectl_policy.model import Diagnostic, ObjectRef, Origin, Resource, Snapshot
 from kubectl_policy.model.kinds import (
     CRD,
     counting_definitions,
@@ -25,18 +25,19 @@ from kubectl_policy.sources.exclusion import Exclusions
 from kubectl_policy.sources.files import STDIN, Files, find_files, read_stdin, read_text
 from kubectl_policy.sources.options import InputOptions, Progress
 from kubectl_policy.sources.reading import Reading
-from kubectl_policy.sources.stored import StoredObject, StoredWorld
+from kubectl_policy.sources.stored import StoredWorld, resource_in
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.model import GroupKind
     from kubectl_policy.sources.files import InputFile
     from kubectl_policy.sources.lines import Lines
     from kubectl_policy.sources.rendered.render import Rendered
     from kubectl_policy.sources.tree.input import TreeInput
+    from kubectl_policy.text.shapes import ShapedDocument
 
     Renderer: TypeAlias = Callable[[Sequence[InputFile], Sequence[Resource]], Rendered]
 
@@ -187,7 +188,7 @@ def _take_rendered(reading: Reading, rendered: Rendered, around: TreeInput | Non
 
 def _tree_around(reading: Reading, files: Files, options: InputOptions) -> TreeInput | None:
     """What stands around the objects that were read, if anything does; raises UsageError for an unknown cluster."""
-    if not reading.others and not any(each.ref.group_kind in DELIVERING for each in reading.recognised):
+    if not reading.others and DELIVERING.isdisjoint(reading.kinds):
         if options.cluster:
             raise unknown_cluster(options.cluster)
         return None
@@ -202,11 +203,7 @@ def _tree_around(reading: Reading, files: Files, options: InputOptions) -> TreeI
 
 
 def _definitions(reading: Reading) -> list[Resource]:
-    return [
-        replace(reading.read(found), ref=found.ref._replace(namespace=""))
-        for found in reading.recognised
-        if found.ref.group_kind == CRD
-    ]
+    return [replace(read, ref=read.ref._replace(namespace="")) for read in reading.of_kind(CRD)]
 
 
 def _cluster_scoped(reading: Reading) -> frozenset[GroupKind]:
@@ -216,25 +213,26 @@ def _cluster_scoped(reading: Reading) -> frozenset[GroupKind]:
 
 
 def _resources(
-    reading: Reading, namespace: str, around: TreeInput | None, arguments: Mapping[str, int]
+    reading: Reading, default: str, around: TreeInput | None, arguments: Mapping[str, int]
 ) -> Sequence[Resource]:
     """One object for each name, in the namespace where it lives; what was only recognised is not read."""
     cluster_scoped = _cluster_scoped(reading)
-    found: dict[ObjectRef, Resource | StoredObject] = {}
-    repeated: dict[ObjectRef, list[Resource | StoredObject]] = {}
-    stored = False
+    found: dict[ObjectRef, Resource | ShapedDocument] = {}
+    repeated: dict[ObjectRef, list[Resource | ShapedDocument]] = {}
     for read in reading.objects if around else reading.recognised:
-        ref, resource = read.ref, read
-        if not ref.namespace or ref.group_kind in cluster_scoped:
-            home = "" if ref.group_kind in cluster_scoped else ref.namespace or namespace
-            if home != ref.namespace:
-                resource = _at_home(read, home)
+        if isinstance(read, Resource):
+            kind, namespace, name = read.ref
+        else:
+            kind, namespace, name = read.shape.group_kind, read.namespace, read.name
+        home = "" if kind in cluster_scoped else namespace or default
+        ref, resource = ObjectRef(kind, home, name), read
+        if isinstance(read, Resource) and home != namespace:
+            resource = replace(read, ref=ref, namespace_from=read.namespace_from if home else None)
         if around and isinstance(read, Resource) and isinstance(resource, Resource):
             around.follow(read, resource)
-        first = found.setdefault(resource.ref, resource)
+        first = found.setdefault(ref, resource)
         if first is not resource:
-            repeated.setdefault(resource.ref, [first]).append(resource)
-        stored = stored or isinstance(resource, StoredObject)
+            repeated.setdefault(ref, [first]).append(resource)
 
     def folder_of(resource: Resource) -> str:
         folder = around.folders.get(resource) if around else None
@@ -246,20 +244,18 @@ def _resources(
     def argument_of(resource: Resource) -> int:
         return arguments.get(resource.origin.source, 0)
 
-    several = (reading.read(each) for same_name in repeated.values() for each in same_name)
+    several = (
+        each if isinstance(each, Resource) else resource_in(each, reading.made, ref)
+        for ref, same_name in repeated.items()
+        for each in same_name
+    )
     chosen, diagnostics, gaps = one_of_each(several, folder_of, clusters_of, argument_of)
     reading.diagnostics += diagnostics
     reading.gaps += gaps
     found.update({each.ref: each for each in chosen})
-    return StoredWorld(found, reading.made) if stored else tuple(cast("dict[ObjectRef, Resource]", found).values())
-
-
-def _at_home(read: Resource | StoredObject, home: str) -> Resource | StoredObject:
-    """An object with the namespace where it lives."""
-    ref = read.ref._replace(namespace=home)
-    if isinstance(read, StoredObject):
-        return read._replace(ref=ref)
-    return replace(read, ref=ref, namespace_from=read.namespace_from if home else None)
+    if reading.are_all_read:
+        return tuple(cast("dict[ObjectRef, Resource]", found).values())
+    return StoredWorld(found, reading.made)
 
 
 def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:

@@ -18,7 +18,7 @@ from kubectl_policy.sources.outline import (
     mentions_of,
     outline,
 )
-from kubectl_policy.sources.stored import StoredObject
+from kubectl_policy.sources.stored import resource_in
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
 from kubectl_policy.text.documents import DocumentReader
 from kubectl_policy.text.shapes import ShapedDocument
@@ -62,10 +62,10 @@ class Reading:
     def __init__(self, values: Mapping[str, str], lines: Lines | None = None) -> None:
         """Start without having read anything; variables have these values, and `lines` are told what is read."""
         self._values, self._lines = values, lines
-        self._objects: list[Resource | StoredObject] = []
-        # Whether any of them is not read, and of which kind those of each shape are.
+        self._objects: list[Resource | ShapedDocument] = []
+        # Whether any of them is not read, and which shapes need no more than that.
         self._recognised = False
-        self._kinds: dict[Shape, GroupKind | None] = {}
+        self._common: dict[Shape, bool] = {}
         self.listed: set[tuple[GroupKind, str]] = set()
         self.gaps: list[Gap] = []
         self.diagnostics: list[Diagnostic] = []
@@ -114,7 +114,7 @@ class Reading:
     def objects(self) -> list[Resource]:
         """The objects; those that were recognised are read for that."""
         if self._recognised:
-            self._objects = [self.read(each) for each in self._objects]
+            self._objects = [*map(self.read, self._objects)]
             self._recognised = False
         return cast("list[Resource]", self._objects)
 
@@ -123,18 +123,34 @@ class Reading:
         self._objects = [*objects]
 
     @property
-    def recognised(self) -> Sequence[Resource | StoredObject]:
+    def recognised(self) -> Sequence[Resource | ShapedDocument]:
         """The objects, of which those that were recognised are not read."""
         return self._objects
+
+    @property
+    def are_all_read(self) -> bool:
+        """Whether none of the objects was only recognised."""
+        return not self._recognised
+
+    @property
+    def kinds(self) -> frozenset[GroupKind]:
+        """The kinds of the objects."""
+        read = (each.ref.group_kind for each in self._objects if isinstance(each, Resource))
+        return frozenset(read).union(shape.group_kind for shape in self._common)
+
+    def of_kind(self, kind: GroupKind) -> list[Resource]:
+        """The objects of a kind."""
+        found = (each for each in self._objects if kind_of(each) == kind)
+        return [self.read(each) for each in found] if kind in self.kinds else []
 
     @property
     def made(self) -> Callable[[ShapedDocument], Document]:
         """What reads documents that were recognised."""
         return self._documents.made
 
-    def read(self, found: Resource | StoredObject) -> Resource:
+    def read(self, found: Resource | ShapedDocument) -> Resource:
         """An object, whether or not it was only recognised."""
-        return found.resource(self.made) if isinstance(found, StoredObject) else found
+        return found if isinstance(found, Resource) else resource_in(found, self.made)
 
     def leave_out(self, sources: Collection[str]) -> None:
         """Forget what was read in some files."""
@@ -146,7 +162,9 @@ class Reading:
         """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""
         reader = self._kustomized_documents if file.path in self.kustomized else self._documents
         words = reader.words
-        documents = list(reader.read(text) if reader is self._kustomized_documents else reader.recognise(text))
+        documents = list(
+            reader.read(text) if reader is self._kustomized_documents else reader.recognise(text, file.path)
+        )
         if reader.words > words:
             self.with_words.add(file.path)
         if file.path in self.others:
@@ -187,9 +205,8 @@ class Reading:
     def _read_document(self, document: Document | Unread | ShapedDocument, source: str) -> None:
         """Read the object in a document, or the items of a List however deep it is in other Lists."""
         if isinstance(document, ShapedDocument):
-            kind = self._kind_of(document.shape)
-            if kind:
-                self._objects.append(StoredObject(ObjectRef(kind, document.namespace, document.name), document, source))
+            if self._is_common(document.shape):
+                self._objects.append(document)
                 self._recognised = True
                 return
             document = self.made(document)
@@ -210,18 +227,17 @@ class Reading:
                 places = [(item, (*position, number)) for number, item in enumerate(items)]
                 rest.extend((item, place, document.item_lines.get(place, line)) for item, place in reversed(places))
 
-    def _kind_of(self, shape: Shape) -> GroupKind | None:
-        """The kind of the objects of a shape; None where there is more to say of them than that they were read."""
-        if shape not in self._kinds:
-            kind = GroupKind(shape.api_version.rpartition("/")[0], shape.kind)
-            is_common = not (
+    def _is_common(self, shape: Shape) -> bool:
+        """Whether there is no more to say of the objects of a shape than that they were read."""
+        if shape not in self._common:
+            kind = shape.group_kind
+            self._common[shape] = not (
                 kind.group in _CLIENT_SIDE_GROUPS
                 or kind == _KUBECONFIG
-                or _PLACEHOLDER.search(f"{shape.api_version} {shape.kind}")
+                or _PLACEHOLDER.search(f"{shape.api_version} {kind.kind}")
                 or impossible(kind)
             )
-            self._kinds[shape] = kind if is_common else None
-        return self._kinds[shape]
+        return self._common[shape]
 
     def read_object(self, value: Json, origin: Origin, *, listed: bool = False) -> None:
         """Keep an object, or say why none can refer to it; what is no Kubernetes object at all is counted only.
@@ -271,6 +287,11 @@ class Reading:
 
     def _warn(self, rule: str, message: str, origin: Origin, field: str = "") -> None:
         self.diagnostics.append(Diagnostic(rule, "warning", message, field=field, origin=origin))
+
+
+def kind_of(found: Resource | ShapedDocument) -> GroupKind:
+    """The kind of an object, whether or not it was only recognised."""
+    return found.ref.group_kind if isinstance(found, Resource) else found.shape.group_kind
 
 
 def _is_about_others(file: InputFile) -> bool:

@@ -5,34 +5,32 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from kubectl_policy.model import Origin, Resource
+from kubectl_policy.model import ObjectRef, Origin, Resource
 from kubectl_policy.model.fields import time_at
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import World, names_object, sorted_by_kind, text_of
+from kubectl_policy.text.shapes import ShapedDocument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.model import GroupKind
     from kubectl_policy.text import Document
-    from kubectl_policy.text.shapes import Shape, ShapedDocument
+    from kubectl_policy.text.shapes import Shape
 
     Made: TypeAlias = Callable[[ShapedDocument], Document]
 
 
-class StoredObject(NamedTuple):
-    """An object that was recognised and not read: its name, and the document that it is in a source."""
-
-    ref: ObjectRef
-    document: ShapedDocument
-    source: str
-
-    def resource(self, made: Made) -> Resource:
-        """The object."""
-        document = made(self.document)
-        raw = document.value if isinstance(document.value, dict) else {}
-        created = time_at(raw, "metadata.creationTimestamp")
-        return Resource(ref=self.ref, origin=Origin(self.source, document.line), raw=raw, created=created)
+def resource_in(found: ShapedDocument, made: Made, ref: ObjectRef | None = None) -> Resource:
+    """The object in a document, by the name that it has there unless another is given."""
+    document = made(found)
+    raw = document.value if isinstance(document.value, dict) else {}
+    return Resource(
+        ref=ref or ObjectRef(found.shape.group_kind, found.namespace, found.name),
+        origin=Origin(found.written.source, document.line),
+        raw=raw,
+        created=time_at(raw, "metadata.creationTimestamp"),
+    )
 
 
 class StoredWorld(World):
@@ -40,20 +38,20 @@ class StoredWorld(World):
 
     is_narrow = True
 
-    def __init__(self, objects: Mapping[ObjectRef, Resource | StoredObject], made: Made) -> None:
+    def __init__(self, objects: Mapping[ObjectRef, Resource | ShapedDocument], made: Made) -> None:
         """By the names of all; what was stored is `made` from its shape."""
         self._objects, self._made = objects, made
         self._read: dict[ObjectRef, Resource] = {}
-        self._texts: dict[GroupKind, Sequence[tuple[ObjectRef, str]]] = {}
+        self._kinds: dict[GroupKind, Sequence[tuple[ObjectRef, ShapedDocument | _Text]]] = {}
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object of a name; None if there is none."""
         read = self._read.get(ref)
         if read is None:
             found = self._objects.get(ref)
-            if not isinstance(found, StoredObject):
+            if not isinstance(found, ShapedDocument):
                 return found
-            read = self._read[ref] = found.resource(self._made)
+            read = self._read[ref] = resource_in(found, self._made, ref)
         return read
 
     def has(self, ref: ObjectRef) -> bool:
@@ -88,7 +86,7 @@ class StoredWorld(World):
         return tuple(
             ref
             for ref, found in self._objects.items()
-            if ref.namespace in homeless or (not isinstance(found, StoredObject) and is_unknown(ref.name))
+            if ref.namespace in homeless or (not isinstance(found, ShapedDocument) and is_unknown(ref.name))
         )
 
     def examples(self, kind: GroupKind) -> Iterable[Resource]:
@@ -96,10 +94,10 @@ class StoredWorld(World):
         shapes: set[Shape] = set()
         for ref in self.names_of(kind):
             found = self._objects[ref]
-            if isinstance(found, StoredObject):
-                if found.document.shape in shapes:
+            if isinstance(found, ShapedDocument):
+                if found.shape in shapes:
                     continue
-                shapes.add(found.document.shape)
+                shapes.add(found.shape)
             resource = self.get(ref)
             if resource:
                 yield resource
@@ -109,9 +107,9 @@ class StoredWorld(World):
         name, namespace = obj.name, obj.namespace
         return [
             ref
-            for ref, text in self._texts_of(kind)
-            if name in text and (ref.namespace == namespace or namespace in text)
-            if names_object(ref, obj, *self._said(ref))
+            for ref, there in self._all_of(kind)
+            if there.mentions(name) and (ref.namespace == namespace or there.mentions(namespace))
+            if names_object(ref, obj, *there.said())
         ]
 
     def having(self, kind: GroupKind, fields: Collection[str]) -> Sequence[ObjectRef]:
@@ -120,8 +118,8 @@ class StoredWorld(World):
         found: list[ObjectRef] = []
         for ref in self.names_of(kind):
             there = self._objects[ref]
-            if isinstance(there, StoredObject):
-                shape = there.document.shape
+            if isinstance(there, ShapedDocument):
+                shape = there.shape
                 if shape not in texts:
                     texts[shape] = any(field in shape.words for field in fields)
                 has = texts[shape]
@@ -132,17 +130,24 @@ class StoredWorld(World):
                 found.append(ref)
         return found
 
-    def _texts_of(self, kind: GroupKind) -> Sequence[tuple[ObjectRef, str]]:
-        """The objects of a kind with what is written in them."""
-        if kind not in self._texts:
+    def _all_of(self, kind: GroupKind) -> Sequence[tuple[ObjectRef, ShapedDocument | _Text]]:
+        if kind not in self._kinds:
             found = ((ref, self._objects[ref]) for ref in self.names_of(kind))
-            self._texts[kind] = [
-                (ref, there.document.text if isinstance(there, StoredObject) else text_of(there.raw))
-                for ref, there in found
+            self._kinds[kind] = [
+                (ref, there if isinstance(there, ShapedDocument) else _Text(text_of(there.raw))) for ref, there in found
             ]
-        return self._texts[kind]
+        return self._kinds[kind]
 
-    def _said(self, ref: ObjectRef) -> Iterable[str]:
-        """The texts in an object, of one that was recognised without its own name and namespace."""
-        found = self._objects[ref]
-        return found.document.said() if isinstance(found, StoredObject) else [text_of(found.raw)]
+
+class _Text(NamedTuple):
+    """What is written in an object that was read."""
+
+    text: str
+
+    def mentions(self, word: str) -> bool:
+        """Whether a word is written anywhere in it."""
+        return word in self.text
+
+    def said(self) -> tuple[str, ...]:
+        """All of it."""
+        return (self.text,)

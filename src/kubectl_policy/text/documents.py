@@ -13,7 +13,7 @@ from kubectl_policy.model import FieldPath, Problem
 from kubectl_policy.model.values import value
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
 from kubectl_policy.text.places import parts_of, places, repeated_key
-from kubectl_policy.text.shapes import PATIENCE, ShapedDocument, Shapes
+from kubectl_policy.text.shapes import PATIENCE, ShapedDocument, Shapes, Written
 from kubectl_policy.text.yaml_reader import YamlReader
 
 if TYPE_CHECKING:
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 # At some 8 MB/s a larger document takes seconds and, as values, ten times its size; `kubectl get -o json` is read fast.
 MAX_YAML_SIZE: Final = 32 * 2**20
 
-# What is cut here has lines that end otherwise, directives, or documents that end before the next one begins.
-_UNCOMMON: Final = ("%", ".")
+_MARKER: Final = "---\n"
 _CUT: Final = "\n---\n"
-_LINE_BREAK: Final = "\n"
 
 _JSON_START: Final = re.compile(r"(?:---)?\s*(?=[\[{])")
 
@@ -55,30 +53,31 @@ class DocumentReader:
 
     def made(self, document: ShapedDocument) -> Document:
         """A document that was recognised."""
-        return document.shape.document(document.text, document.line, self._yaml.scalars)
+        return document.shape.document(document, self._yaml.scalars)
 
-    def recognise(self, text: str) -> Iterator[Document | Unread | ShapedDocument]:
-        """The same, but that documents of a known shape are not made."""
-        if text[:1] in _UNCOMMON or any(f"\n{start}" in text for start in _UNCOMMON) or "\r" in text:
+    def recognise(self, text: str, source: str = "") -> Iterator[Document | Unread | ShapedDocument]:
+        """The same, but that documents of a known shape are not made; the text is that of a source."""
+        if _is_uncommon(text):
             yield from self._read_parts(text, 1)
             return
-        shaped_at, line = self._shapes.of, 1
-        marker = ""
-        if text.startswith(_CUT[1:]):
-            marker, text, line = _CUT[1:], text[len(_CUT) - 1 :], 2
-        end = "\n" if text.endswith("\n") else ""
-        parts = text.removesuffix("\n").split(_CUT)
-        last = len(parts) - 1
-        for place, part in enumerate(parts):
-            shaped = shaped_at(part, line)
+        written, shaped_at, find = Written(text, source), self._shapes.at, text.find
+        # A part starts behind the marker of a document, if it has one.
+        start, line, marker = (len(_MARKER), 2, len(_MARKER)) if text.startswith(_MARKER) else (0, 1, 0)
+        last = len(text) - text.endswith("\n")
+        while True:
+            cut = find(_CUT, start)
+            end = cut if cut >= 0 else max(start, last)
+            shaped = shaped_at(written, start, end, line)
             if shaped:
                 yield shaped
                 line += shaped.shape.height + 2
             else:
-                whole = f"{marker}{part}{end if place == last else _LINE_BREAK}"
+                whole = text[start - marker : end + 1]
                 yield from self._read_parts(whole, line - 1 if marker else line)
-                line += part.count("\n") + 2
-            marker = _CUT[1:]
+                line += text.count("\n", start, end) + 2
+            if cut < 0:
+                return
+            start, marker = cut + len(_CUT), len(_MARKER)
 
     def _read_parts(self, text: str, line: int) -> Iterator[Document | Unread]:
         for part, first_line in parts_of(text):
@@ -116,6 +115,11 @@ class DocumentReader:
                 f"a YAML document of more than {MAX_YAML_SIZE >> 20} MiB: split it, or write JSON, which is read fast",
             )
         yield from self._yaml.read(text, line)
+
+
+def _is_uncommon(text: str) -> bool:
+    """Whether a text has lines that end otherwise, directives, or documents that end before the next one begins."""
+    return "\r" in text or text.startswith("%") or ("%" in text and "\n%" in text) or "..." in text
 
 
 @value(kw_only=True)

@@ -14,7 +14,9 @@ from array import array
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
+from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import same_json
+from kubectl_policy.model.values import value
 from kubectl_policy.model.world import words_of
 from kubectl_policy.text import Document
 from kubectl_policy.text.plain_yaml import read_plain
@@ -26,11 +28,12 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
 
 # A name, not in capitals alone: what stands for something else is written like these (see `model/unknown.py`).
-_NAME: Final = r"(?![-0-9.]*+[A-Z][-A-Z0-9.]*+(?![-\w.]))[a-zA-Z0-9](?:[-a-zA-Z0-9.]*[a-zA-Z0-9])?"
+_NAME: Final = r"(?:[a-z]|[A-Z](?=[-A-Z0-9.]*+[a-z]))[-a-zA-Z0-9.]*+(?<![-.])"
+_NUMBERED: Final = r"[0-9](?![-0-9.]*+[A-Z][-A-Z0-9.]*+(?![-\w.]))[-a-zA-Z0-9.]*+(?<![-.])"
 # Text that no name is like, for one of these characters in it, and that stands for nothing else.
 _ODD: Final = "_/+=~()@ :"
 _NO_CRY: Final = r"(?![A-Z0-9]++(?:_[A-Z0-9]++)++(?:[\"']|$))"
-_NO_WORD: Final = r"(?!(?i:true|false|null|[yn]|yes|no|on|off)(?![-\w.]))"
+_NO_WORD: Final = r"(?![tfnyoTFNYO](?i:rue|alse|ull|es|o|n|ff)?(?![-\w.]))"
 
 
 class _Sort(NamedTuple):
@@ -49,7 +52,7 @@ class _Sort(NamedTuple):
 
 
 _SORTS: Final = (
-    _Sort("\x01", rf"{_NO_WORD}(?=[a-zA-Z]){_NAME}"),
+    _Sort("\x01", _NO_WORD + _NAME),
     _Sort("\x02", r"(?:0|[1-9][0-9]{0,17}+)", is_text=False, is_name=False),
     _Sort("\x03", r"[0-9]++(?![exbo])[a-z][a-zA-Z]*+"),
     _Sort(
@@ -58,9 +61,9 @@ _SORTS: Final = (
         is_name=False,
         end="$",
     ),
-    _Sort("\x05", rf"(?:\*\.)?{_NAME}", '"'),
+    _Sort("\x05", rf"(?:\*\.)?(?:{_NAME}|{_NUMBERED})", '"'),
     _Sort("\x06", rf"{_NO_CRY}(?=[^\"{_ODD}]*+[{_ODD}])[ !#%-;=?-Z^-z|~]++", '"', is_name=False),
-    _Sort("\x07", rf"(?:\*\.)?{_NAME}", "'"),
+    _Sort("\x07", rf"(?:\*\.)?(?:{_NAME}|{_NUMBERED})", "'"),
     _Sort("\x08", rf"{_NO_CRY}(?=[^'{_ODD}]*+[{_ODD}])[ -#%&(-;=?-Z^-z|~]++", "'", is_name=False),
 )
 _BY_MARK: Final = {sort.mark: sort for sort in _SORTS}
@@ -90,9 +93,9 @@ _Node: TypeAlias = "int | tuple[Json] | dict[str, _Node] | list[_Node]"
 class Shape:
     """What documents have in common that differ in some of their scalars alone.
 
-    All of them are objects of one kind: `api_version` and `kind`; `words` are the texts and keys that they have in
-    common, and `height` is the number of line breaks in each. `name` and `namespace` are the places of these among the
-    scalars, the latter -1 if there is none.
+    All of them are objects of one kind and version: `api_version` and `group_kind`; `words` are the texts and keys that
+    they have in common, and `height` is the number of line breaks in each. `name` and `namespace` are the places of
+    these among the scalars, the latter -1 if there is none.
     """
 
     def __init__(self, marked: str, node: dict[str, _Node], words: str, lines: array[int]) -> None:
@@ -113,7 +116,8 @@ class Shape:
         self._value: Callable[[list[Json]], Json] = partial(_filled, node)
         self._made = 0
         metadata = node.get("metadata")
-        self.api_version, self.kind = (_word(node.get(key)) for key in ("apiVersion", "kind"))
+        self.api_version, kind = (_word(node.get(key)) for key in ("apiVersion", "kind"))
+        self.group_kind = GroupKind(self.api_version.rpartition("/")[0], kind)
         inside = metadata if isinstance(metadata, dict) else {}
         name, namespace = inside.get("name"), inside.get("namespace", -1)
         if not (isinstance(name, int) and isinstance(namespace, int)) or "items" in node:
@@ -122,36 +126,54 @@ class Shape:
             raise ValueError
         self.name, self.namespace = name, namespace
 
-    def scalars(self, text: str) -> tuple[str, ...]:
-        """The scalars of a document of this shape as they are written, without quotes; none of what is another one."""
-        match = self.match(text)
-        return match.groups() if match else ()
-
-    def document(self, text: str, line: int, scalars: PlainScalars) -> Document:
-        """A document of this shape of which the text starts on a line."""
-        values: list[Json] = list(self.scalars(text))
+    def document(self, found: ShapedDocument, scalars: PlainScalars) -> Document:
+        """A document of this shape that was found."""
+        values: list[Json] = list(found.scalars)
         for place in self._plain:
             values[place] = scalars[cast("str", values[place])]
-        lines = array("L", [line + each for each in self._lines])
+        lines = array("L", [found.line + each for each in self._lines])
         self._made += 1
         if self._made == _MANY and _depth(self._node) < _DEEP:
             self._value = _maker(self._node)
         return Document(value=self._value(values), line=lines[0], value_lines=lines)
 
 
+@value()
+class Written:
+    """A text, and the source that it is of."""
+
+    text: str
+    source: str = ""
+
+
 class ShapedDocument(NamedTuple):
-    """A document of a known shape that was not read: its text, the line (from 1) on which that starts, and its name."""
+    """A document of a known shape that was found and not read.
+
+    Where it starts and ends in what is `written`, the line (from 1) on which it starts, and how its object is called.
+    """
 
     shape: Shape
-    text: str
+    written: Written
+    start: int
+    end: int
     line: int
     name: str
     namespace: str
 
+    @property
+    def scalars(self) -> tuple[str, ...]:
+        """Its scalars as they are written, without quotes."""
+        match = self.shape.match(self.written.text, self.start, self.end)
+        return match.groups() if match else ()
+
+    def mentions(self, word: str) -> bool:
+        """Whether a word is written anywhere in it."""
+        return self.written.text.find(word, self.start, self.end) >= 0
+
     def said(self) -> tuple[str, ...]:
         """What it says beside its own name and namespace, in some texts."""
-        scalars, own = self.shape.scalars(self.text), (self.shape.name, self.shape.namespace)
-        return (self.shape.words, "\n".join(text for place, text in enumerate(scalars) if place not in own))
+        own = (self.shape.name, self.shape.namespace)
+        return (self.shape.words, "\n".join(text for place, text in enumerate(self.scalars) if place not in own))
 
 
 class Shapes:
@@ -166,22 +188,22 @@ class Shapes:
         self._last: Shape | None = None
         self._namespaces: dict[str, str] = {}
 
-    def of(self, text: str, line: int) -> ShapedDocument | None:
-        """A document that starts on a line; None where it has no shape, or none is known yet."""
-        shape = self._next.get(self._last)
-        match = shape.match(text) if shape else None
+    def at(self, written: Written, start: int, end: int, line: int) -> ShapedDocument | None:
+        """The document between two places of a text; None where it has no shape, or none is known yet."""
+        text, shape = written.text, self._next.get(self._last)
+        match = shape.match(text, start, end) if shape else None
         if match is None:
-            shape = self._looked_up(text) if len(text) <= _MAX_SIZE else None
-            match = shape.match(text) if shape else None
+            shape = self._looked_up(text[start:end]) if end - start <= _MAX_SIZE else None
+            match = shape.match(text, start, end) if shape else None
             if shape:
                 self._next[self._last] = shape
         self._last = shape
         if shape is None or match is None:
             return None
         namespace = match[shape.namespace + 1] if shape.namespace >= 0 else ""
-        return ShapedDocument(
-            shape, text, line, match[shape.name + 1], self._namespaces.setdefault(namespace, namespace)
-        )
+        # Few namespaces have many objects: each is kept once.
+        namespace = self._namespaces.setdefault(namespace, namespace)
+        return ShapedDocument(shape, written, start, end, line, match[shape.name + 1], namespace)
 
     def _looked_up(self, text: str) -> Shape | None:
         marked = _SCALAR.sub(lambda found: _marked(found.lastindex or 1), text)
@@ -225,7 +247,8 @@ def shape_of(text: str, marked: str) -> Shape | None:
         shape = Shape(marked, node, words, array("L", read.value_lines or ()))
     except ValueError:
         return None
-    made = shape.document(text, 0, PlainScalars())
+    found = ShapedDocument(shape, Written(text), 0, len(text), 0, "", "")
+    made = shape.document(found, PlainScalars())
     return shape if same_json(made.value, itself.value) and made.value_lines == itself.value_lines else None
 
 
