@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.topology import Implementation, Topology, attached_hostnames
+from kubectl_policy.topology.gateway.hostnames import covers
 from tests.build import allow, gateway, gateway_class, index, listener, listener_set, node, parent, ref, route
 from tests.fakes import Controllers
 
@@ -115,3 +117,23 @@ def test_only_the_route_that_is_asked_for_counts() -> None:
     """Others may be attached."""
     world = Topology(index(route("r"), route("other", parents=[]), wide(), complete=True))
     assert attached_hostnames(world, WIDE, ref("HTTPRoute", "other")) == ()
+
+
+@pytest.mark.parametrize("implementation", [Implementation(), UNISOLATED], ids=["isolated", "not isolated"])
+def test_hostnames_are_looked_up(implementation: Implementation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a route on each of many listeners of one port, no name is compared with all others."""
+    compared = list[str]()
+
+    def counting(pattern: str, name: str) -> bool:
+        compared.append(name)
+        return covers(pattern, name)
+
+    monkeypatch.setattr(sys.modules[attached_hostnames.__module__], "covers", counting)
+    domains = [f"{n}.example.com" for n in range(40)]
+    listeners = [listener(f"l{n}", hostname=f"*.{domain}") for n, domain in enumerate(domains)]
+    routes = [route(f"r{n}", hostnames=[f"a.{domain}", f"*.b.{domain}"]) for n, domain in enumerate(domains)]
+    topology = Topology(index(gateway("g", *listeners), *routes), implementation)
+    for n, each in enumerate(routes):
+        found = attached_hostnames(topology, node("Gateway", "g", f"l{n}"), each.ref)
+        assert found == (f"*.b.{domains[n]}", f"a.{domains[n]}")
+    assert len(compared) <= 2 * len(listeners)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import NodeRef
 from kubectl_policy.topology.gateway.gateways import ISOLATION
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
-from kubectl_policy.topology.gateway.hostnames import covers, intersection, may_cover
+from kubectl_policy.topology.gateway.hostnames import around, covers, intersection, may_cover
 from kubectl_policy.topology.references import hostnames_of
 
 if TYPE_CHECKING:
@@ -51,10 +51,14 @@ def attached_hostnames(
 
 def is_left_to_others(topology: Topology, listener: Listener, name: str) -> bool:
     """Whether requests for a hostname go to another listener on the port, which is more specific about it."""
-    others = topology.gateways.narrower_hostnames(listener)
-    if others and topology.gateways.supports(listener.gateway, ISOLATION):
-        return any(covers(other, name) for other in others)
-    return name.lower() in others
+    on_port = topology.gateways.hostnames_on_port_of(listener)
+    if not on_port:
+        return False
+    if topology.gateways.supports(listener.gateway, ISOLATION):
+        others = [other for wider in around(name) for other in on_port.get(wider, ()) if covers(other, name)]
+    else:
+        others = [other for other in on_port.get(name.lower(), ()) if other == name.lower()]
+    return any(other != listener.hostname and covers(listener.hostname, other) for other in others)
 
 
 def _is_attached(topology: Topology, listener: NodeRef, route: ObjectRef, *, counted: bool) -> bool:

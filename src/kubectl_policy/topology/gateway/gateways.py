@@ -12,7 +12,7 @@ from kubectl_policy.model.index import grouped
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.model.values import field, value
 from kubectl_policy.topology.gateway.conflicts import conflicts_among, has_unknowns, possible_conflict
-from kubectl_policy.topology.gateway.hostnames import covers
+from kubectl_policy.topology.gateway.hostnames import comparable
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, lets_in_namespace, listeners_in
 from kubectl_policy.topology.references import (
     GATEWAY,
@@ -82,7 +82,7 @@ class Gateways:
         self._by_port: dict[ObjectRef, dict[Port | None, list[Listener]]] = {}
         self._conflicts: dict[ObjectRef, Mapping[NodeRef, Conflict]] = {}
         self._unknown_on: dict[ObjectRef, Sequence[Listener]] = {}
-        self._narrower: dict[NodeRef, tuple[str, ...]] = {}
+        self._hostnames: dict[tuple[ObjectRef, Port | None], Mapping[str, tuple[str, ...]]] = {}
         self._kinds: dict[NodeRef, tuple[GroupKind, ...]] = {}
 
     def gateway_of(self, obj: ObjectRef) -> ObjectRef | None:
@@ -191,12 +191,14 @@ class Gateways:
                     by_port.setdefault(each.port, []).append(each)
         return self._by_port[whole].get(listener.port, ())
 
-    def narrower_hostnames(self, listener: Listener) -> tuple[str, ...]:
-        """The hostnames of other listeners on the port, of the same Gateway, that lie within a listener's."""
-        if listener.node not in self._narrower:
-            own, others = listener.hostname, (other.hostname for other in self.on_port_of(listener))
-            self._narrower[listener.node] = tuple(name for name in others if name != own and covers(own, name))
-        return self._narrower[listener.node]
+    def hostnames_on_port_of(self, listener: Listener) -> Mapping[str, tuple[str, ...]]:
+        """The hostnames on the port of a listener, by how they are compared; none if all are its own."""
+        where = (listener.gateway or listener.node.object, listener.port)
+        if where not in self._hostnames:
+            names = dict.fromkeys(other.hostname for other in self.on_port_of(listener))
+            several = names if len(names) > 1 else ()
+            self._hostnames[where] = grouped((comparable(name), name) for name in several)
+        return self._hostnames[where]
 
     def _by_node(self, obj: ObjectRef) -> Mapping[NodeRef, Listener]:
         if obj not in self._listeners:

@@ -49,7 +49,7 @@ def covers(pattern: str, name: str) -> bool:
     """Whether a name is known to match every host that another one matches; equal placeholders are equal."""
     if pattern == name:
         return True
-    pattern, name = _comparable(pattern), _comparable(name)
+    pattern, name = comparable(pattern), comparable(name)
     # `*.a.example.com` ends with `.example.com` as well, so a wildcard inside another one needs no case of its own.
     return (
         not pattern
@@ -63,18 +63,26 @@ def covers(pattern: str, name: str) -> bool:
     )
 
 
+def around(name: str) -> Iterator[str]:
+    """The names that cover one, in the way in which names are compared, but for the empty one."""
+    name = comparable(name)
+    yield name
+    yield from (f"*{name[place:]}" for place in range(1, len(name)) if name[place] == ".")
+
+
 def may_cover(pattern: str, name: str) -> bool:
     """Whether a name may match every host that another one matches, once both are known."""
     return covers(pattern, name) or _may_intersect(pattern, name)
 
 
-def _comparable(name: str) -> str:
+def comparable(name: str) -> str:
+    """A name as names are compared."""
     return name if is_unknown_hostname(name) else name.lower()
 
 
 def _may_intersect(one: str, other: str) -> bool:
     """Whether two names of which one is not known may have a host in common: what is known of both fits together."""
-    unknown, known = (one, other) if is_unknown_hostname(one) else (other, _comparable(one))
+    unknown, known = (one, other) if is_unknown_hostname(one) else (other, comparable(one))
     if not is_unknown_hostname(unknown) or same_places(one, other):
         return False
     if is_unknown_hostname(known) or known.startswith("*."):
