@@ -279,7 +279,7 @@ def test_names(head: str, names: list[str]) -> None:
         (things("", "", between="--- # more\n"), []),
         (things("", "", between="---\t\n"), []),
         (things("", "", between="---\r\n"), []),
-        (things("", "", between="...\n---\n"), []),
+        (things("", "", between="...\n---\n"), ["n0", "n1"]),
         (things("", "", between="...\n%YAML 1.1\n---\n"), []),
         ("%YAML 1.1\n---\n" + things("", ""), []),
         (things("", "").replace("\n", "\r\n"), []),

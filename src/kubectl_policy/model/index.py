@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
@@ -18,7 +17,7 @@ from kubectl_policy.model.rules import rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
 from kubectl_policy.model.values import replace
-from kubectl_policy.model.world import MANY, words_of, world_of
+from kubectl_policy.model.world import MANY, inside, words_of, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -113,9 +112,7 @@ class Index:
 
     def names_in(self, group_kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
         """The names of the objects of a kind in one namespace (empty for a cluster-scoped kind), sorted."""
-        names = self.world.names_of(group_kind)
-        first = bisect_left(names, ObjectRef(group_kind, namespace, ""))
-        return names[first : bisect_left(names, ObjectRef(group_kind, namespace + "\0", ""), first)]
+        return inside(self.world.names_of(group_kind), group_kind, namespace)
 
     def namespaces_of(self, group_kind: GroupKind) -> tuple[str, ...]:
         """The namespaces with an object of a kind, sorted."""

@@ -7,17 +7,19 @@ answer is the same for both.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, overload
 
+from kubectl_policy.model.refs import ObjectRef
 from kubectl_policy.model.unknown import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.model.fields import Json
-    from kubectl_policy.model.refs import GroupKind, ObjectRef
+    from kubectl_policy.model.refs import GroupKind
     from kubectl_policy.model.snapshot import Resource
 
 # Who asks a world so many times asks for all: with each question it takes a look at the text of every object of a kind.
@@ -222,6 +224,12 @@ def sorted_by_kind(refs: Iterable[ObjectRef]) -> dict[GroupKind, list[ObjectRef]
     for each in found.values():
         each.sort()
     return found
+
+
+def inside(names: Sequence[ObjectRef], kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
+    """Of the sorted names of the objects of a kind, those in one namespace."""
+    first = bisect_left(names, ObjectRef(kind, namespace, ""))
+    return names[first : bisect_left(names, ObjectRef(kind, namespace + "\0", ""), first)]
 
 
 def names_object(holder: ObjectRef, obj: ObjectRef, *texts: str) -> bool:

@@ -140,8 +140,9 @@ class Reading:
 
     def of_kind(self, kind: GroupKind) -> list[Resource]:
         """The objects of a kind."""
-        found = (each for each in self._objects if kind_of(each) == kind)
-        return [self.read(each) for each in found] if kind in self.kinds else []
+        if any(shape.group_kind == kind for shape in self._common):
+            return [self.read(each) for each in self._objects if kind_of(each) == kind]
+        return [each for each in self._objects if isinstance(each, Resource) and each.ref.group_kind == kind]
 
     @property
     def made(self) -> Callable[[ShapedDocument], Document]:

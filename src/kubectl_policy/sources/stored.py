@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kubectl_policy.model import ObjectRef, Origin, Resource
 from kubectl_policy.model.fields import time_at
+from kubectl_policy.model.index import grouped
 from kubectl_policy.model.unknown import is_unknown
-from kubectl_policy.model.world import World, names_object, sorted_by_kind, text_of
+from kubectl_policy.model.world import World, inside, names_object, sorted_by_kind, text_of
 from kubectl_policy.text.shapes import ShapedDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.text import Document
@@ -39,10 +42,23 @@ class StoredWorld(World):
     is_narrow = True
 
     def __init__(self, objects: Mapping[ObjectRef, Resource | ShapedDocument], made: Made) -> None:
-        """By the names of all; what was stored is `made` from its shape."""
+        """By the names of all, in the order of their sources; what was recognised is `made` from its shape."""
         self._objects, self._made = objects, made
         self._read: dict[ObjectRef, Resource] = {}
-        self._kinds: dict[GroupKind, Sequence[tuple[ObjectRef, ShapedDocument | _Text]]] = {}
+        self._names: dict[GroupKind, Sequence[ObjectRef]] = {}
+        self._shapes: dict[Shape, list[ObjectRef]] = {}
+        # What is written in the objects that were read already.
+        self._texts: dict[ObjectRef, str] = {}
+        for ref, found in objects.items():
+            if isinstance(found, ShapedDocument):
+                refs = self._shapes.get(found.shape)
+                if refs is None:
+                    self._shapes[found.shape] = [ref]
+                else:
+                    refs.append(ref)
+            else:
+                self._read[ref] = found
+        self._said: dict[str, Mapping[GroupKind, Sequence[ObjectRef]]] = {}
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object of a name; None if there is none."""
@@ -50,7 +66,7 @@ class StoredWorld(World):
         if read is None:
             found = self._objects.get(ref)
             if not isinstance(found, ShapedDocument):
-                return found
+                return None
             read = self._read[ref] = resource_in(found, self._made, ref)
         return read
 
@@ -67,87 +83,110 @@ class StoredWorld(World):
         return len(self._objects)
 
     @cached_property
-    def _by_kind(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
-        return sorted_by_kind(self._objects)
+    def _plain(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
+        """The objects that were read already, by kind."""
+        return sorted_by_kind(ref for ref, found in self._objects.items() if not isinstance(found, ShapedDocument))
+
+    @cached_property
+    def _by_kind(self) -> Mapping[GroupKind, Sequence[Shape]]:
+        """The shapes of the objects of a kind."""
+        return grouped((shape.group_kind, shape) for shape in self._shapes)
 
     @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
         """The kinds of which there are objects, sorted."""
-        return tuple(sorted(self._by_kind))
+        return tuple(sorted({*self._plain, *self._by_kind}))
 
     def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
         """The names of the objects of a kind, sorted by namespace and name; none of them is read."""
-        return self._by_kind.get(kind, ())
+        if kind not in self._names:
+            shaped = (ref for shape in self._by_kind.get(kind, ()) for ref in self._shapes[shape])
+            self._names[kind] = sorted((*shaped, *self._plain.get(kind, ())))
+        return self._names[kind]
 
     @cached_property
     def with_unknown_names(self) -> tuple[ObjectRef, ...]:
         """The objects of which the name or the namespace is to be filled in; no name is that was recognised."""
         homeless = {namespace for namespace in self.namespaces if is_unknown(namespace)}
-        return tuple(
-            ref
-            for ref, found in self._objects.items()
-            if ref.namespace in homeless or (not isinstance(found, ShapedDocument) and is_unknown(ref.name))
-        )
+        plain = (ref for refs in self._plain.values() for ref in refs if is_unknown(ref.name))
+        return tuple(ref for ref in self._objects if ref.namespace in homeless) if homeless else tuple(plain)
 
     def examples(self, kind: GroupKind) -> Iterable[Resource]:
         """Those that were read, and one of each shape."""
-        shapes: set[Shape] = set()
-        for ref in self.names_of(kind):
-            found = self._objects[ref]
-            if isinstance(found, ShapedDocument):
-                if found.shape in shapes:
-                    continue
-                shapes.add(found.shape)
-            resource = self.get(ref)
-            if resource:
-                yield resource
+        firsts = (min(self._shapes[shape]) for shape in self._by_kind.get(kind, ()))
+        return filter(None, map(self.get, sorted((*firsts, *self._plain.get(kind, ())))))
+
+    def having(self, kind: GroupKind, fields: Collection[str]) -> Sequence[ObjectRef]:
+        """The objects of a kind that may have one of some fields anywhere, sorted."""
+        found = [
+            ref
+            for shape in self._by_kind.get(kind, ())
+            if any(field in shape.words for field in fields)
+            for ref in self._shapes[shape]
+        ]
+        found += (ref for ref in self._plain.get(kind, ()) if any(field in self._text(ref) for field in fields))
+        return sorted(found)
 
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted: in its own namespace, or together with that."""
         name, namespace = obj.name, obj.namespace
-        return [
-            ref
-            for ref, there in self._all_of(kind)
-            if there.mentions(name) and (ref.namespace == namespace or there.mentions(namespace))
-            if names_object(ref, obj, *there.said())
-        ]
+        if not namespace:
+            return [ref for ref in self._mentioning(name).get(kind, ()) if self._names_object(ref, obj)]
+        near = [ref for ref in inside(self.names_of(kind), kind, namespace) if self._mentions(ref, name)]
+        elsewhere = (ref for ref in self._mentioning(namespace).get(kind, ()) if ref.namespace != namespace)
+        far = [ref for ref in elsewhere if self._mentions(ref, name)]
+        return [ref for ref in (sorted((*near, *far)) if far else near) if self._names_object(ref, obj)]
 
-    def having(self, kind: GroupKind, fields: Collection[str]) -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields anywhere, sorted."""
-        texts: dict[Shape, bool] = {}
-        found: list[ObjectRef] = []
-        for ref in self.names_of(kind):
-            there = self._objects[ref]
-            if isinstance(there, ShapedDocument):
-                shape = there.shape
-                if shape not in texts:
-                    texts[shape] = any(field in shape.words for field in fields)
-                has = texts[shape]
-            else:
-                text = text_of(there.raw)
-                has = any(field in text for field in fields)
-            if has:
-                found.append(ref)
-        return found
+    def _mentions(self, ref: ObjectRef, word: str) -> bool:
+        found = self._objects[ref]
+        return found.mentions(word) if isinstance(found, ShapedDocument) else word in self._text(ref)
 
-    def _all_of(self, kind: GroupKind) -> Sequence[tuple[ObjectRef, ShapedDocument | _Text]]:
-        if kind not in self._kinds:
-            found = ((ref, self._objects[ref]) for ref in self.names_of(kind))
-            self._kinds[kind] = [
-                (ref, there if isinstance(there, ShapedDocument) else _Text(text_of(there.raw))) for ref, there in found
-            ]
-        return self._kinds[kind]
+    def _names_object(self, ref: ObjectRef, obj: ObjectRef) -> bool:
+        found = self._objects[ref]
+        return names_object(ref, obj, *(found.said() if isinstance(found, ShapedDocument) else [self._text(ref)]))
+
+    def _text(self, ref: ObjectRef) -> str:
+        if ref not in self._texts:
+            self._texts[ref] = text_of(self._read[ref].raw)
+        return self._texts[ref]
+
+    def _mentioning(self, word: str) -> Mapping[GroupKind, Sequence[ObjectRef]]:
+        """The objects in which a word is written anywhere, by kind: a look at the texts and not at each object."""
+        if word not in self._said:
+            found = [ref for written in self._sources for ref in written.mentioning(word)]
+            found += (ref for refs in self._plain.values() for ref in refs if word in self._text(ref))
+            self._said[word] = sorted_by_kind(found)
+        return self._said[word]
+
+    @cached_property
+    def _sources(self) -> Sequence[_Source]:
+        """What was recognised, by the texts in which it is."""
+        sources: dict[int, _Source] = {}
+        for ref, found in self._objects.items():
+            if isinstance(found, ShapedDocument):
+                source = sources.get(id(found.written))
+                if source is None:
+                    source = sources[id(found.written)] = _Source(found.written.text, [], [])
+                source.refs.append(ref)
+                source.documents.append(found)
+        return tuple(sources.values())
 
 
-class _Text(NamedTuple):
-    """What is written in an object that was read."""
+class _Source(NamedTuple):
+    """A text and the objects that were recognised in it, in their order."""
 
     text: str
+    refs: list[ObjectRef]
+    documents: list[ShapedDocument]
 
-    def mentions(self, word: str) -> bool:
-        """Whether a word is written anywhere in it."""
-        return word in self.text
-
-    def said(self) -> tuple[str, ...]:
-        """All of it."""
-        return (self.text,)
+    def mentioning(self, word: str) -> Iterator[ObjectRef]:
+        """Those in which a word is written anywhere."""
+        at = self.text.find(word)
+        while at >= 0:
+            place = bisect_right(self.documents, at, key=attrgetter("start")) - 1
+            found = self.documents[place] if place >= 0 else None
+            if found and at < found.end:
+                yield self.refs[place]
+                at = self.text.find(word, found.end)
+            else:
+                at = self.text.find(word, at + 1)

@@ -118,8 +118,8 @@ class DocumentReader:
 
 
 def _is_uncommon(text: str) -> bool:
-    """Whether a text has lines that end otherwise, directives, or documents that end before the next one begins."""
-    return "\r" in text or text.startswith("%") or ("%" in text and "\n%" in text) or "..." in text
+    """Whether a text has lines that end otherwise, or directives, which stand in front of a document's marker."""
+    return "\r" in text or text.startswith("%") or ("%" in text and "\n%" in text)
 
 
 @value(kw_only=True)
