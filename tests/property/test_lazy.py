@@ -87,7 +87,7 @@ def _named(ref: ObjectRef) -> tuple[str, ...]:
     return (f"{words}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()))
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(15))
 @given(data=st.data(), world=worlds())
 def test_however_a_world_is_written(data: st.DataObject, world: World) -> None:
     """Byte for byte, with all that is said beside the answer; also of what changes from one text to another."""

@@ -317,3 +317,8 @@ def test_what_a_document_says() -> None:
     said = "\n".join(found.said()).split("\n")
     assert {"Thing", "example.com/v1", "metadata", "other", "it's", "folded text", "somebody", "5"} <= {*said}
     assert not {"own", "home"} & {*said}
+
+
+def test_what_is_nested_deeply() -> None:
+    """It is made without code of its own, which Python does not take."""
+    assert recognised(things(*[f"a: {'[' * 120}b{']' * 120}\n"] * 5)) == [f"n{place}" for place in range(5)]
