@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model import ObjectRef, Origin, Resource
 from kubectl_policy.model.fields import time_at
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     Made: TypeAlias = Callable[[ShapedDocument], Document]
 
+# Of a world of which more than one in so many objects was read, the others will be, too.
+_MUCH: Final = 4
+
 
 def resource_in(found: ShapedDocument, made: Made, ref: ObjectRef | None = None) -> Resource:
     """The object in a document, by the name that it has there unless another is given."""
@@ -38,8 +41,6 @@ def resource_in(found: ShapedDocument, made: Made, ref: ObjectRef | None = None)
 
 class StoredWorld(World):
     """Objects that were read, and others that are when they are asked for."""
-
-    is_narrow = True
 
     def __init__(self, objects: Mapping[ObjectRef, Resource | ShapedDocument], made: Made) -> None:
         """By the names of all, in the order of their sources; what was recognised is `made` from its shape."""
@@ -59,6 +60,12 @@ class StoredWorld(World):
             else:
                 self._read[ref] = found
         self._said: dict[str, Mapping[GroupKind, Sequence[ObjectRef]]] = {}
+        self._first_read = len(self._read)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it takes less to ask for some objects than for all of a kind; not where much was read already."""
+        return (len(self._read) - self._first_read) * _MUCH <= len(self._objects)
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object of a name; None if there is none."""
