@@ -85,8 +85,8 @@ def _comparisons(folder: Path) -> Iterator[Comparison]:
     listing, checking = ((COMMAND, *words, "-A", "--offline") for words in (("get", "policies"), ("status",)))
     spread = (COMMAND, "blast-radius", "retrypolicy/everywhere", "-n", "team", "--offline", together)
     for title, command, against, baseline, budget, runs in (
-        ("--help", (COMMAND, "--help"), "bare python", bare, 8, 20),
-        ("describe, 30 objects", (*describe, small), "bare python", bare, 12, 20),
+        ("--help", (COMMAND, "--help"), "bare python", bare, 4, 20),
+        ("describe, 30 objects", (*describe, small), "bare python", bare, 7, 20),
         ("with 10 absent profiles", with_profiles, "without", (*describe, small), 1.1, 20),
         ("get policies, 10,000", (*listing, large), "bare python", bare, 400, 3),
         ("status, 10,000", (*checking, seen), "get policies", (*listing, seen), 2, 3),

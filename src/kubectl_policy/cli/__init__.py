@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
-import typer
-from typer.exceptions import TyperException
-
-from kubectl_policy import __version__
+from kubectl_policy.cli.parameters import read_plain
 from kubectl_policy.errors import INTERRUPTED, PolicyError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Each is a function of the same name, with `_` for `-`, in one of our modules.
+    from kubectl_policy.cli.parameters import Command
+
+# Each is a command of the same name, with `_` for `-`, in one of our modules.
 COMMANDS: Final = {
     "blast-radius": "changes",
     "describe": "describe",
@@ -26,21 +25,6 @@ COMMANDS: Final = {
     "status": "status",
     "why-not": "why_not",
 }
-
-
-def kubectl_policy(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,  # noqa: FBT002 (typer makes a flag of it)
-) -> None:
-    """Show which Gateway API policies affect an object, what each field is set to, and by which policy.
-
-    Reads manifests, never changes anything, and needs no cluster.
-    """
-    if version:
-        typer.echo(f"kubectl-policy {__version__}")
-        raise typer.Exit
-    if not context.invoked_subcommand:
-        typer.echo(context.get_help())
 
 
 def run(arguments: Sequence[str], program: str = "kubectl policy") -> int:
@@ -73,36 +57,54 @@ def invoke(arguments: Sequence[str], program: str) -> int:
     longest = max(map(len, arguments), default=0)
     if longest > _LONGEST:
         raise UsageError(f"an argument has {longest:,} characters", f"no more than {_LONGEST:,} are read")
+    if list(arguments) in _FOR_HELP and _has_room(program):
+        print(_HELP.format(program=program))  # noqa: T201 (the answer)
+        return 0
     named = [arguments[0]] if arguments and arguments[0] in COMMANDS else []
-    command = typer.main.get_command(_app(*named))
-    try:
-        code = command.main(list(arguments), prog_name=program, standalone_mode=False)
-    except TyperException as error:
-        message = error.format_message().rstrip(".")
-        hint = f"{' '.join([program, *named])} --help lists what there is"
-        raise UsageError(message[:1].lower() + message[1:], hint) from error
-    return code if isinstance(code, int) else 0
+    commands = {name: _command(name) for name in named or COMMANDS}
+    if named:
+        command = commands[named[0]]
+        given = read_plain(command.parameters, arguments[1:])
+        if given is not None:
+            return command.run(program, given)
+    from kubectl_policy.cli import by_typer
+
+    return by_typer.run(arguments, program, commands, f"{' '.join([program, *named])} --help lists what there is")
 
 
-def _app(named: str = "") -> typer.Typer:
-    """An application with one command or, if none is named, with what is said of each in the list of commands.
-
-    To build a command with its options takes as long as a small question.
-    """
-    # Rich help would double the time to start; completion follows kubectl's protocol, not typer's.
-    app = typer.Typer(
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        add_completion=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback(invoke_without_command=True)(kubectl_policy)
-    for name in [named] if named else COMMANDS:
-        module = import_module(f"kubectl_policy.cli.{COMMANDS[name]}")
-        function = getattr(module, name.replace("-", "_"))
-        app.command(name, help=function.__doc__)(function if named else _listed)
-    return app
+def _command(name: str) -> Command:
+    command: Command = getattr(import_module(f"kubectl_policy.cli.{COMMANDS[name]}"), name.replace("-", "_"))
+    return command
 
 
-def _listed() -> None:
-    """Stand for a command that is only listed."""
+_FOR_HELP: Final[Sequence[list[str]]] = ([], ["-h"], ["--help"])
+# As typer lays it out where there is room, which takes longer than all else that is done for it.
+_HELP: Final = """\
+Usage: {program} [OPTIONS] COMMAND [ARGS]...
+
+  Show which Gateway API policies affect an object, what each field is set to,
+  and by which policy.
+
+  Reads manifests, never changes anything, and needs no cluster.
+
+Options:
+  --version   Print the version and exit.
+  -h, --help  Show this message and exit.
+
+Commands:
+  blast-radius  Show what deleting an object would change.
+  describe      Show what affects an object, or what a policy affects.
+  diff          Compare two states by the effects of policies.
+  explain       Say what a policy kind is: what its policies target and...
+  get           List policies, policy kinds, or objects with the number...
+  history       Show how the settings in force on an object changed in git.
+  status        Compare what controllers reported with what is computed.
+  why-not       Say why a policy has no effect on an object."""
+_WIDTH: Final = 80
+
+
+def _has_room(program: str) -> bool:
+    """Whether help is as wide as typer makes it at most, and its first line fits in."""
+    import shutil
+
+    return shutil.get_terminal_size().columns >= _WIDTH and len(program) < _WIDTH // 2

@@ -3,10 +3,9 @@
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kubectl_policy.cli.options import AllowIncomplete, Call, ShowAll, command
 from kubectl_policy.cli.options import exit_code as ending
+from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.words import split_object, type_and_name
 from kubectl_policy.errors import UsageError
@@ -30,17 +29,17 @@ def diff(
     call: Call,
     states: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[BEFORE AFTER]", help="Two states: a file, a folder, or REV:PATH of a git revision."),
+        Argument(metavar="[BEFORE AFTER]", help="Two states: a file, a folder, or REV:PATH of a git revision."),
     ] = None,
     *,
     filename: Annotated[
         list[str] | None,
-        typer.Option("--filename", "-f", metavar="PATH", help="Apply these manifests to the input. Repeatable."),
+        Option("--filename", "-f", metavar="PATH", help="Apply these manifests to the input. Repeatable."),
     ] = None,
-    delete: Annotated[list[str] | None, typer.Option(metavar="TYPE/NAME", help="Delete an object. Repeatable.")] = None,
+    delete: Annotated[list[str] | None, Option(metavar="TYPE/NAME", help="Delete an object. Repeatable.")] = None,
     retarget: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="POLICY=TARGET",
             help="Attach a policy to TYPE/NAME, or to TYPE/NAME#SECTION, and to nothing else. Repeatable.",
         ),
@@ -83,17 +82,15 @@ def diff(
 def blast_radius(
     call: Call,
     objects: Annotated[
-        list[str] | None, typer.Argument(metavar="TYPE/NAME | TYPE NAME", help="The object that might be deleted.")
+        list[str] | None, Argument(metavar="TYPE/NAME | TYPE NAME", help="The object that might be deleted.")
     ] = None,
     *,
     owner: Annotated[
         str,
-        typer.Option(
-            metavar="KEY", help="Count by owner: a label or annotation of the objects, or of their Namespace."
-        ),
+        Option(metavar="KEY", help="Count by owner: a label or annotation of the objects, or of their Namespace."),
     ] = "",
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 1 if deleting it would change anything else.")
+        bool, Option("--exit-code", help="Exit with 1 if deleting it would change anything else.")
     ] = False,
     allow_incomplete: AllowIncomplete = False,
     show_all: ShowAll = False,

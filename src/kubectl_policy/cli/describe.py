@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import typer
-
 from kubectl_policy.cli.options import Call, ShowAll, command
+from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.words import split_objects
 from kubectl_policy.errors import UsageError
@@ -31,21 +30,19 @@ Description: TypeAlias = "ObjectDescription | PolicyDescription"
 def describe(
     call: Call,
     objects: Annotated[
-        list[str] | None, typer.Argument(metavar="TYPE/NAME... | TYPE NAME...", help="The objects to describe.")
+        list[str] | None, Argument(metavar="TYPE/NAME... | TYPE NAME...", help="The objects to describe.")
     ] = None,
     *,
-    section: Annotated[
-        str, typer.Option(metavar="NAME", help="Ask about one listener, rule or port of the object.")
-    ] = "",
+    section: Annotated[str, Option(metavar="NAME", help="Ask about one listener, rule or port of the object.")] = "",
     kind: Annotated[
-        list[str] | None, typer.Option(metavar="KIND", help="Only policies of this kind. Repeatable, or with commas.")
+        list[str] | None, Option(metavar="KIND", help="Only policies of this kind. Repeatable, or with commas.")
     ] = None,
     field: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIELD", help="Only fields that start with this: timeout, jwt.providers. Repeatable."),
+        Option(metavar="FIELD", help="Only fields that start with this: timeout, jwt.providers. Repeatable."),
     ] = None,
     blame: Annotated[
-        bool, typer.Option("--blame", help="Say who wrote each setting, and when: by git, or by managedFields.")
+        bool, Option("--blame", help="Say who wrote each setting, and when: by git, or by managedFields.")
     ] = False,
     show_all: ShowAll = False,
 ) -> int:

@@ -2,9 +2,8 @@
 
 from typing import Annotated
 
-import typer
-
 from kubectl_policy.cli.options import INPUT, Call, command
+from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.remarks import mention_the_rest, mention_what_was_not_applied
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.explain import EXPLANATION
@@ -15,10 +14,10 @@ _EXAMPLE = "for example: explain xbackendtrafficpolicy"
 @command(EXPLANATION, without={"namespace", "complete", "assume_exists", *INPUT})
 def explain(
     call: Call,
-    kind: Annotated[list[str] | None, typer.Argument(metavar="KIND", help="The policy kind to explain.")] = None,
+    kind: Annotated[list[str] | None, Argument(metavar="KIND", help="The policy kind to explain.")] = None,
     *,
     draft_profile: Annotated[
-        bool, typer.Option("--draft-profile", help="Write a profile of the kind, to correct and use with --profiles.")
+        bool, Option("--draft-profile", help="Write a profile of the kind, to correct and use with --profiles.")
     ] = False,
 ) -> int:
     """Say what a policy kind is: what its policies target and change, how two of them combine, and who says so.

@@ -3,10 +3,9 @@
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from kubectl_policy.cli.options import AllNamespaces, AllowIncomplete, Call, Selector, ShowAll, command
 from kubectl_policy.cli.options import exit_code as ending
+from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.cli.words import selection, split_types
 from kubectl_policy.errors import UsageError
@@ -30,40 +29,38 @@ _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes
 def get(
     call: Call,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="TYPE[,TYPE] [NAME...] | TYPE/NAME...", help="What to list.")
+        list[str] | None, Argument(metavar="TYPE[,TYPE] [NAME...] | TYPE/NAME...", help="What to list.")
     ] = None,
     *,
     all_namespaces: AllNamespaces = False,
     selector: Selector = "",
     enforcement: Annotated[
-        str, typer.Option(metavar="STATE[,STATE]", help="Only policies in these states: Overridden, NoEffect, ...")
+        str, Option(metavar="STATE[,STATE]", help="Only policies in these states: Overridden, NoEffect, ...")
     ] = "",
-    hostname: Annotated[
-        str, typer.Option(metavar="HOST", help="Only routes or listeners that take requests for it.")
-    ] = "",
+    hostname: Annotated[str, Option(metavar="HOST", help="Only routes or listeners that take requests for it.")] = "",
     sort_by: Annotated[
-        str, typer.Option(metavar="COLUMN | .FIELD", help="Sort by a column, or by a field such as .metadata.name.")
+        str, Option(metavar="COLUMN | .FIELD", help="Sort by a column, or by a field such as .metadata.name.")
     ] = "",
     all_kinds: Annotated[
-        bool, typer.Option("--all-kinds", help="Also list policies that are about neither Gateways nor routes.")
+        bool, Option("--all-kinds", help="Also list policies that are about neither Gateways nor routes.")
     ] = False,
     of: Annotated[
-        Literal["routes", "gateways", "services"], typer.Option(help="With effective: which objects get a row.")
+        Literal["routes", "gateways", "services"], Option(help="With effective: which objects get a row.")
     ] = "routes",
     kind: Annotated[
-        str, typer.Option(metavar="KIND[,KIND]", help="With effective: a column for each of these policy kinds.")
+        str, Option(metavar="KIND[,KIND]", help="With effective: a column for each of these policy kinds.")
     ] = "",
     field: Annotated[
-        str, typer.Option(metavar="FIELD[,FIELD]", help="With effective: a column for each of these settings.")
+        str, Option(metavar="FIELD[,FIELD]", help="With effective: a column for each of these settings.")
     ] = "",
     missing: Annotated[
-        bool, typer.Option("--missing", help="With effective: only rows where none of the columns is set.")
+        bool, Option("--missing", help="With effective: only rows where none of the columns is set.")
     ] = False,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="With --missing: exit with 1 if there is such a row.")
+        bool, Option("--exit-code", help="With --missing: exit with 1 if there is such a row.")
     ] = False,
     allow_incomplete: AllowIncomplete = False,
-    no_headers: Annotated[bool, typer.Option("--no-headers", help="Leave the headers of a table out.")] = False,
+    no_headers: Annotated[bool, Option("--no-headers", help="Leave the headers of a table out.")] = False,
     show_all: ShowAll = False,
 ) -> int:
     """List policies, policy kinds, or objects with the number of policies that affect them.

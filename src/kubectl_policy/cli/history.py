@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
-
 from kubectl_policy.cli.options import Call, ShowAll, command
+from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.remarks import mention_the_rest
 from kubectl_policy.cli.words import split_object
 from kubectl_policy.errors import NotFoundError, UsageError
@@ -28,16 +27,14 @@ _SOON: Final = 5
 def history(
     call: Call,
     objects: Annotated[
-        list[str] | None, typer.Argument(metavar="TYPE/NAME | TYPE NAME", help="The object to look at.")
+        list[str] | None, Argument(metavar="TYPE/NAME | TYPE NAME", help="The object to look at.")
     ] = None,
     *,
-    kind: Annotated[
-        list[str] | None, typer.Option(metavar="KIND", help="Only policies of this kind. Repeatable.")
-    ] = None,
+    kind: Annotated[list[str] | None, Option(metavar="KIND", help="Only policies of this kind. Repeatable.")] = None,
     field: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD", help="Only fields that start with this: timeout. Repeatable.")
+        list[str] | None, Option(metavar="FIELD", help="Only fields that start with this: timeout. Repeatable.")
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="NUMBER", min=1, help="Stop after this many changes.")] = 10,
+    limit: Annotated[int, Option(metavar="NUMBER", least=1, help="Stop after this many changes.")] = 10,
     show_all: ShowAll = False,
 ) -> int:
     """Show how the settings in force on an object changed in git.

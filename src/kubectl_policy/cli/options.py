@@ -1,13 +1,10 @@
 """What commands have in common: options, reading what these name, showing the answer, and how to end."""
 
-import inspect
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
-import typer
-
+from kubectl_policy.cli.parameters import Command, Option, Parameter, declared
 from kubectl_policy.cli.remarks import (
     mention_the_rest,
     mention_waiting,
@@ -16,6 +13,7 @@ from kubectl_policy.cli.remarks import (
 )
 from kubectl_policy.cli.words import assumption
 from kubectl_policy.errors import FOUND, INCOMPLETE, UsageError
+from kubectl_policy.model.values import replace, value
 from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of
 
 if TYPE_CHECKING:
@@ -31,74 +29,62 @@ if TYPE_CHECKING:
 # Options that some commands share.
 AllowIncomplete: TypeAlias = Annotated[
     bool,
-    typer.Option(
-        "--allow-incomplete", help="Answer from what could be read, even if something that matters is missing."
-    ),
+    Option("--allow-incomplete", help="Answer from what could be read, even if something that matters is missing."),
 ]
-AllNamespaces: TypeAlias = Annotated[
-    bool, typer.Option("--all-namespaces", "-A", help="List objects in all namespaces.")
-]
-ShowAll: TypeAlias = Annotated[bool, typer.Option("--show-all", help="Show long lists and values in full.")]
+AllNamespaces: TypeAlias = Annotated[bool, Option("--all-namespaces", "-A", help="List objects in all namespaces.")]
+ShowAll: TypeAlias = Annotated[bool, Option("--show-all", help="Show long lists and values in full.")]
 Selector: TypeAlias = Annotated[
-    str, typer.Option("--selector", "-l", metavar="QUERY", help="List objects with these labels, as in kubectl.")
+    str, Option("--selector", "-l", metavar="QUERY", help="List objects with these labels, as in kubectl.")
 ]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # Not a `value`: `--help` does without the model.
+@value(kw_only=True)
 class Call:
     """How a command was called: its name, and the options that all commands take, each of which is a field."""
 
     program: str = ""
     offline: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="PATH", help="Read manifests from a file, a folder, a glob, or - for standard input. Repeatable."
         ),
     ] = None
-    namespace: Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="Namespace to look in.")] = (
-        "default"
-    )
-    default_namespace: Annotated[str, typer.Option(metavar="NAME", help="Namespace of manifests that name none.")] = (
-        "default"
-    )
+    namespace: Annotated[str, Option("--namespace", "-n", metavar="NAME", help="Namespace to look in.")] = "default"
+    default_namespace: Annotated[str, Option(metavar="NAME", help="Namespace of manifests that name none.")] = "default"
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="Leave out files and folders, as a .gitignore does. Repeatable."),
+        Option(metavar="PATTERN", help="Leave out files and folders, as a .gitignore does. Repeatable."),
     ] = None
     cluster: Annotated[
-        str, typer.Option(metavar="NAME", help="In a tree for several clusters, read what is for this one.")
+        str, Option(metavar="NAME", help="In a tree for several clusters, read what is for this one.")
     ] = ""
     variables: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="VARIABLE=VALUE", help="Fill in ${VARIABLE} in the input. Repeatable."),
+        Option("--set", metavar="VARIABLE=VALUE", help="Fill in ${VARIABLE} in the input. Repeatable."),
     ] = None
     render: Annotated[
-        bool, typer.Option("--render", help="Apply Kustomize, Flux, Argo CD and Helm first, by their own programs.")
+        bool, Option("--render", help="Apply Kustomize, Flux, Argo CD and Helm first, by their own programs.")
     ] = False
-    output: Annotated[str, typer.Option("--output", "-o", help="Output format.")] = "tree"
+    output: Annotated[str, Option("--output", "-o", help="Output format.")] = "tree"
     profiles: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="PATH", help="Say what is known of policy kinds: a file or a folder. Repeatable; later ones win."
         ),
     ] = None
     setting: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="Say how a controller is set up, by a name in its profile. Repeatable."
-        ),
+        Option(metavar="NAME=VALUE", help="Say how a controller is set up, by a name in its profile. Repeatable."),
     ] = None
-    complete: Annotated[
-        bool, typer.Option("--complete", help="Assume that what is not in the input does not exist.")
-    ] = False
+    complete: Annotated[bool, Option("--complete", help="Assume that what is not in the input does not exist.")] = False
     assume_exists: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="KIND[/NAME]",
             help="Assume that objects exist which are not in the input: all of a kind, or one. Repeatable.",
         ),
     ] = None
-    color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Colour trees and tables.")] = "auto"
+    color: Annotated[Literal["auto", "always", "never"], Option(help="Colour trees and tables.")] = "auto"
 
     def read(self, *, optional: bool = False) -> "Analysis":
         """The analysis of what the options name; of nothing where that is `optional` and they name nothing.
@@ -217,42 +203,35 @@ _FIRST: Final = ("offline", "namespace", *INPUT)
 _LAST: Final = ("output", "profiles", "setting", "complete", "assume_exists", "color")
 
 
-def command(forms: Forms, *, without: "Collection[str]" = ()) -> "Callable[[Callable[..., int]], Callable[..., int]]":
+def command(forms: Forms, *, without: "Collection[str]" = ()) -> "Callable[[Callable[..., int]], Command]":
     """Give a function the options of `Call`, but for some, in front of those of its own; it gets them as its `call`.
 
     Which formats `--output` takes, its forms say; the first is the one that is shown unless another is asked for.
     """
 
-    def with_options(function: "Callable[..., int]") -> "Callable[..., int]":
-        def run(context: typer.Context, **given: object) -> int:
+    def with_options(function: "Callable[..., int]") -> Command:
+        def run(program: str, given: dict[str, Any]) -> int:
             # What is given empty, as by `-n "$UNSET"`, is as if it was left out: so does kubectl.
             told = {name: given.pop(name) or getattr(Call, name) for name in shared}
-            return function(Call(program=context.find_root().info_name or "", **cast("Any", told)), **given)
+            return function(Call(program=program, **told), **given)
 
         shared = [name for name in (*_FIRST, *_LAST) if name not in without]
-        own = list(inspect.signature(function).parameters.values())[1:]
-        words = [parameter for parameter in own if parameter.kind is not parameter.KEYWORD_ONLY]
-        options = [parameter for parameter in own if parameter.kind is parameter.KEYWORD_ONLY]
+        own = declared(function.__annotations__, function.__kwdefaults__ or {})
+        words = [parameter for parameter in own if not parameter.names]
+        options = [parameter for parameter in own if parameter.names]
         first, last = ([_option(name, forms) for name in names if name in shared] for names in (_FIRST, _LAST))
-        context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-        parameters = [context, *words, *first, *options, *last]
-        run.__doc__ = function.__doc__
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        return run
+        return Command(function.__doc__ or "", (*words, *first, *options, *last), run)
 
     return with_options
 
 
-def _option(name: str, forms: Forms) -> inspect.Parameter:
-    annotation, default = Call.__annotations__[name], getattr(Call, name)
+def _option(name: str, forms: Forms) -> Parameter:
     if name == "output":
         # Its formats are known when the command is built.
-        option = typer.Option(
-            "--output", "-o", metavar=f"[{'|'.join(forms.formats)}]", help=_OUTPUT, parser=_output(forms)
-        )
-        annotation, default = Annotated[str, option], forms.formats[0]
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        option = Option("--output", "-o", metavar=f"[{'|'.join(forms.formats)}]", help=_OUTPUT, parser=_output(forms))
+        return Parameter(name, str, option, forms.formats[0])
+    (shared,) = declared({name: Call.__annotations__[name]}, {name: getattr(Call, name)})
+    return shared
 
 
 _OUTPUT: Final = "Output format; also jsonpath=TEMPLATE and custom-columns=HEADER:PATH,..."

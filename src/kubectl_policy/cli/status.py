@@ -2,10 +2,9 @@
 
 from typing import Annotated
 
-import typer
-
 from kubectl_policy.cli import options
 from kubectl_policy.cli.options import AllNamespaces, Call, Selector, command
+from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.words import selection, split_words
 from kubectl_policy.render.status import STATUS
 
@@ -16,17 +15,17 @@ _EXAMPLE = "for example: status, status policies, status gateways, status httpro
 def status(
     call: Call,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[TYPE [NAME...] | TYPE/NAME...]", help="What to compare.")
+        list[str] | None, Argument(metavar="[TYPE [NAME...] | TYPE/NAME...]", help="What to compare.")
     ] = None,
     *,
     all_namespaces: AllNamespaces = False,
     selector: Selector = "",
-    show_all: Annotated[bool, typer.Option("--show-all", help="Show what agrees as well.")] = False,
+    show_all: Annotated[bool, Option("--show-all", help="Show what agrees as well.")] = False,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 1 if something disagrees, with 4 if that is uncertain.")
+        bool, Option("--exit-code", help="Exit with 1 if something disagrees, with 4 if that is uncertain.")
     ] = False,
     allow_incomplete: Annotated[
-        bool, typer.Option("--allow-incomplete", help="With --exit-code, go by what is certain.")
+        bool, Option("--allow-incomplete", help="With --exit-code, go by what is certain.")
     ] = False,
 ) -> int:
     """Compare what controllers reported with what is computed.

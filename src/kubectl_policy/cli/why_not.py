@@ -2,9 +2,8 @@
 
 from typing import Annotated
 
-import typer
-
 from kubectl_policy.cli.options import Call, command
+from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
 from kubectl_policy.cli.words import type_and_name
 from kubectl_policy.errors import UsageError
@@ -18,15 +17,13 @@ _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
 def why_not(
     call: Call,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="POLICY TARGET", help="A policy and an object, each as TYPE/NAME.")
+        list[str] | None, Argument(metavar="POLICY TARGET", help="A policy and an object, each as TYPE/NAME.")
     ] = None,
     *,
     target_namespace: Annotated[
-        str, typer.Option(metavar="NAME", help="Namespace of the target, if it is not that of the policy.")
+        str, Option(metavar="NAME", help="Namespace of the target, if it is not that of the policy.")
     ] = "",
-    section: Annotated[
-        str, typer.Option(metavar="NAME", help="Ask about one listener, rule or port of the target.")
-    ] = "",
+    section: Annotated[str, Option(metavar="NAME", help="Ask about one listener, rule or port of the target.")] = "",
 ) -> int:
     """Say why a policy has no effect on an object.
 

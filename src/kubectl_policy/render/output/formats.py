@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 Shown: TypeAlias = "str | Document | Iterator[str]"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)  # Not a `value`: `--help` does without the model.
+@value(kw_only=True)
 class Forms:
     """What answers of one sort can be shown as: a function for each part, as `slice.module:function`.
 
