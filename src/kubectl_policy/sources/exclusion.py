@@ -99,6 +99,11 @@ class Search:
         self._first = first
         self._given = _Rule(lead, exclusions.given)
 
+    def may_leave_out(self, folder: str) -> bool:
+        """Whether anything says what is left out of a folder, itself, around it or in the call."""
+        place = posixpath.join(self._lead, below(folder, self._root))
+        return bool(self._exclusions.given) or any(self._rules_of(place.rstrip("/")))
+
     def leaves_out(self, path: str, *, is_folder: bool) -> bool:
         """Whether a file or a folder is left out, which is noted; what is left out around it was asked before."""
         place = posixpath.join(self._lead, below(path, self._root))

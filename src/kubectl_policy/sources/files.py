@@ -117,10 +117,12 @@ def read_text(path: str) -> str:
 
     Raises OSError, and DocumentError (too-large, not-text) for what is no text.
     """
-    with open(path, "rb") as file:  # noqa: PTH123 (see _type)
-        data = file.read(_USUAL_SIZE)
-        if len(data) == _USUAL_SIZE:
-            data += file.read(MAX_FILE_SIZE + 1 - _USUAL_SIZE)
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (see _type)
+        data = part = file.read(_USUAL_SIZE) or b""
+        # What is no file gives what it has.
+        while part and len(data) <= MAX_FILE_SIZE:
+            part = file.read(max(_USUAL_SIZE, min(len(data), MAX_FILE_SIZE + 1 - len(data)))) or b""
+            data += part
     return decoded(data)
 
 
@@ -139,7 +141,8 @@ def decoded(data: bytes) -> str:
         raise DocumentError("too-large", 1, f"a file of more than {MAX_FILE_SIZE >> 30} GiB: split it")
     if data.startswith(_LFS_POINTER):
         raise DocumentError("unreadable", 1, "a pointer to a file in Git LFS: `git lfs pull`, and name a folder")
-    mark, encoding = next(((mark, name) for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8"))
+    marked = _BYTE_ORDER_MARKS if data[:1] > b"\x7f" else ()
+    mark, encoding = next(((mark, name) for mark, name in marked if data.startswith(mark)), (b"", "utf-8"))
     try:
         text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
@@ -254,13 +257,14 @@ def _walk(top: str, seen: set[tuple[int, int]], search: Search) -> Iterator[tupl
 
     Links are followed. A folder that was seen, by its device and number, is left out.
     """
-    rest: list[tuple[str, os.DirEntry[str] | None]] = [(top, None)]
+    rest: list[tuple[str, os.DirEntry[str] | None, bool]] = [(top, None, False)]
     while rest:
-        path, entry = rest.pop()
+        path, entry, perhaps_out = rest.pop()
         try:
             mode = _type(path, entry)
             is_folder = stat.S_ISDIR(mode)
-            if entry and (is_folder or is_manifest(entry.name)) and search.leaves_out(path, is_folder=is_folder):
+            asked = perhaps_out and entry is not None and (is_folder or is_manifest(entry.name))
+            if asked and search.leaves_out(path, is_folder=is_folder):
                 continue
             about, inside = (os.stat(path), _visible(path)) if is_folder else (None, [])  # noqa: PTH116 (see _type)
         except OSError as error:
@@ -271,7 +275,8 @@ def _walk(top: str, seen: set[tuple[int, int]], search: Search) -> Iterator[tupl
                 continue
             seen.add((about.st_dev, about.st_ino))
             start = "" if path == "." else f"{path.rstrip('/')}/"
-            rest.extend((start + each.name, each) for each in inside)
+            perhaps_out = search.may_leave_out(path)
+            rest += [(start + each.name, each, perhaps_out) for each in inside]
         yield path, mode, None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from typing import TYPE_CHECKING, Final, cast
 
@@ -163,9 +162,8 @@ class Reading:
         """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""
         reader = self._kustomized_documents if file.path in self.kustomized else self._documents
         words = reader.words
-        documents = list(
-            reader.read(text) if reader is self._kustomized_documents else reader.recognise(text, file.path)
-        )
+        found = reader.recognise(text, file.path) if reader is self._documents else reader.read(text)
+        documents = list(found)
         if reader.words > words:
             self.with_words.add(file.path)
         if file.path in self.others:
@@ -296,7 +294,8 @@ def kind_of(found: Resource | ShapedDocument) -> GroupKind:
 
 
 def _is_about_others(file: InputFile) -> bool:
-    return posixpath.basename(file.path.rpartition(":")[2]) in ABOUT_OTHERS
+    # In a revision of git, a file may be at the top.
+    return file.path.rpartition("/")[2].rpartition(":")[2] in ABOUT_OTHERS
 
 
 def _is_empty(document: Document | Unread | ShapedDocument) -> bool:
