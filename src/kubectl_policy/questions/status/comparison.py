@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.reported import has_report, reported_places
 from kubectl_policy.questions.unseen.things import gaps
@@ -91,6 +91,10 @@ class Comparison:
     def is_count(self) -> bool:
         """Whether this is a number that stands next to conditions."""
         return self.type in {ATTACHED_ROUTES, ATTACHED_LISTENER_SETS}
+
+    def by(self, controller: str) -> Comparison:
+        """The same, in a place of a controller."""
+        return self if self.controller == controller else replace(self, controller=controller)
 
     @property
     def disagrees(self) -> bool:

@@ -148,7 +148,7 @@ class ObjectComparisons:
             computed = expected.get(key, ())
             rest = [condition for condition in place.conditions if condition.type not in known]
             at_parent = compare(node, computed, rest, {} if computed else _OF_PARENT)
-            compared += (replace(each, controller=place.controller) for each in at_parent)
+            compared += [each.by(place.controller) for each in at_parent]
         for key in dict.fromkeys(order):
             if key not in told and self._explainer.owner(key[0]) != "":
                 compared += compare(key[0], expected[key], (), {})

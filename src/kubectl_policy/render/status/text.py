@@ -91,15 +91,15 @@ def status_tree(report: StatusReport, view: View) -> Document:
     for status in report.objects:
         agreeing = [comparison for comparison in status.comparisons if comparison.verdict == "agrees"]
         now = f"the object at {status.generation}"
-        old = (
+        old = [
             f"{_where(comparison)} is of generation {comparison.seen}, {now}"
             for comparison in agreeing
             if comparison.stale
-        )
+        ]
         stale.append(_listed(status, old))
         claims = (
             f"{_where(comparison)}: {claim_words(comparison.computed or comparison.reported)}"
-            for comparison in agreeing
+            for comparison in (agreeing if view.everything else ())
         )
         as_computed.append(_listed(status, claims))
     # That none has a status the headline says.
@@ -130,13 +130,15 @@ def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]
 
 def _block(status: ObjectStatus, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
     """An object with the comparisons that are wanted, with both sides of each; nothing if there is none."""
+    chosen = [comparison for comparison in status.comparisons if wanted(comparison)]
+    if not chosen:
+        return ()
     guessed = " (assumed to be a policy)" if "being a policy" in status.assumed else ""
     subject = Span(str(status.resource.ref), "subject"), Span(f"{guessed} ({status.resource.origin})", "aside")
-    chosen = [comparison for comparison in status.comparisons if wanted(comparison)]
     sides = (
         line for comparison in chosen for line in (Line((Span(_where(comparison)),), 4, 6), *_sides(status, comparison))
     )
-    return (Line(subject, 2, 4), *sides) if chosen else ()
+    return (Line(subject, 2, 4), *sides)
 
 
 def _where(comparison: Comparison) -> str:
