@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
+from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import compact
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 # As far as a 32-bit integer reaches, or nearly so.
-_WHOLE_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,9}")
+_WHOLE_NUMBER: Final = pattern(r"[+-]?[0-9]{1,9}")
 _NO_MAPPING: Final[Mapping[str, Json]] = {}
 
 
@@ -27,8 +27,8 @@ class Every(Enum):
 
 Step: TypeAlias = "str | int | Every"
 
-_PLAIN_KEY: Final = re.compile(r"[\w-]+")
-_STEP: Final = re.compile(
+_PLAIN_KEY: Final = pattern(r"[\w-]+")
+_STEP: Final = pattern(
     r"""\.(?P<name>[^.\[\]]+)|\.?\[(?:(?P<position>[0-9]{1,9})|"(?P<key>[^"]*)"|'(?P<quoted>[^']*)'|(?P<every>))\]"""
 )
 

@@ -6,11 +6,11 @@ placeholders are equal. What is no name (a word of the API, a label, a port) is 
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.fields import value_at
+from kubectl_policy.model.patterns import pattern
 
 if TYPE_CHECKING:
     from kubectl_policy.model.fields import Json
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 # A subdomain of RFC 1123, as the API takes it for names (apimachinery, util/validation); sections and namespaces are
 # narrower, and what is wrong with them alone is no placeholder. Nor are capitals in a word, if they are not all there
 # is, or a star: no object has such a name, and nothing fills it in.
-_NAME: Final = re.compile(r"[a-zA-Z0-9*]([-a-zA-Z0-9.*]*[a-zA-Z0-9*])?")
+_NAME: Final = pattern(r"[a-zA-Z0-9*]([-a-zA-Z0-9.*]*[a-zA-Z0-9*])?")
 # What fills something in writes its places in brackets; what stands around them is known.
-_PLACE: Final = re.compile(r"\$?\{\{.*?\}\}|\$?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|ENC\[[^\]]*(?:\]|\Z)")
+_PLACE: Final = pattern(r"\$?\{\{.*?\}\}|\$?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|ENC\[[^\]]*(?:\]|\Z)")
 # Or it is a word that cries out to be replaced; no word of the API is written like that.
-_CRY: Final = re.compile(r"[A-Z0-9]+(_[A-Z0-9]+)+")
+_CRY: Final = pattern(r"[A-Z0-9]+(_[A-Z0-9]+)+")
 # What a hostname may be made of; an asterisk out of its place is only a mistake.
-_HOSTNAME: Final = re.compile(r"[-.*a-zA-Z0-9]*")
-_UNNAMED: Final = re.compile(r"[a-z]+\[[0-9]+\]")
+_HOSTNAME: Final = pattern(r"[-.*a-zA-Z0-9]*")
+_UNNAMED: Final = pattern(r"[a-z]+\[[0-9]+\]")
 # Longer ones are no names; nothing is known of what is around their places.
 _LONGEST: Final = 1_000
 _UNKNOWN_NAMESPACE: Final = "?"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import Every, FieldPath, value_at
 from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.patterns import pattern
 from kubectl_policy.profiles.shapes import NOTHING, Entries, Items, Text, declared, field_of, required_field
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.model.fields import Step
 
-_PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
+_PLACEHOLDER: Final = pattern(r"\{([^{}]*)\}")
 _PATTERN: Final = Text(
     pattern=r"^[A-Za-z0-9_-]+(\.\*|\.[A-Za-z0-9_-]+|\[\])*$",
     hint="Fields are written as jwt.providers[] (each item of a list) or limits.* (each entry of a map).",

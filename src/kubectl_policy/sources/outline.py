@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
+from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.values import value
 
@@ -13,21 +14,21 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
 
 # What may spell a word without its letters: escapes of letters, a line that goes on, base64, tags by other names.
-_SPELLED: Final = re.compile(r"\\(?:x[4-7]|u00[4-7]|U000000[4-7]|\r?\n)|![^\s!]{0,99}binary|^%TAG", re.MULTILINE)
-_KEYS: Final = tuple(re.compile(rf"(?:^|[\s,{{\"'?]){key}[\"']?\s*:") for key in ("apiVersion", "kind"))
+_SPELLED: Final = pattern(r"\\(?:x[4-7]|u00[4-7]|U000000[4-7]|\r?\n)|![^\s!]{0,99}binary|^%TAG", re.MULTILINE)
+_KEYS: Final = tuple(pattern(rf"(?:^|[\s,{{\"'?]){key}[\"']?\s*:") for key in ("apiVersion", "kind"))
 
 _END: Final = r"[\"']?[ \t]*(?:#.*)?\r?$"
-_TOP: Final = re.compile(r"^[\"']?(apiVersion|kind|metadata)[\"']?[ \t]*:", re.MULTILINE)
-_GROUP: Final = re.compile(rf"^apiVersion:[ \t]*[\"']?((?:[a-z0-9.-]+/)?[a-z0-9]+){_END}", re.MULTILINE)
-_KIND: Final = re.compile(rf"^kind:[ \t]*[\"']?([A-Za-z][A-Za-z0-9-]*){_END}", re.MULTILINE)
-_METADATA: Final = re.compile(r"^metadata:(.*(?:\n(?:[ \t].*|#.*|\r?$))*)", re.MULTILINE)
-_FIELD: Final = re.compile(r"(?:^[ \t]+|[{,][ \t]*)[\"']?(name|namespace|<<)[\"']?:[ \t]*([^,}#\n]*)", re.MULTILINE)
-_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
+_TOP: Final = pattern(r"^[\"']?(apiVersion|kind|metadata)[\"']?[ \t]*:", re.MULTILINE)
+_GROUP: Final = pattern(rf"^apiVersion:[ \t]*[\"']?((?:[a-z0-9.-]+/)?[a-z0-9]+){_END}", re.MULTILINE)
+_KIND: Final = pattern(rf"^kind:[ \t]*[\"']?([A-Za-z][A-Za-z0-9-]*){_END}", re.MULTILINE)
+_METADATA: Final = pattern(r"^metadata:(.*(?:\n(?:[ \t].*|#.*|\r?$))*)", re.MULTILINE)
+_FIELD: Final = pattern(r"(?:^[ \t]+|[{,][ \t]*)[\"']?(name|namespace|<<)[\"']?:[ \t]*([^,}#\n]*)", re.MULTILINE)
+_NAME: Final = pattern(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
 
 # Whatever fills these in may name anything, and selectors do without names.
-_OPEN: Final = re.compile(r"\{\{|\$[{(]|ENC\[|<path:|[Ss]elector|matchLabels|matchExpressions")
-_BY_NAME: Final = re.compile(r"^[ \t-]*[\"']?targetRefs?[\"']?[ \t]*:", re.MULTILINE)
-_WORD: Final = re.compile(r"[A-Za-z0-9](?:[-\w.]*[A-Za-z0-9])?")
+_OPEN: Final = pattern(r"\{\{|\$[{(]|ENC\[|<path:|[Ss]elector|matchLabels|matchExpressions")
+_BY_NAME: Final = pattern(r"^[ \t-]*[\"']?targetRefs?[\"']?[ \t]*:", re.MULTILINE)
+_WORD: Final = pattern(r"[A-Za-z0-9](?:[-\w.]*[A-Za-z0-9])?")
 # What is larger, or has more words, may mention anything.
 _MAX_SIZE: Final = 2**18
 _MAX_WORDS: Final = 5_000

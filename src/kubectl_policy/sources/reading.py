@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.fields import mapping_at, time_at
 from kubectl_policy.model.kinds import impossible
+from kubectl_policy.model.patterns import pattern
 from kubectl_policy.sources.files import ABOUT_OTHERS, reason_of
 from kubectl_policy.sources.outline import (
     NOTHING_KNOWN,
@@ -48,7 +48,7 @@ _CLIENT_SIDE_GROUPS: Final = frozenset(
     }
 )
 # What something else fills in, where a kind or a group should be.
-_PLACEHOLDER: Final = re.compile(r"[{}$<>\[\]]")
+_PLACEHOLDER: Final = pattern(r"[{}$<>\[\]]")
 _OF_UNKNOWN_KIND: Final = "an object of which the kind or its API is a placeholder: fill it in first"
 _KUBECONFIG: Final = GroupKind("", "Config")
 # A template is read by somebody else; everything else that cannot be read is a mistake.

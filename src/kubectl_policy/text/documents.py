@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -10,6 +9,7 @@ from yaml import AliasEvent
 
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import FieldPath, Problem
+from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import value
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
 from kubectl_policy.text.places import parts_of, places, repeated_key
@@ -29,7 +29,7 @@ MAX_YAML_SIZE: Final = 32 * 2**20
 _MARKER: Final = "---\n"
 _CUT: Final = "\n---\n"
 
-_JSON_START: Final = re.compile(r"(?:---)?\s*(?=[\[{])")
+_JSON_START: Final = pattern(r"(?:---)?\s*(?=[\[{])")
 
 
 class DocumentReader:

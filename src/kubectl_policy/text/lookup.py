@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import yaml
 
+from kubectl_policy.model.patterns import pattern
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.places import MERGE_KEY, parts_of, places
 from kubectl_policy.text.scalars import plain_scalar
@@ -29,8 +29,8 @@ _KEPT: Final = 100_000
 # Most objects are no longer: what the parser is given beyond the end of one is read for nothing.
 _AT_ONCE: Final = 1024
 # A line on which an item of a list starts, or an object in braces: what is above it need not be read.
-_ITEM: Final = re.compile(r"[ \t]*(-[ \t\r\n]|\{)")
-_LINE_END: Final = re.compile("\n")
+_ITEM: Final = pattern(r"[ \t]*(-[ \t\r\n]|\{)")
+_LINE_END: Final = pattern("\n")
 
 
 class TextLines:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 import yaml
 
 from kubectl_policy.model import FieldPath, Problem
+from kubectl_policy.model.patterns import pattern
 from kubectl_policy.text import MAX_DEPTH, DocumentError
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _ENDS: Final = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 Steps: TypeAlias = "tuple[str | int, ...]"
 
 _MARKER: Final = r"(?m)^---(?=[ \t\r\n]|\Z)"
-_COMMENT: Final = re.compile(r"[ \t\r]*(?:#|$)")
+_COMMENT: Final = pattern(r"[ \t\r]*(?:#|$)")
 
 
 def parts_of(text: str) -> Iterator[tuple[str, int]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 import struct
 from typing import Final, TypeAlias
 
+from kubectl_policy.model.patterns import pattern
 from kubectl_policy.text.places import MERGE_KEY
 
 Scalar: TypeAlias = bool | int | float | str | None
@@ -25,9 +25,9 @@ ONLY_WORDS: Final = {
 }
 _NUMBER_STARTS: Final = frozenset("+-.0123456789")
 # strconv.ParseInt with base 0; a longer decimal is out of its range, and left to the next pattern.
-_INTEGER: Final = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]{0,18}|0))")
+_INTEGER: Final = pattern(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]{0,18}|0))")
 _BASES: Final = {2: 16, 3: 2, 4: 8, 5: 10}
-_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_FLOAT: Final = pattern(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _INT64: Final = range(-(2**63), 2**63)
 _FLOAT_BITS: Final = 1023
 

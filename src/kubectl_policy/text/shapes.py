@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import same_json
+from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import value
 from kubectl_policy.model.world import words_of
 from kubectl_policy.text import Document
@@ -67,20 +68,20 @@ _SORTS: Final = (
     _Sort("\x08", rf"{_NO_CRY}(?=[^'{_ODD}]*+[{_ODD}])[ -#%&(-;=?-Z^-z|~]++", "'", is_name=False),
 )
 _BY_MARK: Final = {sort.mark: sort for sort in _SORTS}
-_MARK: Final = re.compile("([\x01-\x08])")
+_MARK: Final = pattern("([\x01-\x08])")
 # Behind a key or as an item; but the words of the API stand at these keys.
 _AT: Final = (
     r"(?:(?<=[:-] )|(?<=, )|(?<=\[))"
     r"(?<!kind: )(?<!Kind: )(?<!group: )(?<!Group: )(?<!Version: )(?<!type: )(?<!strategy: )"
 )
-_SCALAR: Final = re.compile(
+_SCALAR: Final = pattern(
     _AT + "(?:" + "|".join(f"{sort.quote}({sort.pattern}){sort.quote}{sort.end}" for sort in _SORTS) + ")",
     re.ASCII | re.MULTILINE,
 )
 # The same keys, however they are written.
 _API_KEYS: Final = ("kind", "Kind", "group", "Group", "Version", "type", "strategy")
-# To make a shape takes as long as to read some ten documents, and few that are larger than this are alike.
-PATIENCE: Final = 8
+# To make a shape takes as long as to read some thirty documents, and few that are larger than this are alike.
+PATIENCE: Final = 16
 _MAX_SIZE: Final = 2**13
 # To write code for a shape takes as long as to make so many documents; code is not for what is nested deeply.
 _MANY: Final = 30
@@ -183,6 +184,8 @@ class Shapes:
         """Know none; of so many documents that are alike, the last one makes a shape."""
         self._patience = patience
         self._known: dict[str, Shape | int] = {}
+        # Until there are enough of them for a shape, they are not even compared.
+        self._first: list[str] | None = []
         # Documents follow each other as others did before: the shape that came after each.
         self._next: dict[Shape | None, Shape] = {}
         self._last: Shape | None = None
@@ -206,6 +209,15 @@ class Shapes:
         return ShapedDocument(shape, written, start, end, line, match[shape.name + 1], namespace)
 
     def _looked_up(self, text: str) -> Shape | None:
+        if self._first is None:
+            return self._counted(text)
+        self._first.append(text)
+        if len(self._first) < self._patience:
+            return None
+        first, self._first = self._first, None
+        return [self._counted(each) for each in first][-1]
+
+    def _counted(self, text: str) -> Shape | None:
         marked = _SCALAR.sub(lambda found: _marked(found.lastindex or 1), text)
         known = self._known.get(marked, 0)
         if isinstance(known, int):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import value
 from kubectl_policy.render.describe.blocks import alike, joined, targets_of
 from kubectl_policy.render.describe.by_policy import who
@@ -29,7 +30,7 @@ _INDENT: Final = 2
 _MOST_PLACES: Final = 12
 _MOST_OTHERS: Final = 2
 # What limits or ends requests, by the names of fields: time-outs, retries, limits of rates and of connections.
-_LIMITS: Final = re.compile(r"timeout|retr|limit|fault|circuit|maxconn|idle|deadline", re.IGNORECASE)
+_LIMITS: Final = pattern(r"timeout|retr|limit|fault|circuit|maxconn|idle|deadline", re.IGNORECASE)
 # What is said of policies of which nothing is in force, by what became of them.
 _FATES: Final = {"rejected": "refused", "unheeded": "ignored"}
 
