@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.analysis import Analysis, analyze
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
@@ -277,18 +277,30 @@ def _to_what_is_missing(nodes: Iterable[NodeRef], profile: PolicyKindProfile, an
             yield from paths_by_way_of(missing, profile, topology)
 
 
+_IN_OLD: Final = 1
+_IN_NEW: Final = 2
+_IN_BOTH: Final = 3
+
+
 def _matched(before: Iterable[Path], after: Iterable[Path]) -> Iterator[tuple[Path, Path, Path]]:
     """Every path with what it is in the earlier and in the later state; empty where it is not there; sorted.
 
     What leads to a rule is the same path if the backend below it has no ports there, or if there is none.
     """
-    old, new = {*before}, {*after}
+    # To hash a path takes as long as all else here.
+    states = dict.fromkeys(before, _IN_OLD)
+    for path in after:
+        states[path] = states.get(path, 0) | _IN_NEW
     taken: set[Path] = set()
-    for path in sorted(old | new, key=lambda path: (-len(path), path)):
+    for path, found in sorted(states.items(), key=lambda item: (-len(item[0]), item[0])):
+        if found == _IN_BOTH:
+            if not (taken and path in taken):
+                yield path, path, path
+            continue
         if path in taken:
             continue
         ends = (path, *_without_backend(path))
-        earlier, later = (next((end for end in ends if end in state), ()) for state in (old, new))
+        earlier, later = (next((end for end in ends if states.get(end, 0) & state), ()) for state in (_IN_OLD, _IN_NEW))
         taken |= {earlier, later}
         yield path, earlier, later
 

@@ -64,6 +64,14 @@ class AttachedPolicies:
             self._objects[obj] = self._attached(self._attachments.to(obj))
         return self._objects[obj].get(node, _NOTHING)
 
+    def by_rule_among(self, nodes: Iterable[NodeRef]) -> Mapping[NodeRef, set[ObjectRef]] | None:
+        """What filters of backendRefs name at the first of some nodes at which they name anything."""
+        for node in nodes:
+            here = self.at(node).by_rule
+            if here:
+                return here
+        return None
+
     def nodes(self) -> list[NodeRef]:
         """The nodes to which policies are attached, or which they keep others out of; sorted.
 

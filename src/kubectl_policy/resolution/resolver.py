@@ -41,8 +41,8 @@ class Resolver:
         self._attachments = attachments
         self._attached: dict[GroupKind, AttachedPolicies] = {}
         self._kinds: dict[NodeRef, frozenset[GroupKind]] = {}
-        # By kind, and by the kind of an effective target for which a variant of its profile holds.
-        self._on_nodes: dict[tuple[GroupKind, GroupKind | None], PoliciesOnNodes] = {}
+        # By kind, and by the kind of an effective target; those for which no variant of the profile holds share one.
+        self._on_nodes: dict[tuple[GroupKind, GroupKind | None], PoliciesOnNodes | None] = {}
         self._resolved: dict[tuple[object, ...], Resolution] = {}
         self.rules = OwnRules(topology, registry)
         # By the kind, and by the end of a path.
@@ -100,12 +100,11 @@ class Resolver:
         `same` is that of another state of the world which has the same objects, and the same policies, on the path.
         """
         policies = self._of_kind(kind, path[-1].object.group_kind)
-        profile = self._registry.profile_of(kind)
-        if policies is None or profile is None or not self._counts(path, profile):
+        if policies is None or not self._counts(path, policies.profile):
             return None
         nodes = _contributing(policies, path)
         rule = None
-        by_rule = next(filter(None, (policies.attached.at(node).by_rule for node in nodes)), None)
+        by_rule = policies.attached.by_rule_among(nodes)
         if by_rule:
             rule = next((each for each in reversed(path) if each in by_rule), None)
             nodes = nodes if rule else ()
@@ -162,14 +161,14 @@ class Resolver:
 
     def _of_kind(self, kind: GroupKind, at: GroupKind | None = None) -> PoliciesOnNodes | None:
         """The policies of a kind by node, as its profile has it `at` effective targets of a kind; None without any."""
-        profile = self._registry.profile_of(kind)
-        if profile is None:
-            return None
-        there = profile.at(at) if at else profile
-        variant = None if there is profile else at
-        if (kind, variant) not in self._on_nodes:
-            self._on_nodes[kind, variant] = PoliciesOnNodes(self._of(kind), there)
-        return self._on_nodes[kind, variant]
+        if (kind, at) not in self._on_nodes:
+            profile = self._registry.profile_of(kind)
+            there = profile.at(at) if profile and at else profile
+            if at and there is profile:
+                self._on_nodes[kind, at] = self._of_kind(kind)
+            else:
+                self._on_nodes[kind, at] = PoliciesOnNodes(self._of(kind), there) if there else None
+        return self._on_nodes[kind, at]
 
     def _of(self, kind: GroupKind) -> AttachedPolicies:
         if kind not in self._attached:
