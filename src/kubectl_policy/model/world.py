@@ -186,7 +186,7 @@ class Overlay(World):
     @cached_property
     def namespaces(self) -> frozenset[str]:
         """The namespaces in which there are objects."""
-        emptied = {ref.namespace for ref, resource in self._above.items() if resource is None}
+        emptied = {ref.namespace for ref, resource in self._above.items() if resource is None and ref.namespace}
         left = {ref.namespace for ref in self.names() if ref.namespace in emptied} if emptied else set[str]()
         return (self._below.namespaces - emptied) | left | self._here.namespaces
 

@@ -115,8 +115,9 @@ class StoredWorld(World):
     def with_unknown_names(self) -> tuple[ObjectRef, ...]:
         """The objects of which the name or the namespace is to be filled in; no name is that was recognised."""
         homeless = {namespace for namespace in self.namespaces if is_unknown(namespace)}
-        plain = (ref for refs in self._plain.values() for ref in refs if is_unknown(ref.name))
-        return tuple(ref for ref in self._objects if ref.namespace in homeless) if homeless else tuple(plain)
+        plain = {ref for refs in self._plain.values() for ref in refs if is_unknown(ref.name)}
+        among = self._objects if homeless or plain else ()
+        return tuple(ref for ref in among if ref.namespace in homeless or ref in plain)
 
     def examples(self, kind: GroupKind) -> Iterable[Resource]:
         """Those that were read, and one of each shape."""
