@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 
 from kubectl_policy import PolicyError, load_manifests
 from kubectl_policy.cli import run
+from kubectl_policy.model import index
 from kubectl_policy.profiles.load import profile_file
+from kubectl_policy.sources import stored
 from kubectl_policy.text import documents
 from tests.property.examples import examples
 from tests.property.hostile import files
@@ -49,18 +51,24 @@ class Printed(NamedTuple):
     err: str
 
 
-def printed(arguments: Sequence[str], patience: int) -> Printed:
-    """What a command prints if so many documents alike make a shape."""
+def printed(arguments: Sequence[str], patience: int, much: int | None = None) -> Printed:
+    """What a command prints if so many documents alike make a shape, and no world of which so much was read is asked.
+
+    Worlds that are as small as these are read as a whole sooner than they are asked, unless `much` is nothing.
+    """
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patched, redirect_stdout(out), redirect_stderr(err):
         patched.setattr(documents, "PATIENCE", patience)
+        if much is not None:
+            patched.setattr(stored, "_MUCH", much)
+            patched.setattr(index, "MANY", NEVER)
         code = run(arguments)
     return Printed(code, out.getvalue(), err.getvalue())
 
 
-def says_the_same(arguments: Sequence[str], patience: int = 1) -> None:
+def says_the_same(arguments: Sequence[str], patience: int = 1, much: int | None = 0) -> None:
     """A command prints the same and ends in the same way, whatever was recognised."""
-    assert printed(arguments, patience) == printed(arguments, NEVER)
+    assert printed(arguments, patience, much) == printed(arguments, NEVER)
 
 
 def questions(refs: Sequence[ObjectRef]) -> Iterator[tuple[str, ...]]:
@@ -111,10 +119,10 @@ def ask_of_texts(data: st.DataObject, resources: Sequence[Resource], profiles: M
             _write(folder / state, data.draw(files(resources)))
         more = ["--profiles", f"{name}/profiles", "-o", data.draw(st.sampled_from(("json", "json", "wide")))]
         more += ["--complete"] if data.draw(st.booleans()) else []
-        patience = data.draw(st.sampled_from((1, 1, 2)))
+        patience, much = data.draw(st.sampled_from(((1, 0), (1, 0), (2, 0), (1, None), (1, 2))))
         for arguments in data.draw(st.lists(st.sampled_from(every), min_size=5, max_size=5, unique=True)):
-            says_the_same([*arguments, "--offline", f"{name}/before", *more], patience)
-        says_the_same(["diff", f"{name}/before", f"{name}/after", *more], patience)
+            says_the_same([*arguments, "--offline", f"{name}/before", *more], patience, much)
+        says_the_same(["diff", f"{name}/before", f"{name}/after", *more], patience, much)
 
 
 def _write(folder: Path, texts: Mapping[str, bytes]) -> None:
