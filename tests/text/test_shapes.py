@@ -224,7 +224,7 @@ def test_what_is_read_in_full(body: str) -> None:
         "apiVersion:\nkind: Thing\nmetadata: {{name: {}}}\n",
         "apiVersion: 1\nkind: Thing\nmetadata: {{name: {}}}\n",
         "apiVersion: v1\nkind: [Thing]\nmetadata: {{name: {}}}\n",
-        "apiVersion: v1\n'kind': 'Thing'\nmetadata: {{name: {}}}\n",
+        "apiVersion: v1\n'kind': 'thing'\nmetadata: {{name: {}}}\n",
         "apiVersion: v1\nkind: Thing\nname: {}\n",
         "apiVersion: v1\nkind: Thing\nmetadata: [name, {}]\n",
         "apiVersion: v1\nkind: Thing\nmetadata: {{name: X, label: {}}}\n",

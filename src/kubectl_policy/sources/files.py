@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STDIN: Final = "<stdin>"
 # What a person may name by mistake (an image, a dump) should not fill the memory; no estate comes near it.
 MAX_FILE_SIZE: Final = 2**30
-# Room is made for what is asked for; few files are larger than this.
+# Of what has no size, so much is asked for at once.
 _USUAL_SIZE: Final = 2**16
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
@@ -118,10 +118,10 @@ def read_text(path: str) -> str:
     Raises OSError, and DocumentError (too-large, not-text) for what is no text.
     """
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (see _type)
-        data = part = file.read(_USUAL_SIZE) or b""
-        # What is no file gives what it has.
-        while part and len(data) <= MAX_FILE_SIZE:
-            part = file.read(max(_USUAL_SIZE, min(len(data), MAX_FILE_SIZE + 1 - len(data)))) or b""
+        about = os.fstat(file.fileno())
+        data = file.read(min(about.st_size, MAX_FILE_SIZE) + 1) or b""
+        # What is no file, such as a pipe, has no size, and gives what it has.
+        while not stat.S_ISREG(about.st_mode) and len(data) <= MAX_FILE_SIZE and (part := file.read(_USUAL_SIZE)):
             data += part
     return decoded(data)
 

@@ -147,14 +147,17 @@ def snapshot_of(
         reading.read_file(file, files.text_of)
     around = _tree_around(reading, files, options)
     rendered = renderer(around.files if around else files.found, reading.objects) if renderer else None
-    not_objects = around.place(_cluster_scoped(reading), rendered.files if rendered else None) if around else []
+    not_objects = (
+        around.place(_cluster_scoped(_definitions(reading)), rendered.files if rendered else None) if around else []
+    )
     if rendered:
         _take_rendered(reading, rendered, around)
     if not reading.recognised:
         raise _nothing_found(reading, files.found)
-    reading.diagnostics.extend(_wrong_definitions(_definitions(reading)))
+    definitions = _definitions(reading)
+    reading.diagnostics.extend(_wrong_definitions(definitions))
     arguments = {file.path: file.argument for file in files.found if file.argument}
-    resources = _resources(reading, options.namespace, around, arguments)
+    resources = _resources(reading, definitions, options.namespace, around, arguments)
     # The order of files means nothing: what is said of them does not depend on it.
     gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
     diagnostics = sorted(reading.diagnostics, key=lambda said: (said.origin or Origin(""), said.rule, said.message))
@@ -206,17 +209,21 @@ def _definitions(reading: Reading) -> list[Resource]:
     return [replace(read, ref=read.ref._replace(namespace="")) for read in reading.of_kind(CRD)]
 
 
-def _cluster_scoped(reading: Reading) -> frozenset[GroupKind]:
+def _cluster_scoped(definitions: Sequence[Resource]) -> frozenset[GroupKind]:
     """The kinds without namespaces, which is known only when every definition was read."""
-    known = known_kinds(_definitions(reading))
+    known = known_kinds(definitions)
     return frozenset(kind for kind, names in known.items() if not names.namespaced)
 
 
 def _resources(
-    reading: Reading, default: str, around: TreeInput | None, arguments: Mapping[str, int]
+    reading: Reading,
+    definitions: Sequence[Resource],
+    default: str,
+    around: TreeInput | None,
+    arguments: Mapping[str, int],
 ) -> Sequence[Resource]:
     """One object for each name, in the namespace where it lives; what was only recognised is not read."""
-    cluster_scoped = _cluster_scoped(reading)
+    cluster_scoped = _cluster_scoped(definitions)
     found: dict[ObjectRef, Resource | ShapedDocument] = {}
     repeated: dict[ObjectRef, list[Resource | ShapedDocument]] = {}
     for read in reading.objects if around else reading.recognised:

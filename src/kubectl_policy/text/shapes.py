@@ -21,20 +21,22 @@ from kubectl_policy.model.values import value
 from kubectl_policy.model.world import words_of
 from kubectl_policy.text import Document
 from kubectl_policy.text.plain_yaml import read_plain
-from kubectl_policy.text.scalars import PlainKeys, PlainScalars
+from kubectl_policy.text.scalars import ONLY_WORDS, PlainKeys, PlainScalars
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kubectl_policy.model import Json
 
-# A name, not in capitals alone: what stands for something else is written like these (see `model/unknown.py`).
-_NAME: Final = r"(?:[a-z]|[A-Z](?=[-A-Z0-9.]*+[a-z]))[-a-zA-Z0-9.]*+(?<![-.])"
-_NUMBERED: Final = r"[0-9](?![-0-9.]*+[A-Z][-A-Z0-9.]*+(?![-\w.]))[-a-zA-Z0-9.]*+(?<![-.])"
+# A name in small letters at first, or with quotes in them alone: what stands for something else is written otherwise
+# (see `model/unknown.py`).
+_NAME: Final = r"[a-z][-a-zA-Z0-9.]*+(?<![-.])"
+_QUOTED_NAME: Final = r"(?:\*\.)?[a-z0-9][-a-z0-9.]*+(?<![-.])"
 # Text that no name is like, for one of these characters in it, and that stands for nothing else.
 _ODD: Final = "_/+=~()@ :"
 _NO_CRY: Final = r"(?![A-Z0-9]++(?:_[A-Z0-9]++)++(?:[\"']|$))"
-_NO_WORD: Final = r"(?![tfnyoTFNYO](?i:rue|alse|ull|es|o|n|ff)?(?![-\w.]))"
+# What is no text to kubectl, or is none to others.
+_WORDS: Final = frozenset({*ONLY_WORDS, "true", "false", "null"})
 
 
 class _Sort(NamedTuple):
@@ -53,7 +55,7 @@ class _Sort(NamedTuple):
 
 
 _SORTS: Final = (
-    _Sort("\x01", _NO_WORD + _NAME),
+    _Sort("\x01", _NAME),
     _Sort("\x02", r"(?:0|[1-9][0-9]{0,17}+)", is_text=False, is_name=False),
     _Sort("\x03", r"[0-9]++(?![exbo])[a-z][a-zA-Z]*+"),
     _Sort(
@@ -62,9 +64,9 @@ _SORTS: Final = (
         is_name=False,
         end="$",
     ),
-    _Sort("\x05", rf"(?:\*\.)?(?:{_NAME}|{_NUMBERED})", '"'),
+    _Sort("\x05", _QUOTED_NAME, '"'),
     _Sort("\x06", rf"{_NO_CRY}(?=[^\"{_ODD}]*+[{_ODD}])[ !#%-;=?-Z^-z|~]++", '"', is_name=False),
-    _Sort("\x07", rf"(?:\*\.)?(?:{_NAME}|{_NUMBERED})", "'"),
+    _Sort("\x07", _QUOTED_NAME, "'"),
     _Sort("\x08", rf"{_NO_CRY}(?=[^'{_ODD}]*+[{_ODD}])[ -#%&(-;=?-Z^-z|~]++", "'", is_name=False),
 )
 _BY_MARK: Final = {sort.mark: sort for sort in _SORTS}
@@ -75,13 +77,17 @@ _AT: Final = (
     r"(?<!kind: )(?<!Kind: )(?<!group: )(?<!Group: )(?<!Version: )(?<!type: )(?<!strategy: )"
 )
 _SCALAR: Final = pattern(
-    _AT + "(?:" + "|".join(f"{sort.quote}({sort.pattern}){sort.quote}{sort.end}" for sort in _SORTS) + ")",
+    _AT
+    + rf"(?!(?:{'|'.join(sorted(_WORDS))})(?![-\w.]))"
+    + rf"(?:{'|'.join(f'{sort.quote}({sort.pattern}){sort.quote}{sort.end}' for sort in _SORTS)})",
     re.ASCII | re.MULTILINE,
 )
 # The same keys, however they are written.
 _API_KEYS: Final = ("kind", "Kind", "group", "Group", "Version", "type", "strategy")
-# To make a shape takes as long as to read some thirty documents, and few that are larger than this are alike.
-PATIENCE: Final = 16
+# To make a shape takes as long as to read a dozen documents, and few that are larger than this are alike.
+PATIENCE: Final = 12
+# So many shapes are tried before one is looked up.
+_TRIED: Final = 3
 _MAX_SIZE: Final = 2**13
 # To write code for a shape takes as long as to make so many documents; code is not for what is nested deeply.
 _MANY: Final = 30
@@ -107,10 +113,12 @@ class Shape:
         parts = _MARK.split(marked)
         sorts = [_BY_MARK[mark] for mark in parts[1::2]]
         self._plain = tuple(place for place, sort in enumerate(sorts) if not sort.is_text)
+        # That of the whole text, twice, as one place alone would have one text and not several.
+        self._names = (0, 0, *(place for place, sort in enumerate(sorts, 1) if sort.mark == _SORTS[0].mark))
         literals = map(re.escape, parts[::2])
         patterns = (*(f"({sort.pattern})" for sort in sorts), "")
         pattern = "".join(part for pair in zip(literals, patterns, strict=True) for part in pair)
-        self.match = re.compile(pattern, re.ASCII | re.MULTILINE).fullmatch
+        self._match = re.compile(pattern, re.ASCII | re.MULTILINE).fullmatch
         self.words = words
         self.height = marked.count("\n")
         self._node, self._lines = node, lines
@@ -126,6 +134,12 @@ class Shape:
         if not all(sorts[place].is_name for place in (name, namespace) if place >= 0):
             raise ValueError
         self.name, self.namespace = name, namespace
+
+    def match(self, text: str, start: int, end: int) -> re.Match[str] | None:
+        """What a document of this shape says, by the places of its scalars from 1; None for another one."""
+        match = self._match(text, start, end)
+        # To look them up takes a fraction of the time that it takes to make a pattern that does without them.
+        return match if match and _WORDS.isdisjoint(match.group(*self._names)) else None
 
     def document(self, found: ShapedDocument, scalars: PlainScalars) -> Document:
         """A document of this shape that was found."""
@@ -186,27 +200,30 @@ class Shapes:
         self._known: dict[str, Shape | int] = {}
         # Until there are enough of them for a shape, they are not even compared.
         self._first: list[str] | None = []
-        # Documents follow each other as others did before: the shape that came after each.
-        self._next: dict[Shape | None, Shape] = {}
+        # Documents follow each other as others did before: the shapes that came after each, the last one first.
+        self._next: dict[Shape | None, list[Shape]] = {}
         self._last: Shape | None = None
         self._namespaces: dict[str, str] = {}
 
     def at(self, written: Written, start: int, end: int, line: int) -> ShapedDocument | None:
         """The document between two places of a text; None where it has no shape, or none is known yet."""
-        text, shape = written.text, self._next.get(self._last)
-        match = shape.match(text, start, end) if shape else None
-        if match is None:
-            shape = self._looked_up(text[start:end]) if end - start <= _MAX_SIZE else None
-            match = shape.match(text, start, end) if shape else None
-            if shape:
-                self._next[self._last] = shape
-        self._last = shape
-        if shape is None or match is None:
+        text, tried = written.text, self._next.get(self._last, [])
+        found: Shape | None
+        for found in tried:
+            if match := found.match(text, start, end):
+                break
+        else:
+            found = self._looked_up(text[start:end]) if end - start <= _MAX_SIZE else None
+            match = found.match(text, start, end) if found else None
+            if found and match:
+                self._next[self._last] = [found, *tried[: _TRIED - 1]]
+        self._last = found
+        if found is None or match is None:
             return None
-        namespace = match[shape.namespace + 1] if shape.namespace >= 0 else ""
+        namespace = match[found.namespace + 1] if found.namespace >= 0 else ""
         # Few namespaces have many objects: each is kept once.
         namespace = self._namespaces.setdefault(namespace, namespace)
-        return ShapedDocument(shape, written, start, end, line, match[shape.name + 1], namespace)
+        return ShapedDocument(found, written, start, end, line, match[found.name + 1], namespace)
 
     def _looked_up(self, text: str) -> Shape | None:
         if self._first is None:
