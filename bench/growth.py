@@ -245,13 +245,13 @@ TABLE: Final = (
     Growing(
         world=relations.policies_of_routes,
         other=relations.changed_policies_of_routes,
-        largest=1000,
+        largest=5000,
         commands=("diff {world} {other}", "diff {world} {other} -o json"),
     ),
     Growing(
         world=relations.policies_of_routes,
         other=relations.changes_of_policies,
-        largest=1000,
+        largest=5000,
         commands=("diff -f {other} --offline {world}",),
     ),
 )

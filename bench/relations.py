@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _RULES_OF_A_ROUTE: Final = 16
 _DEPTH: Final = 8
+_ROUTES_OF_A_POLICY: Final = 10
 
 
 def rules_and_listeners(size: int) -> Iterator[str]:
@@ -152,7 +153,7 @@ def delegation_in_chains(size: int) -> Iterator[str]:
 
 
 def policies_of_routes(size: int) -> Iterator[str]:
-    """So many routes on one Gateway, each with a policy of its own and a Service."""
+    """So many routes on one Gateway, each with a Service of its own, a tenth of them with policies."""
     return _with_policies(size, "/api", UNKNOWN.spec)
 
 
@@ -167,10 +168,12 @@ def _with_policies(size: int, path: str, spec: str) -> Iterator[str]:
     for n in range(size):
         yield route(f"route-{n}", f"service-{n}").replace("/api", path)
         yield service(f"service-{n}")
-        yield UNKNOWN.manifest(f"route-{n}", on("HTTPRoute", f"route-{n}"), spec)
+        if n % _ROUTES_OF_A_POLICY == 0:
+            yield UNKNOWN.manifest(f"route-{n}", on("HTTPRoute", f"route-{n}"), spec)
 
 
 def changes_of_policies(size: int) -> Iterator[str]:
     """The policies of these routes, each with another value: what is applied to them."""
     spec = UNKNOWN.spec.replace("5", "7", 1)
-    return (UNKNOWN.manifest(f"route-{n}", on("HTTPRoute", f"route-{n}"), spec) for n in range(size))
+    numbers = range(0, size, _ROUTES_OF_A_POLICY)
+    return (UNKNOWN.manifest(f"route-{n}", on("HTTPRoute", f"route-{n}"), spec) for n in numbers)

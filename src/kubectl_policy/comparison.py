@@ -293,11 +293,10 @@ def _matched(before: Iterable[Path], after: Iterable[Path]) -> Iterator[tuple[Pa
         states[path] = states.get(path, 0) | _IN_NEW
     taken: set[Path] = set()
     for path, found in sorted(states.items(), key=lambda item: (-len(item[0]), item[0])):
-        if found == _IN_BOTH:
-            if not (taken and path in taken):
-                yield path, path, path
-            continue
         if path in taken:
+            continue
+        if found == _IN_BOTH:
+            yield path, path, path
             continue
         ends = (path, *_without_backend(path))
         earlier, later = (next((end for end in ends if states.get(end, 0) & state), ()) for state in (_IN_OLD, _IN_NEW))

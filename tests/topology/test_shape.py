@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import pytest
 
+from kubectl_policy.model import FieldPath
 from kubectl_policy.topology import shape_problems
 from tests.build import (
     ORIGIN,
@@ -88,3 +89,25 @@ def test_sound_objects_have_no_problems() -> None:
     """What the builders make is what the API wants."""
     world = [gateway_class(), gateway(), listener_set(), route(), service(), grant(), policy("p", target("g"))]
     assert shape_problems(index(*world)) == ()
+
+
+def test_no_field_of_a_sound_object_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is seen in one walk, however long the table is."""
+
+    def each(path: FieldPath, value: Json) -> NoReturn:
+        pytest.fail(f"{path} is looked up in {value}")
+
+    monkeypatch.setattr(FieldPath, "each", each)
+    rules: list[Json] = [{"name": "r", "backendRefs": [{"name": "s", "port": 80}, None]}, {}]
+    assert problems("HTTPRoute", {"hostnames": ["a"], "parentRefs": [{"name": "g"}], "rules": rules}) == []
+    assert problems("Service", {"ports": None, "other": [1]}, group="") == []
+
+
+def test_what_is_in_a_value_of_another_type_is_not_looked_for() -> None:
+    """A mapping has no items, and a list no fields."""
+    assert problems("HTTPRoute", {"hostnames": {"a": 1}}) == [
+        "HTTPRoute default/x: spec.hostnames is a mapping, must be a list"
+    ]
+    assert problems("Service", {"ports": [[{"name": 1}]]}, group="") == [
+        "Service default/x: spec.ports[0] is a list, must be a mapping"
+    ]
