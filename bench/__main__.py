@@ -25,7 +25,7 @@ from bench.growth import growth
 from bench.measure import COMMAND, LIMIT, PYTHON, best, run, write_world
 from bench.repositories import FLUX, Repository
 from bench.teams import documents, reported
-from bench.worlds import GATEWAYS, WORLDS, under_one_policy
+from bench.worlds import GATEWAYS, WORLDS, one_gateway, under_one_policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,25 +75,57 @@ def _load(path: str) -> tuple[str, ...]:
     return (PYTHON, "-c", LOAD_EVERYTHING, path)
 
 
+def _write_files(folder: Path, world: str) -> str:
+    """A file for each document of a world, a hundred in a folder."""
+    top = folder / "files"
+    documents = Path(world).read_text(encoding="utf-8").removeprefix("---\n").split("\n---\n")
+    for number, document in enumerate(documents):
+        path = top / f"{number // 100:03}" / f"{number:05}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(document.rstrip("\n") + "\n", encoding="utf-8")
+    return str(top)
+
+
 def _comparisons(folder: Path) -> Iterator[Comparison]:
     small, large = write_world(folder, 30, documents), write_world(folder, 10_000, documents)
     seen = write_world(folder, 10_000, reported)
     together = write_world(folder, 10_000, under_one_policy)
+    crowded = write_world(folder, 5_000, one_gateway)
     bare = (PYTHON, "-c", "pass")
     describe = (COMMAND, "describe", "httproute/route-0", "-n", "team-0", "--offline")
     with_profiles = (*describe, small, "--profiles", _write_profiles(folder, 10))
     listing, checking = ((COMMAND, *words, "-A", "--offline") for words in (("get", "policies"), ("status",)))
-    spread = (COMMAND, "blast-radius", "retrypolicy/everywhere", "-n", "team", "--offline", together)
-    for title, command, against, baseline, budget, runs in (
-        ("--help", (COMMAND, "--help"), "bare python", bare, 4, 20),
-        ("describe, 30 objects", (*describe, small), "bare python", bare, 7, 20),
-        ("with 10 absent profiles", with_profiles, "without", (*describe, small), 1.1, 20),
-        ("get policies, 10,000", (*listing, large), "bare python", bare, 400, 3),
-        ("status, 10,000", (*checking, seen), "get policies", (*listing, seen), 2, 3),
-        ("describe, 10,000 objects", (*describe, large), "CSafeLoader", _load(large), 1.2, 3),
-        ("blast-radius, 10,000", spread, "CSafeLoader", _load(together), 2, 3),
-    ):
-        yield Comparison(title=title, command=command, against=against, baseline=baseline, budget=budget, runs=runs)
+    without = (COMMAND, "blast-radius")
+    one = (*without, "httproute/route-0", "-n", "team-0", "--offline")
+    spread = (*without, "retrypolicy/everywhere", "-n", "team", "--offline", together)
+    gateway = (*without, "gateway/edge", "-n", "infra", "--offline", crowded)
+    among = ("httproute/route-0", "-n", "team", "--offline", crowded)
+    why_not = (COMMAND, "why-not", "retrypolicy/edge", "httproute/route-0", "-n", "team-0", "--offline", large)
+    starting: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], float], ...] = (
+        ("--help", (COMMAND, "--help"), "bare python", bare, 4),
+        ("describe, 30 objects", (*describe, small), "bare python", bare, 7),
+        ("with 10 absent profiles", with_profiles, "without", (*describe, small), 1.1),
+    )
+    for title, command, against, baseline, budget in starting:
+        yield Comparison(title=title, command=command, against=against, baseline=baseline, budget=budget, runs=20)
+    files, huge = _write_files(folder, large), write_world(folder, 100_000, documents)
+    measured: tuple[tuple[str, tuple[str, ...], str, float, int], ...] = (
+        ("describe a route, 10,000 objects", (*describe, large), large, 1 / 8, 5),
+        ("describe a route, 100,000 objects", (*describe, huge), huge, 1 / 15, 2),
+        ("describe a route, 10,000 files", (*describe, files), files, 1 / 4, 3),
+        ("describe a route, 5,000 on its Gateway", (COMMAND, "describe", *among), crowded, 1 / 4, 3),
+        ("get policies, 10,000 objects", (*listing, large), large, 1, 3),
+        ("status, 10,000 objects", (*checking, seen), seen, 1, 3),
+        ("blast-radius of a route, 10,000", (*one, large), large, 1 / 4, 3),
+        ("blast-radius of a route, 5,000 beside", (*without, *among), crowded, 1 / 4, 3),
+        ("blast-radius over 10,000 routes", spread, together, 1.2, 3),
+        ("blast-radius of a Gateway, 5,000", gateway, crowded, 1.2, 3),
+        ("why-not, 10,000 objects", why_not, large, 1 / 2, 3),
+    )
+    for title, command, world, budget, runs in measured:
+        yield Comparison(
+            title=title, command=command, against="CSafeLoader", baseline=_load(world), budget=budget, runs=runs
+        )
 
 
 def _compared(comparison: Comparison) -> str:
@@ -101,12 +133,12 @@ def _compared(comparison: Comparison) -> str:
     pairs = [(run(comparison.baseline), run(comparison.command)) for _ in repeat(None, comparison.runs)]
     baseline, command = best(pair[0] for pair in pairs), best(pair[1] for pair in pairs)
     if baseline is None or command is None:
-        return f"{comparison.title:<26}{f'> {LIMIT} s':>11}"
+        return f"{comparison.title:<40}{f'> {LIMIT} s':>11}"
     ratio = command.seconds / baseline.seconds
     verdict = "ok" if ratio <= comparison.budget else "OVER"
     return (
-        f"{comparison.title:<26}{command.seconds * 1000:>8.0f} ms{command.mebibytes:>8.0f} MiB"
-        f"{ratio:>9.2f} x {comparison.against:<12}{comparison.budget:>8} x   {verdict}"
+        f"{comparison.title:<40}{command.seconds * 1000:>8.0f} ms{command.mebibytes:>8.0f} MiB"
+        f"{ratio:>9.3f} x {comparison.against:<12}{comparison.budget:>8.3f} x   {verdict}"
     )
 
 
@@ -159,7 +191,7 @@ def main(groups: Iterable[str]) -> None:
                 print(line, flush=True)
             return
         if "start" in chosen:
-            print(f"{'':<26}{'time':>11}{'peak':>12}{'measured':>11} {'against':<12}{'budget':>10}")
+            print(f"{'':<40}{'time':>11}{'peak':>12}{'measured':>11} {'against':<12}{'budget':>10}")
             for comparison in _comparisons(Path(folder)):
                 print(_compared(comparison), flush=True)
         tables: dict[str, tuple[World | Repository, ...]] = {
