@@ -119,12 +119,19 @@ def cascade(index: Index, deleted: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
     the last owner that is there, as `kubectl delete` does it (`--cascade=background`). What finalizers do is not known.
     """
     gone = set(deleted)
-    owned = [resource for kind in index.group_kinds for resource in index.of_kind(kind) if _owners(index, resource)]
+    owned = [resource for resource in _perhaps_owned(index) if _owners(index, resource)]
     while True:
         more = {*_contained(index, gone), *_orphaned(index, owned, gone)} - gone
         if not more:
             return frozenset(gone)
         gone |= more
+
+
+def _perhaps_owned(index: Index) -> Iterator[Resource]:
+    world = index.world
+    for kind in index.group_kinds:
+        refs = world.having(kind, {"ownerReferences"}) if world.is_narrow else world.names_of(kind)
+        yield from filter(None, map(world.get, refs))
 
 
 def _contained(index: Index, deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:
@@ -134,9 +141,9 @@ def _contained(index: Index, deleted: Collection[ObjectRef]) -> Iterator[ObjectR
     kinds = {known.group_kind for known in names if known}
     if namespaces or kinds:
         for kind in index.group_kinds:
-            for resource in index.of_kind(kind):
-                if resource.ref.namespace in namespaces or kind in kinds:
-                    yield resource.ref
+            for ref in index.world.names_of(kind):
+                if ref.namespace in namespaces or kind in kinds:
+                    yield ref
 
 
 def _orphaned(index: Index, owned: Iterable[Resource], deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:

@@ -86,6 +86,8 @@ class Paths:
         """Whether every path through an object is one of some route in its own namespace."""
         relations = self.relations
         routes = relations.routes_forwarding_to(backend)
+        if not routes:
+            return False
         elsewhere = any(route.namespace != backend.namespace for route in routes)
         if elsewhere or relations.routes_naming(backend):
             return False

@@ -217,7 +217,7 @@ def route_filters(index: Index, route: ObjectRef) -> tuple[RouteFilter, ...]:
 def _route_filters(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[RouteFilter]:
     for number, rule in enumerate(items_at(raw, "spec.rules")):
         where = f"spec.rules[{number}]"
-        holders: list[tuple[str, Json, ObjectRef | None]] = [(where, rule, None)]
+        holders: list[tuple[str, Json, ObjectRef | None]] = [(where, rule, None)] if items_at(rule, "filters") else []
         for place, item in enumerate(items_at(rule, "backendRefs")):
             if items_at(item, "filters"):
                 backend = refer(index, _mapping(item), route.namespace, SERVICE)

@@ -250,7 +250,8 @@ def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> It
         yield from gaps(state, _gaps_of_one_state(state, comparison))
         for ref in sorted(comparison.changed):
             yield from _unseen_about(state, ref)
-        for policy in sorted(concerned) if comparison.shares_topology else ():
+        # Of those that are not alike that is said above.
+        for policy in sorted({*concerned} - comparison.changed) if comparison.shares_topology else ():
             if policy in state.attachments:
                 yield from unseen_for_policy(state, state.enforcement(policy), needs=False)
 

@@ -178,20 +178,26 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
 
 def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[Unseen]:
     """The routes of which it is not known whether listeners below some targets take them."""
-    above = [target for target in targets if target.object.group_kind not in _BELOW_LISTENERS]
-    if not above:
-        return
-    below: dict[NodeRef, None] = {}
-    for target in above:
-        for path in analysis.topology.paths_through(target):
-            below.update(dict.fromkeys(path[path.index(target) :]))
-    listeners = {node for node in below if node.section and node.object.group_kind in WITH_LISTENERS}
+    listeners: set[NodeRef] = set()
+    for target in targets:
+        if target.object.group_kind not in _BELOW_LISTENERS:
+            for path in analysis.topology.paths_through(target):
+                listeners.update(_listeners_below(target, path))
     owners = dict.fromkeys(sorted(node.object for node in listeners))
     for route in dict.fromkeys(route for owner in owners for route in analysis.topology.relations.routes_naming(owner)):
         for binding in analysis.topology.bindings(route):
             if binding.state == "unknown" and binding.listener in listeners:
                 reason = f"whether it is attached to {binding.listener} is unknown: {binding.message}"
                 yield Unseen(what=str(route), reason=reason, remedy=_ADD)
+
+
+def _listeners_below(target: NodeRef, path: Path) -> Iterator[NodeRef]:
+    """The listeners on a path from a target on; below a route there are none."""
+    for node in path[path.index(target) :]:
+        if node.object.group_kind in ROUTES:
+            return
+        if node.section and node.object.group_kind in WITH_LISTENERS:
+            yield node
 
 
 def unknown_labels(resources: Iterable[Resource]) -> Iterator[Unseen]:

@@ -25,6 +25,8 @@ def alike(changes: Iterable[EffectChange]) -> list[Sequence[EffectChange]]:
 
 def joined(changes: Sequence[EffectChange]) -> EffectChange:
     """Changes that are alike as the first of them, with the objects of all."""
+    if len(changes) == 1:
+        return changes[0]
     objects: dict[NodeRef, list[ChangedObject]] = {}
     for changed in (changed for change in changes for changed in change.objects):
         objects.setdefault(changed.node, []).append(changed)

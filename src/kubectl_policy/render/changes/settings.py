@@ -217,7 +217,8 @@ def _places(change: EffectChange, scopes: Scopes) -> Iterator[str]:
     for changed in change.objects:
         by_object.setdefault((changed.node.object, scopes.words(change, changed)), []).append(changed.node)
     for (obj, scope), nodes in by_object.items():
-        sections = sections_words(obj.group_kind, [node.section for node in nodes if node.section])
+        named = [node.section for node in nodes if node.section]
+        sections = sections_words(obj.group_kind, named) if named else ""
         about = [*([sections] if sections else []), *([scope] if scope else [])]
         yield f"{obj} ({', '.join(about)})" if about else str(obj)
 
