@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, calls_of
 from kubectl_policy.attachment.attachment import WITHOUT_TARGET
 from kubectl_policy.attachment.attachments import SELECTING, Attachments
-from kubectl_policy.attachment.needs import unread_needs
+from kubectl_policy.attachment.needs import may_leave_out_namespace, unread_needs
 from kubectl_policy.attachment.possible import PossibleAttachments
 from kubectl_policy.attachment.settings import ANY_KIND, may_mean
 from kubectl_policy.errors import NotFoundError
@@ -148,14 +148,13 @@ class Analysis:
 
     def _perhaps_setting(self, kind: GroupKind, obj: ObjectRef) -> Iterator[ObjectRef]:
         """The policies of a kind that may name an object in their settings, or select it, or name what names it."""
-        profile, world = self.registry.known(kind), self.index.world
-        yield from world.having(kind, SELECTING)
-        # A name alone may stand for what is in a namespace that something else says.
-        elsewhere = any(need.namespace_of for need in with_those_through(profile.every_need))
-        named = [obj._replace(namespace="") if elsewhere else obj]
-        for need in with_those_through(profile.every_need):
+        world, needs = self.index.world, tuple(with_those_through(self.registry.known(kind).every_need))
+        if any(need.by == "labels" for need in needs):
+            yield from world.having(kind, SELECTING)
+        named = [obj._replace(namespace="") if may_leave_out_namespace(self.index, obj, needs) else obj]
+        for need in needs:
             for between in need.group_kinds if need.through else ():
-                named += (each._replace(namespace="") for each in world.naming(between, obj._replace(namespace="")))
+                named += (each._replace(namespace="") for each in world.naming(between, named[0]))
         for each in named:
             yield from world.naming(kind, each)
 

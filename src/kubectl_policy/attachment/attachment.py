@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.values import compact, value
 
 if TYPE_CHECKING:
@@ -65,6 +66,11 @@ class TargetReference:
     unknown: tuple[str, ...] = ()
     way: Way = "reference"
     rule: NodeRef | None = None
+
+    @property
+    def group_kind(self) -> GroupKind:
+        """The kind that is named. Istio's documentation writes the core group as "core"; no API group has that name."""
+        return GroupKind("" if self.group == "core" else self.group, self.kind)
 
 
 @compact

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.attach import attach
+from kubectl_policy.attachment.references import target_references
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import replace
@@ -40,6 +41,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         self.topology, self.registry, self._index = topology, registry, topology.index
         self._of: dict[ObjectRef, tuple[Attachment, ...]] = {}
         self._to: dict[ObjectRef, tuple[Attachment, ...]] = {}
+        self._selected: dict[GroupKind, frozenset[GroupKind]] = {}
 
     @cached_property
     def _profiles(self) -> tuple[PolicyKindProfile, ...]:
@@ -91,14 +93,17 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
 
     def _is_about(self, profile: PolicyKindProfile, kind: GroupKind) -> bool:
         """Whether any policy of a kind is about objects of another; what refers by itself says so by its fields."""
-        world, named = self._index.world, bool(profile.filter_routes) or profile.attachment == "parameters"
-        examples = (policy.ref for policy in world.examples(profile.group_kind))
+        world, own, relations = self._index.world, profile.group_kind, self.topology.relations
+        named = (profile.filter_routes and own in relations.kinds_in_filters) or (
+            profile.attachment == "parameters" and own in relations.kinds_of_parameters
+        )
+        examples = (policy.ref for policy in world.examples(own))
         return any(
             attachment.target.object.group_kind == kind
             if attachment.target
             else attachment.declared.selector is not None
             and (attachment.declared.group, attachment.declared.kind) == kind
-            for policy in (world.names_of(profile.group_kind) if named else examples)
+            for policy in (world.names_of(own) if named else examples)
             for attachment in self[policy]
         )
 
@@ -110,7 +115,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         """
         world, kind = self._index.world, profile.group_kind
         yield from world.naming(kind, obj)
-        yield from world.having(kind, SELECTING)
+        yield from self._perhaps_selecting(obj, profile)
         if profile.attachment == "parameters" and obj.group_kind in WITH_PARAMETERS:
             named = parameters_ref(self._index, obj)
             yield from [named.object] if named and named.object.group_kind == kind and world.has(named.object) else []
@@ -120,6 +125,34 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
                 for each in route_filters(self._index, route) if route.group_kind in WITH_FILTERS else ():
                     if each.object.group_kind == kind and world.has(each.object):
                         yield each.object
+
+    def _perhaps_selecting(self, obj: ObjectRef, profile: PolicyKindProfile) -> Iterator[ObjectRef]:
+        """The policies of a kind that may select an object by labels.
+
+        They do so in their own namespace, unless they say otherwise, or their namespace is for all others.
+        """
+        world, kind = self._index.world, profile.group_kind
+        if obj.group_kind not in self._kinds_selected(profile):
+            return
+        if not obj.namespace:
+            yield from world.having(kind, SELECTING)
+            return
+        for home in filter(None, (obj.namespace, profile.global_namespace)):
+            yield from world.having(kind, SELECTING, home)
+        yield from world.having(kind, ["namespaces"])
+        yield from world.naming(kind, ObjectRef(NAMESPACE, "", obj.namespace))
+
+    def _kinds_selected(self, profile: PolicyKindProfile) -> frozenset[GroupKind]:
+        """The kinds of what policies of a kind select by labels."""
+        kind = profile.group_kind
+        if kind not in self._selected:
+            self._selected[kind] = frozenset(
+                reference.group_kind
+                for policy in self._index.world.examples(kind)
+                for reference in target_references(self._index.filled(policy), profile)
+                if reference.selector is not None
+            )
+        return self._selected[kind]
 
     @cached_property
     def _by_target(self) -> dict[ObjectRef, tuple[Attachment, ...]]:

@@ -171,6 +171,23 @@ def _homes(index: Index, owner: Resource, need: RequiredObject, kind: GroupKind)
     return homes or index.namespaces_of(kind), len(homes) != 1
 
 
+def may_leave_out_namespace(index: Index, obj: ObjectRef, needs: Iterable[RequiredObject]) -> bool:
+    """Whether a reference to an object from another namespace need not say its namespace, by what it is needed for.
+
+    Of the object its namespace and its name count: it may be of any kind that is needed.
+    """
+    for need in needs:
+        homes = index.namespaces_of(need.namespace_of) if need.namespace_of else ()
+        if obj.namespace in homes and len(homes) == 1:
+            return True
+        # What is guessed is there, and what has no namespace may have been read into one.
+        is_guessed = need.namespace_of is not None and len(homes) != 1
+        kinds = (kind for kind in need.group_kinds if is_guessed or kind.kind in need.cluster_kinds)
+        if any(index.world.has(obj._replace(group_kind=kind)) for kind in kinds):
+            return True
+    return False
+
+
 def _object(
     index: Index, owner: Resource, need: RequiredObject, place: FieldPath, reference: Mapping[str, Json]
 ) -> ObjectRef | NotAttached:
@@ -183,8 +200,8 @@ def _object(
     if not name:
         return NotAttached("policy invalid", f"{place} names no {kind.kind}", need.competes)
     # Without its definition, a cluster-scoped kind that is not known otherwise was read into some namespace.
-    elsewhere = index.of_kind(kind) if kind.kind in need.cluster_kinds else ()
-    read = next((resource.ref for resource in elsewhere if resource.ref.name == name), None)
+    elsewhere = index.world.names_of(kind) if kind.kind in need.cluster_kinds else ()
+    read = next((ref for ref in elsewhere if ref.name == name), None)
     namespaced = kind.kind not in need.cluster_kinds and index.namespaced(kind)
     home = text_at(reference, "namespace") or owner.ref.namespace
     return read or ObjectRef(kind, home if namespaced else "", name)

@@ -102,7 +102,7 @@ class FollowedReference:
 
     def attachments(self) -> tuple[Attachment, ...]:
         """The result: one attachment, or one for each object that it selects."""
-        declared, profile, kind = self.declared, self.profile, self._kind
+        declared, profile, kind = self.declared, self.profile, self.declared.group_kind
         target: NodeRef | None = None
         takes = profile.declared_targets | profile.virtual_targets
         if not declared.kind:
@@ -130,13 +130,8 @@ class FollowedReference:
         return (self._failed(failure, target),)
 
     @property
-    def _kind(self) -> GroupKind:
-        # Istio's documentation writes the core group as "core"; no API group has that name.
-        return GroupKind("" if self.declared.group == "core" else self.declared.group, self.declared.kind)
-
-    @property
     def _namespace(self) -> str:
-        if not self.topology.index.namespaced(self._kind):
+        if not self.topology.index.namespaced(self.declared.group_kind):
             return ""
         return self.declared.namespace or self.policy.ref.namespace
 
@@ -153,7 +148,7 @@ class FollowedReference:
         )
 
     def _selected(self, selector: Mapping[str, Json]) -> tuple[Attachment, ...]:
-        index, kind, home = self.topology.index, self._kind, self._namespace
+        index, kind, home = self.topology.index, self.declared.group_kind, self._namespace
         reached = () if self._selects_nothing else self._namespaces()
         selected = [resource.ref for namespace in reached for resource in index.selected(kind, namespace, selector)]
         perhaps = [each.ref for namespace in reached for each in index.perhaps_selected(kind, namespace, selector)]
@@ -178,7 +173,7 @@ class FollowedReference:
     @property
     def _may_select_unread(self) -> bool:
         """Whether there may be objects in the selector's reach that were not read."""
-        index, kind = self.topology.index, self._kind
+        index, kind = self.topology.index, self.declared.group_kind
         if self._selects_nothing:
             return False
         if text_at(self.declared.namespaces or {}, "from", "Same") == "Same" and not self._is_global:
@@ -190,7 +185,7 @@ class FollowedReference:
         home, index, admitted = self._namespace, self.topology.index, self.declared.namespaces
         if not home or (admitted is None and not self._is_global):
             return [home]
-        every = sorted({resource.ref.namespace for resource in index.of_kind(self._kind)})
+        every = list(index.namespaces_of(self.declared.group_kind))
         if self._is_global or admitted is None:
             return every
         wanted = [name for name in every if lets_in_namespace(index, admitted, "Same", home, name) is not False]
@@ -233,7 +228,7 @@ class FollowedReference:
     @property
     def _doubt(self) -> str:
         """What the reference says beyond what is understood, in words; empty if that is nothing."""
-        field, kind = self.declared.field, self._kind
+        field, kind = self.declared.field, self.declared.group_kind
         parts = [f"what {field}.{name} means is not known" for name in self.declared.unknown]
         if self.declared.namespace and not self.topology.index.namespaced(kind):
             parts.append(f"{field}.namespace is {self.declared.namespace}, and a {kind.kind} has no namespace")

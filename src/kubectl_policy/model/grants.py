@@ -11,7 +11,7 @@ from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.unknown import is_unknown, may_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
     from kubectl_policy.model.snapshot import Resource, Snapshot
@@ -24,11 +24,12 @@ _Key: TypeAlias = "tuple[str, GroupKind, str]"
 
 
 class Grants:
-    """The ReferenceGrants of a snapshot."""
+    """The ReferenceGrants of a snapshot; of a reference, those in the namespace that it leads to decide."""
 
-    def __init__(self, grants: Iterable[Resource], snapshot: Snapshot) -> None:
-        """Remember the grants, and what is known of those that are not here."""
-        self._grants, self._snapshot = tuple(grants), snapshot
+    def __init__(self, inside: Callable[[str], Iterable[Resource]], snapshot: Snapshot) -> None:
+        """Remember where to look for the grants in a namespace, and what is known of those that are not here."""
+        self._inside, self._snapshot = inside, snapshot
+        self._found: dict[str, _Entries] = {}
 
     def permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool | None:
         """Whether an object of a kind in namespace `home` may refer to the target; None if that is not known.
@@ -38,7 +39,7 @@ class Grants:
         name (ReferenceGrantSpec). One that is not in the input may be there all the same, as any object; if somebody
         says that one is, it is the one that is needed.
         """
-        if target.namespace in {"", home} or self._here.permit(kind, home, target):
+        if target.namespace in {"", home} or self._here(target.namespace).permit(kind, home, target):
             return True
         if self._is_assumed(target.namespace) and not self._of_other_state.permit(kind, home, target):
             return True
@@ -47,7 +48,7 @@ class Grants:
     def _may_permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
         """Whether a grant may let the reference in that is not in the input, or of which some name is not known."""
         inside, snapshot = target.namespace, self._snapshot
-        if is_unknown(home) or is_unknown(inside) or self._here.may_permit(kind, home, target):
+        if is_unknown(home) or is_unknown(inside) or self._here(inside).may_permit(kind, home, target):
             return True
         if any(gap.covers(ObjectRef(REFERENCE_GRANT, inside, gap.name)) for gap in snapshot.gaps):
             return True
@@ -61,9 +62,10 @@ class Grants:
         assumed = self._snapshot.assumed
         return any(each.covers(ObjectRef(REFERENCE_GRANT, namespace, each.name), _NAMES) for each in assumed)
 
-    @cached_property
-    def _here(self) -> _Entries:
-        return _Entries(self._grants)
+    def _here(self, namespace: str) -> _Entries:
+        if namespace not in self._found:
+            self._found[namespace] = _Entries(self._inside(namespace))
+        return self._found[namespace]
 
     @cached_property
     def _of_other_state(self) -> _Entries:

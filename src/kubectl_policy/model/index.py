@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
@@ -49,6 +50,7 @@ class Index:
         self._filled: dict[ObjectRef, Resource] = {}
         self._of_kind: dict[GroupKind, tuple[Resource, ...]] = {}
         self._inside: dict[tuple[GroupKind, str], tuple[Resource, ...]] = {}
+        self._selections: Counter[tuple[GroupKind, str]] = Counter()
         self._by_label: dict[tuple[GroupKind, str], dict[tuple[str, Json], tuple[Resource, ...]]] = {}
 
     @cached_property
@@ -79,7 +81,13 @@ class Index:
     @cached_property
     def grants(self) -> Grants:
         """The ReferenceGrants: which references may leave their namespace."""
-        return Grants(self.of_kind(REFERENCE_GRANT), self.snapshot)
+        return Grants(self._grants_in, self.snapshot)
+
+    def _grants_in(self, namespace: str) -> Iterable[Resource]:
+        """The ReferenceGrants in a namespace, and those of which it is not known that they are elsewhere."""
+        perhaps = (each for each in self.unknown_namespaces if each != namespace and may_equal(each, namespace))
+        homes = (namespace, *perhaps)
+        return (grant for home in homes for grant in self.of_kind_in(REFERENCE_GRANT, home))
 
     @property
     def group_kinds(self) -> tuple[GroupKind, ...]:
@@ -120,27 +128,45 @@ class Index:
 
     def selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
         """The objects of a kind in one namespace whose labels a selector selects, sorted by name."""
-        among = self.of_kind_in(group_kind, namespace)
-        for labels in demanded(selector):
-            having = [self._with_label(group_kind, namespace, label) for label in labels]
-            if sum(map(len, having)) < len(among):
-                among = having[0] if len(having) == 1 else tuple(sorted(chain(*having), key=attrgetter("ref")))
+        where = (group_kind, namespace)
+        self._selections[where] += 1
+        if self.world.is_narrow and self._selections[where] <= MANY:
+            among = self._perhaps_labelled(group_kind, namespace, selector)
+        else:
+            among = self.of_kind_in(group_kind, namespace)
+            for labels in demanded(selector):
+                having = [self._with_label(group_kind, namespace, label) for label in labels]
+                if sum(map(len, having)) < len(among):
+                    among = having[0] if len(having) == 1 else tuple(sorted(chain(*having), key=attrgetter("ref")))
         return [resource for resource in among if selects(selector, labels_of(resource.raw))]
+
+    def _perhaps_labelled(
+        self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]
+    ) -> tuple[Resource, ...]:
+        """The objects of a kind in one namespace in which the words are written that a selector demands of labels."""
+        among = self.names_in(group_kind, namespace)
+        for labels in demanded(selector):
+            words = [key if value is None else value for key, value in labels]
+            if all(isinstance(word, str) and word for word in words):
+                named = (ObjectRef(group_kind, namespace, str(word)) for word in words)
+                having = {ref for each in named for ref in self.world.naming(group_kind, each)}
+                among = [ref for ref in among if ref in having]
+        return self._read_all(among)
 
     def perhaps_selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
         """The same for objects of which that is not known, as something of it is to be filled in."""
-        among = self.of_kind_in(group_kind, namespace)
-        if not any(map(has_place, words_of(selector))):
+        if any(map(has_place, words_of(selector))):
+            among = self.of_kind_in(group_kind, namespace)
+        else:
             among = self._with_unknown_labels(group_kind).get(namespace, ())
         return [resource for resource in among if selects(selector, labels_of(resource.raw)) is None]
 
     def _with_unknown_labels(self, group_kind: GroupKind) -> Mapping[str, tuple[Resource, ...]]:
         if group_kind not in self._unlabelled:
-            self._unlabelled[group_kind] = grouped(
-                (resource.ref.namespace, resource)
-                for resource in self.of_kind(group_kind)
-                if any(has_place(word) for label in labels_of(resource.raw).items() for word in label)
-            )
+            # What has placeholders, another object with the same ones is an example of.
+            is_any = any(map(_has_unknown_labels, self.world.examples(group_kind)))
+            found = filter(_has_unknown_labels, self.of_kind(group_kind) if is_any else ())
+            self._unlabelled[group_kind] = grouped((resource.ref.namespace, resource) for resource in found)
         return self._unlabelled[group_kind]
 
     def _with_label(self, group_kind: GroupKind, namespace: str, label: tuple[str, Json]) -> tuple[Resource, ...]:
@@ -275,6 +301,11 @@ class Index:
         """The labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""
         ref = ObjectRef(NAMESPACE, "", namespace)
         return labels_of(self.raw(ref)) if self.world.has(ref) else None
+
+
+def _has_unknown_labels(resource: Resource) -> bool:
+    """Whether something of the labels of an object is to be filled in."""
+    return any(has_place(word) for label in labels_of(resource.raw).items() for word in label)
 
 
 class Referrers(Generic[_Value]):

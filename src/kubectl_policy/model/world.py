@@ -63,8 +63,8 @@ class World(Sequence["Resource"], ABC):
         """The objects of a kind that may name an object, sorted: in its own namespace, or together with that."""
 
     @abstractmethod
-    def having(self, kind: GroupKind, fields: Collection[str]) -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields anywhere, sorted."""
+    def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
+        """The objects of a kind that may have one of some fields anywhere, in one namespace alone if given; sorted."""
 
     @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
@@ -141,9 +141,11 @@ class Loaded(World):
         """The objects of a kind that may name an object, sorted."""
         return [ref for ref in self.names_of(kind) if names_object(ref, obj, self._text(ref))]
 
-    def having(self, kind: GroupKind, fields: Collection[str]) -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields anywhere, sorted."""
-        return [ref for ref in self.names_of(kind) if any(field in self._text(ref) for field in fields)]
+    def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
+        """The objects of a kind that may have one of some fields anywhere, in one namespace alone if given; sorted."""
+        every = self.names_of(kind)
+        among = inside(every, kind, namespace) if namespace else every
+        return [ref for ref in among if any(field in self._text(ref) for field in fields)]
 
     def _text(self, ref: ObjectRef) -> str:
         if ref not in self._texts:
@@ -158,6 +160,7 @@ class Overlay(World):
         """The objects that are `above` count, in the place of those `below`; those that are None there are gone."""
         self._below, self._above = below, above
         self._here = Loaded(filter(None, above.values()))
+        self._names: dict[GroupKind, Sequence[ObjectRef]] = {}
 
     @property
     def is_narrow(self) -> bool:
@@ -181,7 +184,9 @@ class Overlay(World):
 
     def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
         """The names of the objects of a kind, sorted."""
-        return self._merged(self._below.names_of(kind), self._here.names_of(kind))
+        if kind not in self._names:
+            self._names[kind] = self._merged(self._below.names_of(kind), self._here.names_of(kind))
+        return self._names[kind]
 
     @cached_property
     def namespaces(self) -> frozenset[str]:
@@ -201,9 +206,9 @@ class Overlay(World):
         """The objects of a kind that may name an object, sorted."""
         return self._merged(self._below.naming(kind, obj), self._here.naming(kind, obj))
 
-    def having(self, kind: GroupKind, fields: Collection[str]) -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields anywhere, sorted."""
-        return self._merged(self._below.having(kind, fields), self._here.having(kind, fields))
+    def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
+        """The objects of a kind that may have one of some fields anywhere, in one namespace alone if given; sorted."""
+        return self._merged(self._below.having(kind, fields, namespace), self._here.having(kind, fields, namespace))
 
     def _merged(self, below: Sequence[ObjectRef], above: Sequence[ObjectRef]) -> Sequence[ObjectRef]:
         if not self._above:

@@ -72,6 +72,11 @@ class AttachedPolicies:
                 return here
         return None
 
+    def of(self, policy: ObjectRef) -> set[NodeRef]:
+        """The nodes to which a policy is attached, or which it keeps others out of."""
+        attachments = self._attachments.get(policy, ())
+        return {each.target for each in attachments if each.target and _claims_target(each)}
+
     def nodes(self) -> list[NodeRef]:
         """The nodes to which policies are attached, or which they keep others out of; sorted.
 
@@ -101,7 +106,7 @@ class AttachedPolicies:
             if target is None or attachment.policy.group_kind != self._kind:
                 continue
             resource = self._index.get(attachment.policy)
-            if resource is None or not (attachment.competes or attachment.state == "attached"):
+            if resource is None or not _claims_target(attachment):
                 continue
             policy, here = self._index.filled(resource), found[target]
             if attachment.competes:
@@ -113,6 +118,10 @@ class AttachedPolicies:
                 if attachment.declared.rule:
                     here.by_rule.setdefault(attachment.declared.rule, set()).add(policy.ref)
         return dict(found)
+
+
+def _claims_target(attachment: Attachment) -> bool:
+    return attachment.competes or attachment.state == "attached"
 
 
 @value(kw_only=True)
@@ -142,8 +151,9 @@ class PoliciesOnNodes:
         self.profile = profile
         self._in_order: dict[NodeRef, tuple[Resource, ...]] = {}
         self._on_node: dict[tuple[NodeRef, NodeRef | None], OnNode] = {}
-        # Those of a kind whose policies are refused everywhere at once do not depend on a node.
-        self._refused: dict[NodeRef | None, Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
+        # Where policies of a kind are refused everywhere at once, that does not depend on a node.
+        self._refused: dict[NodeRef, Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
+        self._refused_everywhere: dict[ObjectRef, Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
 
     def in_order(self, node: NodeRef) -> tuple[Resource, ...]:
         """The policies attached to a node itself, in their order of precedence."""
@@ -183,11 +193,35 @@ class PoliciesOnNodes:
         """Why a policy is refused on a target that it is attached to; None if it is not."""
         if self.profile.same_level not in {"one-applies", "disjoint"}:
             return None
-        everywhere = self.profile.refusal == "everywhere"
-        key = None if everywhere else target
-        if key not in self._refused:
-            self._refused[key] = self._refusals(self.attached.nodes() if everywhere else [target])
-        return self._refused[key].get((policy, target))
+        if self.profile.refusal == "everywhere":
+            if policy not in self._refused_everywhere:
+                nodes = self._contested_with(policy)
+                refused = self._refusals(nodes)
+                concerned = {claiming for node in nodes for claiming in self._claiming(node)}
+                self._refused_everywhere.update(dict.fromkeys((policy, *concerned), refused))
+            return self._refused_everywhere[policy].get((policy, target))
+        if target not in self._refused:
+            self._refused[target] = self._refusals([target])
+        return self._refused[target].get((policy, target))
+
+    def _contested_with(self, policy: ObjectRef) -> list[NodeRef]:
+        """The targets of a policy, of those that it shares any with, of those that these share any with, and so on.
+
+        Whether it is refused at all depends on these alone; sorted.
+        """
+        found: set[NodeRef] = set()
+        seen, waiting = {policy}, [policy]
+        while waiting:
+            nodes = self.attached.of(waiting.pop()) - found
+            found |= nodes
+            new = {each for node in nodes for each in self._claiming(node)} - seen
+            seen |= new
+            waiting += new
+        return sorted(found)
+
+    def _claiming(self, node: NodeRef) -> Iterable[ObjectRef]:
+        here = self.attached.at(node)
+        return (*here.on, *here.competing)
 
     def _refusals(self, nodes: Sequence[NodeRef]) -> Mapping[tuple[ObjectRef, NodeRef], Refusal]:
         targets: dict[ObjectRef, list[NodeRef]] = {}

@@ -124,8 +124,8 @@ class StoredWorld(World):
         firsts = (min(self._shapes[shape]) for shape in self._by_kind.get(kind, ()))
         return filter(None, map(self.get, sorted((*firsts, *self._plain.get(kind, ())))))
 
-    def having(self, kind: GroupKind, fields: Collection[str]) -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields anywhere, sorted."""
+    def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
+        """The objects of a kind that may have one of some fields anywhere, in one namespace alone if given; sorted."""
         found = [
             ref
             for shape in self._by_kind.get(kind, ())
@@ -133,7 +133,7 @@ class StoredWorld(World):
             for ref in self._shapes[shape]
         ]
         found += (ref for ref in self._plain.get(kind, ()) if any(field in self._text(ref) for field in fields))
-        return sorted(found)
+        return sorted(ref for ref in found if ref.namespace == namespace) if namespace else sorted(found)
 
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted: in its own namespace, or together with that."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.index import Referrers, grouped
-from kubectl_policy.model.kinds import BUILT_IN
+from kubectl_policy.model.kinds import BUILT_IN, NAMESPACE
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
 from kubectl_policy.topology.delegation.references import delegating_refs
@@ -127,12 +127,16 @@ class Relations:
         self._unattached: dict[ObjectRef, bool] = {}
         self._backends: dict[ObjectRef, tuple[Backend, ...]] = {}
         self._below_rules: dict[ObjectRef, Mapping[NodeRef, Mapping[NodeRef, None]]] = {}
+        self._taking: dict[ObjectRef, Mapping[Requests, tuple[ObjectRef, ...]]] = {}
+        self._possibly: dict[tuple[ObjectRef, bool], Mapping[str, tuple[tuple[ObjectRef, Requests], ...]]] = {}
         self._by_parent = Referrers(index, ROUTES, self._parents_of)
         self._by_filter = Referrers(index, WITH_FILTERS, self._filtered_by)
         self._by_parameters = Referrers(index, sorted(WITH_PARAMETERS), self._parameters_of)
-        self._plain = Referrers(index, ROUTES, self._plain_backends)
-        self._without_weight = Referrers(index, ROUTES, self._weightless_backends)
-        self._named_backends = Referrers(index, ROUTES, self._forwarded)
+        self._plain = Referrers(index, ROUTES, self._plain_backends, self._perhaps_forwarding)
+        self._without_weight = Referrers(index, ROUTES, self._weightless_backends, self._perhaps_forwarding)
+        self._inside: dict[str, tuple[ObjectRef, ...]] = {}
+        self._backends_in = Referrers(index, ROUTES, self._homes_of_backends, self._perhaps_leading_to)
+        self._named_backends = Referrers(index, ROUTES, self._forwarded, self._perhaps_forwarding)
 
     def beside(self, other: Relations, differing: Collection[GroupKind]) -> Relations:
         """These relations, which take over from those of another state what is the same, as only some kinds differ."""
@@ -304,6 +308,12 @@ class Relations:
         return frozenset(named.group_kind for each in examples for named, _ in self._parameters_of(each))
 
     @cached_property
+    def kinds_in_filters(self) -> frozenset[GroupKind]:
+        """The kinds of what filters of routes name."""
+        examples = (each.ref for kind in WITH_FILTERS for each in self.index.world.examples(kind))
+        return frozenset(named.group_kind for each in examples for named, _ in self._filtered_by(each))
+
+    @cached_property
     def kinds_of_backends(self) -> frozenset[GroupKind]:
         """The kinds of what routes send requests to."""
         examples = (each.ref for kind in ROUTES for each in self.index.world.examples(kind))
@@ -322,7 +332,11 @@ class Relations:
 
     def routes_taking(self, requests: Requests) -> tuple[ObjectRef, ...]:
         """The routes that take the same requests; by kind, then sorted."""
-        return self._routes_by_requests.get(requests, ())
+        gateway = requests.gateway
+        if gateway not in self._taking:
+            routes = self._routes_on(gateway)
+            self._taking[gateway] = grouped((each, route) for route in routes for each in self.requests_of(route))
+        return self._taking[gateway].get(requests, ())
 
     def routes_that_may_share(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, Requests]]:
         """The routes that may take the same requests as a route, once all is filled in, and which of the route's own.
@@ -330,8 +344,7 @@ class Relations:
         Also those that are known to, and the route itself.
         """
         for requests, is_known in self._possible_requests_of(route):
-            place = requests.gateway, requests.path
-            for other, theirs in (self._unsettled_at if is_known else self._possible_at).get(place, ()):
+            for other, theirs in self._possibly_taking(requests, unsettled=is_known):
                 if may_be_same(requests, theirs):
                     yield other, requests
 
@@ -357,7 +370,13 @@ class Relations:
 
     def in_namespace(self, namespace: str) -> tuple[ObjectRef, ...]:
         """What is in a namespace: objects of the hierarchy's kinds, kind by kind, then other or unread backends."""
-        return self._by_namespace.get(namespace, ())
+        if namespace not in self._inside:
+            objects = (ref for kind in HIERARCHY for ref in self.index.names_in(kind, namespace))
+            home = ObjectRef(NAMESPACE, "", namespace)
+            delegating = self.delegations.refs
+            backends = self._backends_by_namespace.get(namespace, ()) if delegating else self._backends_in.to(home)
+            self._inside[namespace] = tuple(dict.fromkeys((*objects, *backends)))
+        return self._inside[namespace]
 
     @property
     def _may_lead_to_routes(self) -> bool:
@@ -374,6 +393,10 @@ class Relations:
         named = parameters_ref(self.index, holder)
         if named:
             yield named.object, named
+
+    def _perhaps_forwarding(self, kind: GroupKind, backend: ObjectRef) -> Iterable[ObjectRef]:
+        """The routes of a kind that may send requests to an object: to what is of a kind that some do."""
+        return self.index.world.naming(kind, backend) if backend.group_kind in self.kinds_of_backends else ()
 
     def _forwarded(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         return ((ref.object, route) for ref in backend_refs(self.index, route) if ref.forwards)
@@ -408,33 +431,41 @@ class Relations:
     def _refs_of(self, route: ObjectRef) -> tuple[BackendRef, ...]:
         return backend_refs(self.index, route) if route.group_kind in ROUTES else ()
 
-    @cached_property
-    def _routes_by_requests(self) -> Mapping[Requests, tuple[ObjectRef, ...]]:
-        return grouped((requests, route) for route in self._routes() for requests in self.requests_of(route))
+    def _possibly_taking(self, requests: Requests, *, unsettled: bool) -> tuple[tuple[ObjectRef, Requests], ...]:
+        """The routes that may take requests on the same path of a Gateway, each with which ones.
+
+        Or those alone of which it is not known whether they do, or which ones these are.
+        """
+        key = (requests.gateway, unsettled)
+        if key not in self._possibly:
+            self._possibly[key] = grouped(
+                (each.path, (route, each))
+                for route in self._routes_on(requests.gateway)
+                for each, is_known in self._possible_requests_of(route)
+                if each.gateway == requests.gateway and not (unsettled and is_known)
+            )
+        return self._possibly[key].get(requests.path, ())
+
+    def _routes_on(self, gateway: ObjectRef) -> list[ObjectRef]:
+        """The routes that name a Gateway, or a ListenerSet of it, as a parent; sorted by kind and name.
+
+        Of two routes on one Gateway, neither says by itself that it takes the requests of the other one.
+        """
+        parents = (gateway, *self.gateways.listener_sets(gateway))
+        routes = {route for parent in parents for route in self.routes_naming(parent)}
+        return sorted(routes, key=lambda route: (ROUTES.index(route.group_kind), route))
+
+    def _homes_of_backends(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        """What a route sends requests to, by the Namespaces of that."""
+        return ((ObjectRef(NAMESPACE, "", backend.namespace), backend) for backend, _ in self._plain_backends(route))
+
+    def _perhaps_leading_to(self, kind: GroupKind, home: ObjectRef) -> Iterable[ObjectRef]:
+        """The routes of a kind that may send requests to what is in a Namespace: those in it or that name it."""
+        return (*self.index.names_in(kind, home.name), *self.index.world.naming(kind, home))
 
     @cached_property
-    def _possible_at(self) -> Mapping[tuple[ObjectRef, str], tuple[tuple[ObjectRef, Requests], ...]]:
-        """Each route with each of the requests that it may take, by the Gateway and the path of these."""
-        return grouped(
-            ((requests.gateway, requests.path), (route, requests))
-            for route in self._routes()
-            for requests, _ in self._possible_requests_of(route)
-        )
-
-    @cached_property
-    def _unsettled_at(self) -> Mapping[tuple[ObjectRef, str], tuple[tuple[ObjectRef, Requests], ...]]:
-        """The same, of those requests alone of which it is not known whether it takes them, or which ones they are."""
-        return grouped(
-            ((requests.gateway, requests.path), (route, requests))
-            for route in self._routes()
-            for requests, is_known in self._possible_requests_of(route)
-            if not is_known
-        )
-
-    @cached_property
-    def _by_namespace(self) -> Mapping[str, tuple[ObjectRef, ...]]:
-        objects = [ref for kind in HIERARCHY for ref in self.index.world.names_of(kind)]
-        return grouped((obj.namespace, obj) for obj in (*objects, *self._routes_by_backend) if obj.namespace)
+    def _backends_by_namespace(self) -> Mapping[str, tuple[ObjectRef, ...]]:
+        return grouped((backend.namespace, backend) for backend in self._routes_by_backend)
 
     def _routes(self) -> list[ObjectRef]:
         return [route for kind in ROUTES for route in self.index.world.names_of(kind)]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.attachment.references import target_references
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Origin
+    from kubectl_policy.model import GroupKind, Origin
     from kubectl_policy.model.kinds import KindNames
 
 # Where a choice is from: a profile, the label or the schema of the definition, the kind's shape; or from nowhere, as a
@@ -116,9 +115,7 @@ def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Iterable[TargetL
     for policy in analysis.index.of_kind(profile.group_kind):
         for reference in target_references(policy, profile):
             if reference.kind:
-                # As for attaching: no API group is called core.
-                group = "" if reference.group == "core" else reference.group
-                yield TargetLevel(GroupKind(group, reference.kind), bool(reference.section))
+                yield TargetLevel(reference.group_kind, bool(reference.section))
         for holder in analysis.topology.relations.holders_of(policy.ref) if profile.role == "parameters" else ():
             yield TargetLevel(holder.holder.group_kind)
         for named in analysis.topology.relations.filters_naming(policy.ref) if profile.filter_routes else ():

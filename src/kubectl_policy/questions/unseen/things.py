@@ -247,15 +247,16 @@ def not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[U
         if profile.attaches_as_known and profile.references_alone:
             continue
         index, kind = analysis.index, profile.group_kind
-        homeless = [policy for policy in index.of_kind(kind) if is_unknown(policy.ref.namespace)]
+        every = index.world.names_of(kind)
+        homeless = [policy for policy in every if is_unknown(policy.namespace)]
         possible: dict[ObjectRef, list[ObjectRef]] = {}
         for obj in (obj for obj in objects if obj.group_kind in profile.declared_targets):
-            near: Sequence[Resource] = index.of_kind(kind)
+            near = every
             if profile.cross_namespace is False:
-                others = near if is_unknown(obj.namespace) else homeless
-                perhaps = [each for each in others if may_equal(each.ref.namespace, obj.namespace)]
-                near = list(dict.fromkeys((*index.of_kind_in(kind, obj.namespace), *perhaps)))
-            possible[obj] = [policy.ref for policy in near if not analysis.attachments[policy.ref]]
+                others = every if is_unknown(obj.namespace) else homeless
+                perhaps = [each for each in others if may_equal(each.namespace, obj.namespace)]
+                near = list(dict.fromkeys((*index.names_in(kind, obj.namespace), *perhaps)))
+            possible[obj] = [policy for policy in near if not analysis.attachments[policy]]
         policies = list(dict.fromkeys(policy for near in possible.values() for policy in near))
         if policies:
             several = len(policies) > 1

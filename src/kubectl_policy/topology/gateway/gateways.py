@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at, value_at
-from kubectl_policy.model.index import grouped
+from kubectl_policy.model.index import Referrers, grouped
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.model.values import field, value
 from kubectl_policy.topology.gateway.conflicts import conflicts_among, has_unknowns, possible_conflict
@@ -25,7 +24,7 @@ from kubectl_policy.topology.references import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.index import Index
@@ -78,6 +77,9 @@ class Gateways:
         self.implementation = implementation
         self._profiles = profiles
         self._listeners: dict[ObjectRef, Mapping[NodeRef, Listener]] = {}
+        self._by_class = Referrers(index, [GATEWAY], self._above)
+        self._sets_by_gateway = Referrers(index, LISTENER_SETS, self._above)
+        self._sets: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
         self._admitted: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
         self._by_port: dict[ObjectRef, dict[Port | None, list[Listener]]] = {}
         self._conflicts: dict[ObjectRef, Mapping[NodeRef, Conflict]] = {}
@@ -135,12 +137,7 @@ class Gateways:
 
     def of_class(self, gateway_class: ObjectRef) -> tuple[ObjectRef, ...]:
         """The Gateways of a GatewayClass; sorted."""
-        return self._by_class.get(gateway_class, ())
-
-    @cached_property
-    def _by_class(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        gateways = [gateway.ref for gateway in self.index.of_kind(GATEWAY)]
-        return grouped((name, gateway) for gateway in gateways if (name := self.class_of(gateway)))
+        return self._by_class.to(gateway_class)
 
     def listener_sets(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
         """The ListenerSets that name a Gateway, admitted or not, in their order of precedence.
@@ -148,16 +145,17 @@ class Gateways:
         "ListenerSet ordered by creation time (oldest first)", then "alphabetically by {namespace}/{name}" (GEP-1713);
         those of unknown age come last.
         """
-        return self._sets_by_gateway.get(gateway, ())
+        if gateway not in self._sets:
+            found = filter(None, map(self.index.get, self._sets_by_gateway.to(gateway)))
+            in_order = sorted(found, key=lambda each: (each.seniority, each.ref.kind))
+            self._sets[gateway] = tuple(each.ref for each in in_order)
+        return self._sets[gateway]
 
-    @cached_property
-    def _sets_by_gateway(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
-        listener_sets = [resource for kind in LISTENER_SETS for resource in self.index.of_kind(kind)]
-        return grouped(
-            (gateway, listener_set.ref)
-            for listener_set in sorted(listener_sets, key=lambda each: (each.seniority, each.ref.kind))
-            if (gateway := self.gateway_of(listener_set.ref))
-        )
+    def _above(self, obj: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        """The class of a Gateway, or the Gateway of a ListenerSet, with the object itself."""
+        above = self.class_of(obj) if obj.group_kind == GATEWAY else self.gateway_of(obj)
+        if above:
+            yield above, obj
 
     def admits(self, gateway: ObjectRef, listener_set: ObjectRef) -> bool | None:
         """Whether a Gateway lets a ListenerSet attach (`spec.allowedListeners`, default None); None where unknown."""
