@@ -34,4 +34,4 @@ def stored(*texts: str, read: Iterable[Resource] = ()) -> StoredWorld:
         for found in reader.recognise(text, f"{place}.yaml"):
             if isinstance(found, ShapedDocument):
                 objects[ObjectRef(found.shape.group_kind, found.namespace, found.name)] = found
-    return StoredWorld({**objects, **{each.ref: each for each in read}}, reader.made)
+    return StoredWorld({**objects, **{each.ref: each for each in read}}, "default", reader.made)

@@ -264,7 +264,7 @@ def _resources(
     found.update({each.ref: each for each in chosen})
     if reading.are_all_read:
         return tuple(cast("dict[ObjectRef, Resource]", found).values())
-    return StoredWorld(found, reading.made)
+    return StoredWorld(found, default, reading.made)
 
 
 def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:

@@ -173,15 +173,27 @@ class Reading:
         if any(map(_is_meant_as_an_object, documents)):
             if self._lines:
                 self._lines.take(file.path, [each for each in documents if not isinstance(each, Unread)], self.made)
-            for document in documents:
-                self._read_document(document, file.path)
+            self._keep(documents, file.path)
             return
         self.ignored += 1
         if not file.root:
             closer = Reading(self._values)
-            for document in documents:
-                closer._read_document(document, file.path)
+            closer._keep(documents, file.path)
             self.unexplained += closer.diagnostics
+
+    def _keep(self, documents: Sequence[Document | Unread | ShapedDocument], source: str) -> None:
+        """Keep what was recognised in a source as it is, and read the objects in the other documents."""
+        common = self._common
+        for document in documents:
+            if isinstance(document, ShapedDocument):
+                shape = document.shape
+                if common[shape] if shape in common else self._is_common(shape):
+                    self._objects.append(document)
+                    self._recognised = True
+                else:
+                    self._read_document(self.made(document), source)
+            else:
+                self._read_document(document, source)
 
     def _note(self, problem: Problem, source: str, known: Outline = NOTHING_KNOWN) -> None:
         origin = Origin(source, problem.line)
@@ -201,14 +213,8 @@ class Reading:
             )
         )
 
-    def _read_document(self, document: Document | Unread | ShapedDocument, source: str) -> None:
+    def _read_document(self, document: Document | Unread, source: str) -> None:
         """Read the object in a document, or the items of a List however deep it is in other Lists."""
-        if isinstance(document, ShapedDocument):
-            if self._is_common(document.shape):
-                self._objects.append(document)
-                self._recognised = True
-                return
-            document = self.made(document)
         if isinstance(document, Unread):
             self._note(document.problem, source, outline(document.text))
             return
@@ -228,14 +234,13 @@ class Reading:
 
     def _is_common(self, shape: Shape) -> bool:
         """Whether there is no more to say of the objects of a shape than that they were read."""
-        if shape not in self._common:
-            kind = shape.group_kind
-            self._common[shape] = not (
-                kind.group in _CLIENT_SIDE_GROUPS
-                or kind == _KUBECONFIG
-                or _PLACEHOLDER.search(f"{shape.api_version} {kind.kind}")
-                or impossible(kind)
-            )
+        kind = shape.group_kind
+        self._common[shape] = not (
+            kind.group in _CLIENT_SIDE_GROUPS
+            or kind == _KUBECONFIG
+            or _PLACEHOLDER.search(f"{shape.api_version} {kind.kind}")
+            or impossible(kind)
+        )
         return self._common[shape]
 
     def read_object(self, value: Json, origin: Origin, *, listed: bool = False) -> None:

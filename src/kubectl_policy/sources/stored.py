@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from functools import cached_property
-from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model import ObjectRef, Origin, Resource
 from kubectl_policy.model.fields import time_at
@@ -15,11 +13,11 @@ from kubectl_policy.model.world import World, inside, names_object, sorted_by_ki
 from kubectl_policy.text.shapes import ShapedDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.text import Document
-    from kubectl_policy.text.shapes import Shape
+    from kubectl_policy.text.shapes import Shape, Written
 
     Made: TypeAlias = Callable[[ShapedDocument], Document]
 
@@ -42,16 +40,24 @@ def resource_in(found: ShapedDocument, made: Made, ref: ObjectRef | None = None)
 class StoredWorld(World):
     """Objects that were read, and others that are when they are asked for."""
 
-    def __init__(self, objects: Mapping[ObjectRef, Resource | ShapedDocument], made: Made) -> None:
-        """By the names of all, in the order of their sources; what was recognised is `made` from its shape."""
-        self._objects, self._made = objects, made
+    def __init__(self, objects: Mapping[ObjectRef, Resource | ShapedDocument], default: str, made: Made) -> None:
+        """By the names of all, in the order of their sources; what was recognised is `made` from its shape.
+
+        What names no namespace is in the `default` one, if its kind has namespaces.
+        """
+        self._objects, self._default, self._made = objects, default, made
         self._read: dict[ObjectRef, Resource] = {}
         self._names: dict[GroupKind, Sequence[ObjectRef]] = {}
         self._shapes: dict[Shape, list[ObjectRef]] = {}
         # What is written in the objects that were read already.
         self._texts: dict[ObjectRef, str] = {}
+        self._sources: dict[Written, None] = {}
+        written: Written | None = None
         for ref, found in objects.items():
             if isinstance(found, ShapedDocument):
+                if found.written is not written:
+                    written = found.written
+                    self._sources[written] = None
                 refs = self._shapes.get(found.shape)
                 if refs is None:
                     self._shapes[found.shape] = [ref]
@@ -60,6 +66,7 @@ class StoredWorld(World):
             else:
                 self._read[ref] = found
         self._said: dict[str, Mapping[GroupKind, Sequence[ObjectRef]]] = {}
+        self._examples: dict[GroupKind, tuple[Resource, ...]] = {}
         self._first_read = len(self._read)
 
     @property
@@ -121,8 +128,11 @@ class StoredWorld(World):
 
     def examples(self, kind: GroupKind) -> Iterable[Resource]:
         """Those that were read, and one of each shape."""
-        firsts = (min(self._shapes[shape]) for shape in self._by_kind.get(kind, ()))
-        return filter(None, map(self.get, sorted((*firsts, *self._plain.get(kind, ())))))
+        if kind not in self._examples:
+            firsts = (min(self._shapes[shape]) for shape in self._by_kind.get(kind, ()))
+            refs = sorted((*firsts, *self._plain.get(kind, ())))
+            self._examples[kind] = tuple(filter(None, map(self.get, refs)))
+        return self._examples[kind]
 
     def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
         """The objects of a kind that may have one of some fields anywhere, in one namespace alone if given; sorted."""
@@ -161,40 +171,16 @@ class StoredWorld(World):
     def _mentioning(self, word: str) -> Mapping[GroupKind, Sequence[ObjectRef]]:
         """The objects in which a word is written anywhere, by kind: a look at the texts and not at each object."""
         if word not in self._said:
-            found = [ref for written in self._sources for ref in written.mentioning(word)]
+            recognised = (found for written in self._sources for found in written.mentioning(word))
+            found = [*filter(None, map(self._name_of, recognised))]
             found += (ref for refs in self._plain.values() for ref in refs if word in self._text(ref))
             self._said[word] = sorted_by_kind(found)
         return self._said[word]
 
-    @cached_property
-    def _sources(self) -> Sequence[_Source]:
-        """What was recognised, by the texts in which it is."""
-        sources: dict[int, _Source] = {}
-        for ref, found in self._objects.items():
-            if isinstance(found, ShapedDocument):
-                source = sources.get(id(found.written))
-                if source is None:
-                    source = sources[id(found.written)] = _Source(found.written.text, [], [])
-                source.refs.append(ref)
-                source.documents.append(found)
-        return tuple(sources.values())
-
-
-class _Source(NamedTuple):
-    """A text and the objects that were recognised in it, in their order."""
-
-    text: str
-    refs: list[ObjectRef]
-    documents: list[ShapedDocument]
-
-    def mentioning(self, word: str) -> Iterator[ObjectRef]:
-        """Those in which a word is written anywhere."""
-        at = self.text.find(word)
-        while at >= 0:
-            place = bisect_right(self.documents, at, key=attrgetter("start")) - 1
-            found = self.documents[place] if place >= 0 else None
-            if found and at < found.end:
-                yield self.refs[place]
-                at = self.text.find(word, found.end)
-            else:
-                at = self.text.find(word, at + 1)
+    def _name_of(self, found: ShapedDocument) -> ObjectRef | None:
+        """The name of the object in a document; None if another document of that name counts."""
+        for namespace in (found.namespace, self._default, ""):
+            ref = ObjectRef(found.shape.group_kind, namespace, found.name)
+            if self._objects.get(ref) is found:
+                return ref
+        return None
