@@ -53,7 +53,7 @@ def by_typer_given(name: str, words: list[str]) -> dict[str, Any] | None:
         return 0
 
     try:
-        by_typer.run([name, *words], PROGRAM, {name: command_named(name)._replace(run=run)}, "")
+        by_typer.run([name, *words], PROGRAM, {name: Command("", command_named(name).parameters, run)}, "")
     except UsageError:
         return None
     return found[0] if found else None
@@ -94,6 +94,7 @@ def test_what_is_plain_means_the_same(line: tuple[str, list[str]]) -> None:
         (["httproute/r", "-n", "app", "--blame"], {"objects": ["httproute/r"], "namespace": "app", "blame": True}),
         (["--offline", "-", "--offline=a=b", "-"], {"offline": ["-", "a=b"], "objects": ["-"]}),
         (["-n", "a", "--namespace", "-b"], {"namespace": "-b"}),
+        (["-napp", "-n=app"], {"namespace": "=app"}),
         (["-o", "json", "--color", "never"], {"output": "json", "color": "never"}),
     ],
 )
@@ -109,8 +110,8 @@ def test_what_is_plain(words: list[str], expected: dict[str, object]) -> None:
     [
         ["--help"],
         ["-h"],
-        ["-napp"],
-        ["-n=app"],
+        ["--blam"],
+        ["-x"],
         ["--blame=yes"],
         ["--", "httproute/r"],
         ["--nothing"],
@@ -133,6 +134,12 @@ def test_numbers_are_left_to_typer() -> None:
     assert read_plain(parameters, ["--limit", "5"]) is None
     assert by_typer_given("history", ["--limit", "0"]) is None
     assert (by_typer_given("history", ["--limit", "5"]) or {})["limit"] == 5
+
+
+def test_options_stay_options_behind_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where `getopt` is told that they are none."""
+    monkeypatch.setenv("POSIXLY_CORRECT", "1")
+    assert read_plain(command_named("describe").parameters, ["httproute/r", "-n", "app"]) is None
 
 
 @pytest.mark.parametrize("columns", ["80", "100"])

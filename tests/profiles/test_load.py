@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -277,3 +278,18 @@ def test_yaml_words_are_not_taken_for_something_else(tmp_path: Path) -> None:
     """`strategy: None` is the strategy of that name: only `null` and `~` are YAML's null."""
     path = written(tmp_path, HEAD + "    class: direct\n    strategy: None\n" + EVIDENCE)
     assert load_profiles(path)[0].strategy is MergeStrategy.NONE
+
+
+def test_built_in_files_are_read_as_those_of_users(tmp_path: Path) -> None:
+    """What they say of a kind, and the line where."""
+    for group in sorted(built_in_groups()):
+        file = tmp_path / f"{group}.yaml"
+        file.write_text((resources.files("kubectl_policy.profiles") / "data" / file.name).read_text("utf-8"), "utf-8")
+        origin = Origin(f"built-in profile {group}")
+        expected = {
+            profile.group_kind: replace(
+                profile, origin=replace(origin, line=profile.origin.line if profile.origin else 0)
+            )
+            for profile in load_profiles(file)
+        }
+        assert dict(built_in_profiles(group)) == expected

@@ -34,14 +34,11 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
     Raises `ProfileError` for a file that cannot be read or is malformed, and `UsageError` for a setting that no profile
     has.
     """
-    from pathlib import Path
-
-    from kubectl_policy import Implementation, load_profiles
+    from kubectl_policy import Implementation
     from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 
     document = _config()
-    named = _named_in(document, Path(config_file()).parent) if document else ()
-    profiles = (*named, *(profile for file in files or () for profile in load_profiles(Path(file))))
+    profiles = _profiles(document, files or ()) if document or files else ()
     said = cast("dict[str, Any]", document.value) if document else {}
     configured: dict[str, str] = said.get("settings", {})
     values = dict(configured)
@@ -56,6 +53,16 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
         if unknown := next((name for name in values if name not in allowed), None):
             raise UsageError(f'no profile has a setting "{unknown}"', f"there are: {', '.join(allowed)}")
     return Known(profiles, Implementation(settings=values))
+
+
+def _profiles(document: Configuration | None, files: Sequence[str]) -> tuple[PolicyKindProfile, ...]:
+    """The profiles that the config file names, and those of some files."""
+    from pathlib import Path
+
+    from kubectl_policy import load_profiles
+
+    named = _named_in(document, Path(config_file()).parent) if document else ()
+    return (*named, *(profile for file in files for profile in load_profiles(Path(file))))
 
 
 def owner_key() -> str:

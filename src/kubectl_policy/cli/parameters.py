@@ -5,16 +5,13 @@ To import typer, and to build a command with it, takes longer than to answer a s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args, get_origin
+from getopt import GetoptError, gnu_getopt
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-
-# No parameter is called so.
-_WORDS: Final = ""
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class Argument:
@@ -43,13 +40,12 @@ class Option:
         self.names, self.help, self.metavar, self.least, self.parser = names, help, metavar, least, parser
 
 
-class Parameter(NamedTuple):
+class Parameter:
     """A parameter of a command, under the name that a function has for it."""
 
-    name: str
-    type: Any
-    declared: Argument | Option
-    default: object = None
+    def __init__(self, name: str, type_: Any, declared: Argument | Option, default: object) -> None:  # noqa: ANN401 (a type, or what stands for one)
+        """Keep what is known of it."""
+        self.name, self.type, self.declared, self.default = name, type_, declared, default
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,6 +53,10 @@ class Parameter(NamedTuple):
         if isinstance(self.declared, Argument):
             return ()
         return self.declared.names or (f"--{self.name.replace('_', '-')}",)
+
+    def takes(self, mark: str) -> str:
+        """The mark for what takes a value, if it is none that is given by its name alone."""
+        return "" if self.type is bool else mark
 
     def meant(self, given: Sequence[str]) -> object:
         """What is meant by all values that are given. Raises `UsageError` for the last one if it is not allowed."""
@@ -69,17 +69,18 @@ class Parameter(NamedTuple):
         last = given[-1]
         if isinstance(self.declared, Option) and self.declared.parser:
             return self.declared.parser(last)
-        if get_origin(self.type) is Literal and last not in get_args(self.type):
-            raise UsageError(f"{last} is no choice")
+        # What a number may be, typer knows.
+        if self.type is int or (get_origin(self.type) is Literal and last not in get_args(self.type)):
+            raise UsageError(f"{last} may not be allowed")
         return last
 
 
-class Command(NamedTuple):
-    """A command: what is said of it, what it takes, and how it is run: as which program, and with what is given."""
+class Command:
+    """A command: what help says of it, what it takes, and how it is run: as which program, and with what is given."""
 
-    help: str
-    parameters: Sequence[Parameter]
-    run: Callable[[str, dict[str, Any]], int]
+    def __init__(self, help_: str, parameters: Sequence[Parameter], run: Callable[[str, dict[str, Any]], int]) -> None:
+        """Keep what is known of it."""
+        self.help, self.parameters, self.run = help_, parameters, run
 
 
 def declared(annotations: Mapping[str, Any], defaults: Mapping[str, Any]) -> list[Parameter]:
@@ -88,30 +89,24 @@ def declared(annotations: Mapping[str, Any], defaults: Mapping[str, Any]) -> lis
     return [Parameter(name, each.__origin__, each.__metadata__[0], defaults.get(name)) for name, each in told.items()]
 
 
-def read_plain(parameters: Sequence[Parameter], words: Iterable[str]) -> dict[str, object] | None:
-    """What is given for each parameter, if every word is an option in full, the value of one, or an argument.
+def read_plain(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, object] | None:
+    """What is given for each parameter, as far as `getopt` and typer read words alike.
 
-    None for anything else: what asks for help, several options in one word, and all that is wrong.
+    None for anything else: what asks for help, names of options that are not in full, and all that is wrong.
     """
     named = {name: parameter for parameter in parameters for name in parameter.names}
-    given: dict[str, list[str]] = {}
-    remaining = iter(words)
-    for word in remaining:
-        name, equals, after = word.partition("=")
-        option = named.get(name)
-        if option is None:
-            if word.startswith("-") and word != "-":
-                return None
-            given.setdefault(_WORDS, []).append(word)
-            continue
-        # What a number may be, typer knows.
-        if option.type is int or (equals and (option.type is bool or not name.startswith("--"))):
-            return None
-        value = after if equals or option.type is bool else next(remaining, None)
-        if value is None:
-            return None
-        given.setdefault(option.name, []).append(value)
+    if any(word.startswith("--") and word.partition("=")[0] not in named for word in words):
+        return None
+    short = "".join(name[1:] + option.takes(":") for name, option in named.items() if not name.startswith("--"))
+    long = [name[2:] + option.takes("=") for name, option in named.items() if name.startswith("--")]
     try:
-        return {each.name: each.meant(given.get(each.name if each.names else _WORDS, ())) for each in parameters}
-    except UsageError:
+        options, left = gnu_getopt(list(words), short, long)
+        # With POSIXLY_CORRECT, what comes after an argument is none of the options.
+        if any(word.startswith("-") and word != "-" for word in left):
+            return None
+        given: dict[str, list[str]] = {}
+        for name, value in options:
+            given.setdefault(named[name].name, []).append(value)
+        return {each.name: each.meant(given.get(each.name, ()) if each.names else left) for each in parameters}
+    except (GetoptError, UsageError):
         return None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.values import replace
-from kubectl_policy.profiles.contradictions import contradictions
 from kubectl_policy.profiles.controllers import (
     CONTROLLERS,
     BackendProfile,
@@ -31,10 +30,11 @@ from kubectl_policy.profiles.shapes import (
     field_of,
     required_field,
 )
-from kubectl_policy.text.documents import read_configuration
+from kubectl_policy.text.documents import read_configuration, read_flawless
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from kubectl_policy.model import Json
     from kubectl_policy.model.snapshot import Problem
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 # Larger than any file that a person writes; what is given by mistake is not read to its end.
 MAX_SIZE: Final = 4 * 2**20
 # importlib.resources would read a zip file as well, but takes as long to import as reading a profile does.
-_DATA: Final = Path(__file__).parent / "data"
+# No Path: to import that takes as long as to read all of these files.
+_DATA: Final = f"{os.path.dirname(__file__)}/data"  # noqa: PTH120
 _HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 
 _SUFFIX: Final = ".yaml"
@@ -154,9 +155,13 @@ def built_in_profiles(group: str) -> Mapping[GroupKind, PolicyKindProfile]:
     """The built-in profiles of one API group, read when the group first occurs; empty for a group without any."""
     if group not in built_in_groups():
         return {}
-    text = (_DATA / f"{group}{_SUFFIX}").read_text("utf-8")
-    profiles = _profiles(read_configuration(text, f"built-in profile {group}", ""))
-    return {profile.group_kind: profile for profile in profiles}
+    text, source = _text_of(group), f"built-in profile {group}"
+    found: dict[GroupKind, PolicyKindProfile] = {}
+    for profile in profiles_in(cast("dict[str, Any]", read_flawless(text)), Origin(source)):
+        # Our own files have each kind on a line of its own.
+        line = text.count("\n", 0, text.index(f"\n  {profile.group_kind.kind}:")) + 2
+        found[profile.group_kind] = replace(profile, origin=Origin(source, line))
+    return found
 
 
 def built_in_delegations(kinds: Collection[GroupKind]) -> tuple[DelegationProfile, ...]:
@@ -181,13 +186,18 @@ def built_in_profiles_of(names: Collection[str]) -> Iterator[PolicyKindProfile]:
 @cache
 def _texts() -> Mapping[str, str]:
     """The built-in files as text, by their groups."""
-    return {group: (_DATA / f"{group}{_SUFFIX}").read_text("utf-8") for group in sorted(built_in_groups())}
+    return {group: _text_of(group) for group in sorted(built_in_groups())}
+
+
+def _text_of(group: str) -> str:
+    with open(f"{_DATA}/{group}{_SUFFIX}", encoding="utf-8") as file:  # noqa: PTH123 (see `_DATA`)
+        return file.read()
 
 
 @cache
 def built_in_groups() -> frozenset[str]:
     """The groups with a file; a group from the input, which may be any text, is never made a file's name."""
-    return frozenset(file.name.removesuffix(_SUFFIX) for file in _DATA.iterdir())
+    return frozenset(name.removesuffix(_SUFFIX) for name in os.listdir(_DATA))  # noqa: PTH208 (see `_DATA`)
 
 
 def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
@@ -195,6 +205,8 @@ def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
 
     Raises `ProfileError` with file, line and field for anything malformed.
     """
+    from kubectl_policy.profiles.contradictions import contradictions  # noqa: PLC0415 (no built-in file has any)
+
     profiles: list[PolicyKindProfile] = []
     for file in _files(path):
         document = read_file(file, _HINT)

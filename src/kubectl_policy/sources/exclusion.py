@@ -9,7 +9,6 @@ import stat
 import warnings
 from functools import cached_property
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.errors import UsageError
@@ -161,6 +160,8 @@ def below(path: str, folder: str) -> str:
 
 
 def _upwards(folder: str) -> list[str]:
+    from pathlib import Path  # noqa: PLC0415 (a file that is named is read without it)
+
     return [folder, *map(str, Path(folder).parents)]
 
 
@@ -169,7 +170,7 @@ def _text_at(path: str) -> str:
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 (a Path takes longer, and this is asked of each folder)
             return ""
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:  # noqa: PTH123 (see above)
             return file.read(_MAX_SIZE).decode("utf-8-sig", "replace")
     except (OSError, ValueError):
         return ""

@@ -11,7 +11,6 @@ import re
 import stat
 import sys
 from itertools import takewhile
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from kubectl_policy.errors import SourceError
@@ -21,6 +20,7 @@ from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from kubectl_policy.model.snapshot import LeftOut
     from kubectl_policy.sources.exclusion import Search
@@ -157,7 +157,8 @@ def decoded(data: bytes) -> str:
 
 def _meant_by(path: str, exclusions: Exclusions) -> Iterator[InputFile]:
     try:
-        mode = Path(path).stat().st_mode
+        # To import Path takes longer than to read a small file.
+        mode = os.stat(path.rstrip("/") or path[:1] or ".").st_mode  # noqa: PTH116
     except FileNotFoundError:
         if not glob.has_magic(path):
             raise SourceError(
@@ -171,6 +172,8 @@ def _meant_by(path: str, exclusions: Exclusions) -> Iterator[InputFile]:
         if not os.access(path, os.R_OK):
             raise _unreadable(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
         if stat.S_ISDIR(mode):
+            from pathlib import Path  # noqa: PLC0415 (see above)
+
             root = str(Path(path))
             yield from _manifests_under(root, set(), exclusions.on_disk(root), root)
         else:
@@ -178,6 +181,8 @@ def _meant_by(path: str, exclusions: Exclusions) -> Iterator[InputFile]:
 
 
 def _matching(pattern: str, exclusions: Exclusions) -> Iterator[InputFile]:
+    from pathlib import Path  # noqa: PLC0415 (see `_meant_by`)
+
     top = Path("/") if pattern.startswith("/") else Path()
     # With a slash at the end, only folders are meant.
     parts = [part for part in pattern.split("/") if part]
@@ -201,6 +206,8 @@ def _matches(top: Path, parts: Iterable[str], search: Search) -> Iterator[InputF
 
     For each part, no folder is looked into twice, whatever links and `..` lead to it.
     """
+    from pathlib import Path  # noqa: PLC0415 (see `_meant_by`)
+
     places = [top]
     for part in parts:
         folders, places = places, list[Path]()

@@ -173,3 +173,9 @@ def read_configuration(text: str, source: str, hint: str) -> Configuration:
         lines={place.steps: place.line for place in written},
         repeated={place.steps: anchors[place.event.anchor] for place in written if isinstance(place.event, AliasEvent)},
     )
+
+
+def read_flawless(text: str) -> Json:
+    """The one document of a text that has no flaws, without looking for the lines where these would be."""
+    (document,) = YamlReader(strict=True).read(text)
+    return document.value

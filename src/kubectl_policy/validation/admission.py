@@ -9,14 +9,13 @@ from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import WHOLE, mapping_at, value_at
 from kubectl_policy.model.values import value
 from kubectl_policy.validation.findings import spelled, unchecked
-from kubectl_policy.validation.rules import Rules, RuleTree, hidden_by, rule_tree, seen_by_rules
-from kubectl_policy.validation.schema import SchemaCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kubectl_policy.model import FieldPath, Json, Problem, Resource
     from kubectl_policy.validation.expressions import Evaluator
+    from kubectl_policy.validation.rules import RuleTree
 
 # Everything here recurses on values; real definitions are 50 levels deep.
 _DEEPEST: Final = 100
@@ -74,6 +73,9 @@ class Admission:
             )
 
     def _problems(self, raw: Mapping[str, Json], evaluator: Evaluator) -> list[Problem]:
+        from kubectl_policy.validation.rules import Rules, hidden_by, seen_by_rules  # noqa: PLC0415 (see `admission_of`)
+        from kubectl_policy.validation.schema import SchemaCheck  # noqa: PLC0415 (see `admission_of`)
+
         kept = pruned(raw, self.schema)
         if self.drops_status:
             kept = {key: value for key, value in kept.items() if key != "status"}
@@ -91,6 +93,8 @@ def admission_of(version: Mapping[str, Json]) -> Admission | None:
     schema = mapping_at(version, "schema.openAPIV3Schema")
     if not schema or not is_sound(schema):
         return None
+    from kubectl_policy.validation.rules import rule_tree  # noqa: PLC0415 (most definitions that are tried have no schema)
+
     return Admission(schema, rule_tree(schema, schema), value_at(version, "subresources.status") is not None)
 
 

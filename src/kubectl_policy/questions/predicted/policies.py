@@ -9,9 +9,6 @@ from kubectl_policy.attachment.validity import gateways_of, not_enabled
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.questions.predicted.ancestors import ancestors_of
-from kubectl_policy.questions.predicted.specificity import TargetOrder
-from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.resolution import ENFORCEMENT, leaves, reach
 from kubectl_policy.topology.parameters import enabled_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import ConditionWords, Event, StatusProfile
+    from kubectl_policy.questions.predicted.specificity import TargetOrder
     from kubectl_policy.resolution import ScopeOutcome
 
 # What a policy is in merges, from the least to the best.
@@ -107,6 +105,8 @@ class PolicyStatuses:
         """
         kind = policy.group_kind
         profile = self._analysis.registry.known(kind)
+        from kubectl_policy.questions.predicted.specificity import TargetOrder  # noqa: PLC0415 (see `_Report`)
+
         order = self._orders.setdefault(kind, TargetOrder(self._analysis, profile))
         return _Report(self._analysis, profile, order, policy).places()
 
@@ -117,7 +117,7 @@ def policy_status(analysis: Analysis, policy: ObjectRef) -> tuple[AncestorStatus
 
 
 class _Report:
-    """The report on one policy, being written."""
+    """The report on one policy, being written; descriptions of other objects do without what is imported for it."""
 
     def __init__(self, analysis: Analysis, profile: PolicyKindProfile, order: TargetOrder, policy: ObjectRef) -> None:
         self.analysis, self.profile, self.order, self.policy = analysis, profile, order, policy
@@ -173,6 +173,8 @@ class _Report:
 
     def _write(self, attachment: Attachment, event: Event, message: str) -> None:
         target = attachment.target
+        from kubectl_policy.questions.predicted.ancestors import ancestors_of  # noqa: PLC0415 (see the class)
+
         places = ancestors_of(self.analysis, self.profile, attachment)
         for place, status in places.items():
             invalid = self.analysis.topology.relations.why_ignored(place) if place and event == "accepted" else None
@@ -217,6 +219,8 @@ class _Report:
         event = "contended" if self.analysis.contentions(self.policy) else ENFORCEMENT[enforcement.state].event
         message = f"by {', '.join(map(str, enforcement.by))}" if enforcement.by else ""
         if event == "no effect":
+            from kubectl_policy.questions.shared.without_effect import why_without_effect  # noqa: PLC0415 (see the class)
+
             message = "".join(reason.message for reason in why_without_effect(self.analysis, self.policy, most=1))
         if event:
             for place in places:
