@@ -58,6 +58,14 @@ def _answers() -> list[Answer]:
         about(odd, "HTTPRoute", "r"),
         about(odd, "HTTPRoute", "lone"),
         about(odd, "ConfigMap", "c"),
+        about(
+            world(
+                defaults("p", build.target("r", "HTTPRoute"), colors=["red", {"a": [1]}], rate=1.5),
+                defaults("q", build.target("g"), colors=["blue"], rate=2),
+            ),
+            "HTTPRoute",
+            "r",
+        ),
     ]
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.topology import Path
 
-shape(GroupKind, "kind", Field("group", doc="Empty for the core group."), Field("kind"))
+shape(GroupKind, "kind", Field("group", doc="Empty for the core group."), Field("kind"), recur=True)
 shape(
     ObjectRef,
     "object",
@@ -29,6 +29,7 @@ shape(
     Field("kind"),
     Field("namespace", doc="Empty for a cluster-scoped object."),
     Field("name"),
+    recur=True,
 )
 shape(
     NodeRef,
@@ -43,6 +44,7 @@ shape(
         " in the later one; `former rule[0]` is there no more, and its place is another one's.",
     ),
     doc="An object, or one named section of it: a listener, a rule (rule[0] if unnamed) or a port.",
+    recur=True,
 )
 shape(
     Origin,
