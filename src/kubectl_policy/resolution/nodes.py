@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution.contributions import Contribution
+    from kubectl_policy.resolution.effective import Resolution
     from kubectl_policy.resolution.precedence import Refusal
     from kubectl_policy.resolution.traced import Source
     from kubectl_policy.topology import Path
@@ -59,6 +60,8 @@ class AttachedPolicies:
 
     def at(self, node: NodeRef) -> OnTarget:
         """The policies at a node; they have their defaults."""
+        if not self._asks_narrowly:
+            return self._everywhere.get(node, _NOTHING)
         obj = node.object
         if obj not in self._objects:
             self._objects[obj] = self._attached(self._attachments.to(obj))
@@ -86,9 +89,14 @@ class AttachedPolicies:
 
     def on_path(self, path: Path) -> list[NodeRef]:
         """The nodes of a path with policies, in its order."""
-        if self._index.world.is_narrow and not self._attachments.are_all_known:
+        if self._asks_narrowly:
             return [node for node in path if self.at(node).on]
         return on_path(self._with_policies, path)
+
+    @property
+    def _asks_narrowly(self) -> bool:
+        """Whether it takes less to ask for the policies at single objects than for all of them."""
+        return self._index.world.is_narrow and not self._attachments.are_all_known
 
     @cached_property
     def _with_policies(self) -> Collection[NodeRef]:
@@ -149,6 +157,8 @@ class PoliciesOnNodes:
         """Remember where to look."""
         self.attached = attached
         self.profile = profile
+        # What becomes of those on some nodes, wherever that depends on nothing else of a path.
+        self.resolved: dict[tuple[NodeRef, ...], Resolution] = {}
         self._in_order: dict[NodeRef, tuple[Resource, ...]] = {}
         self._on_node: dict[tuple[NodeRef, NodeRef | None], OnNode] = {}
         # Where policies of a kind are refused everywhere at once, that does not depend on a node.

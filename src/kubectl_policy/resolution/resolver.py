@@ -103,6 +103,9 @@ class Resolver:
         if policies is None or not self._counts(path, policies.profile):
             return None
         nodes = _contributing(policies, path)
+        known = policies.resolved.get(nodes)
+        if known:
+            return EffectivePolicy(path, known)
         rule = None
         by_rule = policies.attached.by_rule_among(nodes)
         if by_rule:
@@ -122,6 +125,8 @@ class Resolver:
                 self._resolved[key] = self._resolve([policies.on(node, rule) for node in nodes], profile, listener)
             if own:
                 self._resolved[at_end] = with_own(self._resolved[key], own)
+        if not (by_rule or profile.by_listener or profile.has_object_fields):
+            policies.resolved[nodes] = self._resolved[at_end]
         return EffectivePolicy(path, self._resolved[at_end])
 
     def own_settings(self, path: Path) -> Iterator[EffectivePolicy]:
