@@ -148,15 +148,22 @@ class Analysis:
 
     def _perhaps_setting(self, kind: GroupKind, obj: ObjectRef) -> Iterator[ObjectRef]:
         """The policies of a kind that may name an object in their settings, or select it, or name what names it."""
-        world, needs = self.index.world, tuple(with_those_through(self.registry.known(kind).every_need))
-        if any(need.by == "labels" for need in needs):
-            yield from world.having(kind, SELECTING)
-        named = [obj._replace(namespace="") if may_leave_out_namespace(self.index, obj, needs) else obj]
-        for need in needs:
-            for between in need.group_kinds if need.through else ():
-                named += (each._replace(namespace="") for each in world.naming(between, named[0]))
+        index, needs = self.index, [*with_those_through(self.registry.known(kind).every_need)]
+        between = {each for need in needs if need.through for each in need.group_kinds}
+        by_labels = {need.field.rstrip(".*").rpartition(".")[2] for need in needs if need.by == "labels"}
+        selecting = by_labels | SELECTING if by_labels else ()
+        start = obj._replace(namespace="") if may_leave_out_namespace(index, obj, needs) else obj
+        named, waiting = {start}, [start]
+        while waiting:
+            each = waiting.pop()
+            for other in between:
+                holders = (*index.naming(other, each), *index.having(other, selecting))
+                new = {holder._replace(namespace="") for holder in holders} - named
+                named |= new
+                waiting += new
+        yield from index.having(kind, selecting)
         for each in named:
-            yield from world.naming(kind, each)
+            yield from index.naming(kind, each)
 
     def _settings_of(self, policy: ObjectRef) -> Iterator[tuple[ObjectRef, SettingsReference]]:
         profile, resource = self.registry.known(policy.group_kind), self.index.get(policy)

@@ -231,3 +231,22 @@ class TestDefinitions:
 def test_words_of_a_value() -> None:
     """Keys and texts at any depth; numbers and truth values are none."""
     assert list(words_of({"a": ["b", 1, None, {"c": True}], "d": "e"})) == ["a", "b", "c", "d", "e"]
+
+
+def test_what_a_default_may_name_or_have() -> None:
+    """Every object of the kind may, without saying so; of another kind, those alone that do."""
+    schema: Json = {"properties": {"target": {"default": {"name": "main", "namespace": "infra", "selector": {}}}}}
+    widgets = [resource("Widget", name, {"of": "other"}, group="example.com") for name in "ab"]
+    found = index(
+        crd("Widget", schema=schema), *widgets, *(resource("Gadget", "c", {"of": "main"}, group="example.com"),)
+    )
+    widget, gadget = GroupKind("example.com", "Widget"), GroupKind("example.com", "Gadget")
+    for name, where in (("main", "infra"), ("main", "default"), ("main", ""), ("elsewhere", "infra")):
+        named = ref("Gateway", name, where)
+        assert [each.name for each in found.naming(widget, named)] == ["a", "b"]
+    assert [*found.naming(widget, ref("Gateway", "mai", "default"))] == []
+    assert [each.name for each in found.naming(gadget, ref("Gateway", "main", "default"))] == ["c"]
+    assert [each.name for each in found.having(widget, ("selector",))] == ["a", "b"]
+    assert [*found.having(widget, ("selector",), "elsewhere")] == []
+    assert [*found.having(widget, ("labels",))] == []
+    assert [*found.having(gadget, ("selector",))] == []

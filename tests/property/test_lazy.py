@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_policy import PolicyError, load_manifests
-from kubectl_policy.cli import run
-from kubectl_policy.model import index
 from kubectl_policy.profiles.load import profile_file
-from kubectl_policy.sources import stored
-from kubectl_policy.text import documents
 from tests.property.examples import examples
 from tests.property.hostile import files
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of
-from tests.text.recognising import NEVER
+from tests.sources.lazily import says_the_same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,34 +35,6 @@ _FOLDERS: Final = sorted(
     }
     | {*(_FIXTURES / "repositories").iterdir()}
 )
-
-
-class Printed(NamedTuple):
-    """What came out of a command."""
-
-    code: int
-    out: str
-    err: str
-
-
-def printed(arguments: Sequence[str], patience: int, much: int | None = None) -> Printed:
-    """What a command prints if so many documents alike make a shape, and no world of which so much was read is asked.
-
-    Worlds that are as small as these are read as a whole sooner than they are asked, unless `much` is nothing.
-    """
-    out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patched, redirect_stdout(out), redirect_stderr(err):
-        patched.setattr(documents, "PATIENCE", patience)
-        if much is not None:
-            patched.setattr(stored, "_MUCH", much)
-            patched.setattr(index, "MANY", NEVER)
-        code = run(arguments)
-    return Printed(code, out.getvalue(), err.getvalue())
-
-
-def says_the_same(arguments: Sequence[str], patience: int = 1, much: int | None = 0) -> None:
-    """A command prints the same and ends in the same way, whatever was recognised."""
-    assert printed(arguments, patience, much) == printed(arguments, NEVER)
 
 
 def questions(refs: Sequence[ObjectRef]) -> Iterator[tuple[str, ...]]:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.topology import Topology
 
-# The fields by which references select objects without naming them.
-SELECTING: Final = frozenset({"selector", "targetSelectors", "matchLabels", "matchExpressions"})
+# What is in the names of the fields by which references select objects without naming them.
+SELECTING: Final = frozenset({"selector", "Selector", "matchLabels", "matchExpressions"})
 
 
 class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
@@ -114,7 +114,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         that sends it requests: in filters or as its parameters.
         """
         world, kind = self._index.world, profile.group_kind
-        yield from world.naming(kind, obj)
+        yield from self._index.naming(kind, obj)
         yield from self._perhaps_selecting(obj, profile)
         if profile.attachment == "parameters" and obj.group_kind in WITH_PARAMETERS:
             named = parameters_ref(self._index, obj)
@@ -131,16 +131,16 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
 
         They do so in their own namespace, unless they say otherwise, or their namespace is for all others.
         """
-        world, kind = self._index.world, profile.group_kind
+        index, kind = self._index, profile.group_kind
         if obj.group_kind not in self._kinds_selected(profile):
             return
         if not obj.namespace:
-            yield from world.having(kind, SELECTING)
+            yield from index.having(kind, SELECTING)
             return
         for home in filter(None, (obj.namespace, profile.global_namespace)):
-            yield from world.having(kind, SELECTING, home)
-        yield from world.having(kind, ["namespaces"])
-        yield from world.naming(kind, ObjectRef(NAMESPACE, "", obj.namespace))
+            yield from index.having(kind, SELECTING, home)
+        yield from index.having(kind, ["namespaces"])
+        yield from index.naming(kind, ObjectRef(NAMESPACE, "", obj.namespace))
 
     def _kinds_selected(self, profile: PolicyKindProfile) -> frozenset[GroupKind]:
         """The kinds of what policies of a kind select by labels."""

@@ -16,9 +16,10 @@ from kubectl_policy.model.kinds import (
 )
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.world import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource
@@ -112,6 +113,7 @@ class Defaults:
         """Remember the schemas of the definitions, of two of one kind that of the one which counts."""
         self._definitions = {kind: definition.raw for kind, definition in counting_definitions(definitions).items()}
         self._fillers: dict[tuple[GroupKind, str], Filler] = {}
+        self._said: dict[GroupKind, str] = {}
 
     def schema_of(self, group_kind: GroupKind, version: str = "") -> Mapping[str, Json]:
         """The openAPIV3Schema of a kind: of the version if it is defined, else of the stored, else of the first served.
@@ -120,6 +122,13 @@ class Defaults:
         """
         definition = self._definitions.get(group_kind, {})
         return _schema_in(definition, version) or SCHEMAS.get(group_kind, _NO_SCHEMA)
+
+    def said_of(self, group_kind: GroupKind) -> str:
+        """What may be filled into the objects of a kind, whichever their version is: texts and keys, a line each."""
+        if group_kind not in self._said:
+            schemas = (self._definitions.get(group_kind, {}), SCHEMAS.get(group_kind, _NO_SCHEMA))
+            self._said[group_kind] = "\n".join(word for schema in schemas for word in _words_of_defaults(schema))
+        return self._said[group_kind]
 
     def apply(self, resource: Resource) -> Mapping[str, Json]:
         """The object with its defaults; the very same mapping if there is nothing to fill in. `raw` is not mutated."""
@@ -141,6 +150,15 @@ def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Jso
     )
     # apiextensions.k8s.io/v1beta1 has one schema for all versions.
     return mapping_at(chosen, "schema.openAPIV3Schema") or mapping_at(definition, "spec.validation.openAPIV3Schema")
+
+
+def _words_of_defaults(schema: Json) -> Iterator[str]:
+    """The texts and keys in what stands at `default` anywhere in a schema."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from _words_of_defaults(item)
+    for key, inner in schema.items() if isinstance(schema, Mapping) else ():
+        yield from words_of(inner) if key == "default" else _words_of_defaults(inner)
 
 
 def _with_name_label(raw: Mapping[str, Json], name: str) -> Mapping[str, Json]:

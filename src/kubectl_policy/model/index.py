@@ -18,10 +18,10 @@ from kubectl_policy.model.rules import rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
 from kubectl_policy.model.values import replace
-from kubectl_policy.model.world import MANY, inside, words_of, world_of
+from kubectl_policy.model.world import MANY, has_word, inside, words_of, world_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource, Snapshot
@@ -110,6 +110,20 @@ class Index:
         """
         others = (resource for resource in self.snapshot.other_state if resource.ref.group_kind == group_kind)
         return (*self.world.examples(group_kind), *others)
+
+    def naming(self, group_kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
+        """The objects of a kind that may name another one, sorted; see `World`. Defaults may do so for all of them."""
+        said = self.defaults.said_of(group_kind)
+        if has_word(obj.name, said) or (obj.namespace and has_word(obj.namespace, said)):
+            return self.world.names_of(group_kind)
+        return self.world.naming(group_kind, obj)
+
+    def having(self, group_kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
+        """The objects of a kind that may have one of some fields anywhere, also by their defaults; see `World`."""
+        said = self.defaults.said_of(group_kind)
+        if any(field in said for field in fields):
+            return self.names_in(group_kind, namespace) if namespace else self.world.names_of(group_kind)
+        return self.world.having(group_kind, fields, namespace)
 
     def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
         """Every object of a kind in one namespace (empty for a cluster-scoped kind), sorted by name."""
@@ -327,7 +341,7 @@ class Referrers(Generic[_Value]):
         Where they do so otherwise than by a name, `perhaps` tells which objects of a kind may refer to one.
         """
         self._index, self._kinds, self._read = index, tuple(kinds), read
-        self._perhaps = perhaps or index.world.naming
+        self._perhaps = perhaps or index.naming
         self._found: dict[ObjectRef, tuple[_Value, ...]] = {}
 
     def to(self, obj: ObjectRef) -> tuple[_Value, ...]:

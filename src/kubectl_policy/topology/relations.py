@@ -396,7 +396,7 @@ class Relations:
 
     def _perhaps_forwarding(self, kind: GroupKind, backend: ObjectRef) -> Iterable[ObjectRef]:
         """The routes of a kind that may send requests to an object: to what is of a kind that some do."""
-        return self.index.world.naming(kind, backend) if backend.group_kind in self.kinds_of_backends else ()
+        return self.index.naming(kind, backend) if backend.group_kind in self.kinds_of_backends else ()
 
     def _forwarded(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         return ((ref.object, route) for ref in backend_refs(self.index, route) if ref.forwards)
@@ -461,7 +461,7 @@ class Relations:
 
     def _perhaps_leading_to(self, kind: GroupKind, home: ObjectRef) -> Iterable[ObjectRef]:
         """The routes of a kind that may send requests to what is in a Namespace: those in it or that name it."""
-        return (*self.index.names_in(kind, home.name), *self.index.world.naming(kind, home))
+        return (*self.index.names_in(kind, home.name), *self.index.naming(kind, home))
 
     @cached_property
     def _backends_by_namespace(self) -> Mapping[str, tuple[ObjectRef, ...]]:

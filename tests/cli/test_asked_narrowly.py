@@ -1,0 +1,148 @@
+"""What refers to an object without its name, or from where nothing says so, is found without reading all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.sources.lazily import says_the_same
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: apps}
+spec: {ports: [{port: 80}]}
+"""
+_GATEWAY = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: main, namespace: infra}
+spec: {gatewayClassName: public, listeners: [{name: http, port: 80, protocol: HTTP}]}
+"""
+_KEY = """\
+apiVersion: v1
+kind: Secret
+metadata: {name: key, namespace: apps, labels: {for: us}}
+"""
+_PROFILE = """\
+group: example.com
+kinds:
+  Color:
+    class: direct
+    evidence: ["https://example.com"]
+"""
+
+
+def _asked(folder: Path, *documents: str, profile: str = "", **options: str) -> list[str]:
+    """What is said of objects in some documents; each option is a command and the object."""
+    (folder / "world").mkdir()
+    (folder / "world" / "all.yaml").write_text("---\n".join(documents), "utf-8")
+    (folder / "profile.yaml").write_text(_PROFILE + profile, "utf-8")
+    more = ["--offline", str(folder / "world"), "--profiles", str(folder / "profile.yaml"), "-o", "json"]
+    return [says_the_same([command.replace("_", "-"), *named.split(), *more]) for command, named in options.items()]
+
+
+def test_a_target_that_a_default_names(tmp_path: Path) -> None:
+    """The definition of a kind fills in which object its policies are about."""
+    definition = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: colors.example.com}
+spec:
+  group: example.com
+  names: {kind: Color, plural: colors}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        properties:
+          spec:
+            properties:
+              targetRef:
+                default: {}
+                properties:
+                  group: {default: gateway.networking.k8s.io}
+                  kind: {default: Gateway}
+                  name: {default: main}
+                  namespace: {default: infra}
+                anyOf: [{required: [name]}, {required: [kind]}]
+"""
+    color = "apiVersion: example.com/v1\nkind: Color\nmetadata: {name: red, namespace: apps}\nspec: {color: red}\n"
+    said = _asked(
+        tmp_path, definition, _GATEWAY, color, describe="gateway/main -n infra", blast_radius="color/red -n apps"
+    )
+    assert all("Color" in each and "main" in each for each in said)
+
+
+def test_a_target_field_that_selects_by_its_name(tmp_path: Path) -> None:
+    """A selector without any label selects every object of the kind."""
+    color = """\
+apiVersion: example.com/v1
+kind: Color
+metadata: {name: red, namespace: apps}
+spec: {podSelector: {group: "", kind: Service}, color: red}
+"""
+    (said,) = _asked(
+        tmp_path, _SERVICE, color, profile="    targetFields: [spec.podSelector]\n", describe="service/web -n apps"
+    )
+    assert '"red"' in said
+
+
+def test_settings_that_select_by_a_field_of_any_name(tmp_path: Path) -> None:
+    """Nor does what selects nothing in particular say `matchLabels`."""
+    color = """\
+apiVersion: example.com/v1
+kind: Color
+metadata: {name: red, namespace: apps}
+spec: {targetRef: {group: "", kind: Service, name: web}, keys: {}}
+"""
+    needs = "    needs: [{field: spec.keys, by: labels, group: '', kinds: [Secret]}]\n"
+    (said,) = _asked(tmp_path, _SERVICE, _KEY, color, profile=needs, blast_radius="secret/key -n apps")
+    assert '"red"' in said
+
+
+def test_what_is_named_through_others(tmp_path: Path) -> None:
+    """A policy names an object, which names another one, which names a third one."""
+    documents = """\
+apiVersion: example.com/v1
+kind: Color
+metadata: {name: red, namespace: apps}
+spec: {targetRef: {group: "", kind: Service, name: web}, paintRef: {name: paint}}
+---
+apiVersion: example.com/v1
+kind: Paint
+metadata: {name: paint, namespace: apps}
+spec: {canRef: {name: can}}
+---
+apiVersion: example.com/v1
+kind: Can
+metadata: {name: can, namespace: apps}
+spec: {keyRef: {name: key}}
+"""
+    key = "{field: spec.keyRef, group: '', kinds: [Secret]}"
+    can = f"{{field: spec.canRef, group: example.com, kinds: [Can], through: [{key}]}}"
+    needs = f"    needs: [{{field: spec.paintRef, group: example.com, kinds: [Paint], through: [{can}]}}]\n"
+    (said,) = _asked(tmp_path, _SERVICE, _KEY, documents, profile=needs, blast_radius="secret/key -n apps")
+    assert '"red"' in said
+
+
+def test_what_has_no_namespace_and_was_read_into_one(tmp_path: Path) -> None:
+    """Where nothing defines a kind, only a profile knows that its objects have none."""
+    policy = """\
+apiVersion: kuadrant.io/v1
+kind: TLSPolicy
+metadata: {name: certs, namespace: infra}
+spec:
+  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: main}
+  issuerRef: {group: cert-manager.io, kind: ClusterIssuer, name: letters}
+"""
+    issuer = "apiVersion: cert-manager.io/v1\nkind: ClusterIssuer\nmetadata: {name: letters}\n"
+    (said,) = _asked(
+        tmp_path, _GATEWAY, policy, issuer, blast_radius="clusterissuer.cert-manager.io/letters -n default"
+    )
+    assert '"certs"' in said
