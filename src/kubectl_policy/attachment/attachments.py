@@ -11,7 +11,6 @@ from kubectl_policy.attachment.references import target_references
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import replace
-from kubectl_policy.model.world import MANY
 from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
     WITH_FILTERS,
@@ -70,12 +69,12 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
 
     @property
     def are_all_known(self) -> bool:
-        """Whether so many were asked for that all of them are worked out."""
-        return len(self._to) >= MANY
+        """Whether all of them are worked out at once, as that takes no longer than to ask for some."""
+        return not self._index.world.is_narrow
 
     def to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
         """Those, of any state, whose target is an object or one of its sections; sorted by policy."""
-        if not self._index.world.is_narrow or self.are_all_known:
+        if self.are_all_known:
             return self._by_target.get(obj, ())
         if obj not in self._to:
             self._to[obj] = tuple(

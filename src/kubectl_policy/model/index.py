@@ -325,8 +325,8 @@ def _has_unknown_labels(resource: Resource) -> bool:
 class Referrers(Generic[_Value]):
     """What refers to an object, as its objects say it themselves: the reverse of a reference.
 
-    Where a world is asked narrowly, only the objects are read that may name the one in question, as long as few are
-    asked for; else all objects of the kinds that refer are read once.
+    Where a world is asked narrowly, only the objects are read that may name the one in question; else all objects of
+    the kinds that refer are read once.
     """
 
     def __init__(
@@ -347,7 +347,7 @@ class Referrers(Generic[_Value]):
     def to(self, obj: ObjectRef) -> tuple[_Value, ...]:
         """What refers to an object, each once: kind by kind, by the names of the objects that refer."""
         world = self._index.world
-        if not world.is_narrow or len(self._found) >= MANY:
+        if not world.is_narrow:
             return self.all.get(obj, ())
         if obj not in self._found:
             holders = (holder for kind in self._kinds for holder in sorted({*self._perhaps(kind, obj)}))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Of a world of which more than one in so many objects was read, the others will be, too.
 _MUCH: Final = 4
+# To read an object takes as long as to look for a word in its text so many times.
+_OFTEN: Final = 20
 
 
 def resource_in(found: ShapedDocument, made: Made, ref: ObjectRef | None = None) -> Resource:
@@ -67,12 +69,16 @@ class StoredWorld(World):
                 self._read[ref] = found
         self._said: dict[str, Mapping[GroupKind, Sequence[ObjectRef]]] = {}
         self._examples: dict[GroupKind, tuple[Resource, ...]] = {}
-        self._first_read = len(self._read)
+        self._first_read, self._looked_at = len(self._read), 0
 
     @property
     def is_narrow(self) -> bool:
-        """Whether it takes less to ask for some objects than for all of a kind; not where much was read already."""
-        return (len(self._read) - self._first_read) * _MUCH <= len(self._objects)
+        """Whether it takes less to ask for some objects than for all of a kind.
+
+        Not where much was read already, or where so many texts were looked at that it took no less to read them.
+        """
+        read = len(self._read) - self._first_read
+        return read * _MUCH <= len(self._objects) and self._looked_at <= _OFTEN * len(self._objects)
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object of a name; None if there is none."""
@@ -150,7 +156,9 @@ class StoredWorld(World):
         name, namespace = obj.name, obj.namespace
         if not namespace:
             return [ref for ref in self._mentioning(name).get(kind, ()) if self._names_object(ref, obj)]
-        near = [ref for ref in inside(self.names_of(kind), kind, namespace) if self._mentions(ref, name)]
+        around = inside(self.names_of(kind), kind, namespace)
+        self._looked_at += len(around)
+        near = [ref for ref in around if self._mentions(ref, name)]
         elsewhere = (ref for ref in self._mentioning(namespace).get(kind, ()) if ref.namespace != namespace)
         far = [ref for ref in elsewhere if self._mentions(ref, name)]
         return [ref for ref in (sorted((*near, *far)) if far else near) if self._names_object(ref, obj)]

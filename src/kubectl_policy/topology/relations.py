@@ -290,7 +290,7 @@ class Relations:
 
     def filters_naming(self, obj: ObjectRef) -> tuple[RouteFilter, ...]:
         """The filters of routes that name an object, by kind and name of the route, then in their order."""
-        return self._by_filter.to(obj)
+        return self._by_filter.to(obj) if obj.group_kind in self.kinds_in_filters else ()
 
     def holders_of(self, parameters: ObjectRef) -> tuple[ParametersRef, ...]:
         """The GatewayClasses and then the Gateways that name an object as their parameters, each sorted by name."""
