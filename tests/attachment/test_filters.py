@@ -149,10 +149,10 @@ class TestElsewhere:
 
 def test_routes_are_gone_through_only_for_kinds_that_filters_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """Finding the filters of every route takes time, and most kinds have no use for them."""
-    looked: list[ObjectRef] = []
+    looked: set[ObjectRef] = set()
 
     def noted(index: Index, route: ObjectRef) -> tuple[RouteFilter, ...]:
-        looked.append(route)
+        looked.add(route)
         return route_filters(index, route)
 
     monkeypatch.setattr(relations, "route_filters", noted)

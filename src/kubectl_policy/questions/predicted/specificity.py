@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
@@ -12,10 +11,10 @@ from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology.references import ParentRef
 
@@ -47,6 +46,7 @@ class TargetOrder:
         self._analysis, self._profile = analysis, profile
         self._relations = analysis.topology.relations
         self._gateways = analysis.topology.gateways
+        self._merges: dict[ObjectRef, tuple[Merge, ...]] = {}
 
     def more_specific(self, target: NodeRef) -> tuple[NodeRef, ...]:
         """What lies below a target and has policies of its own, or where such policies take effect instead; sorted.
@@ -55,17 +55,31 @@ class TargetOrder:
         """
         if self._profile.status.narrowed_by == "targets":
             return tuple(sorted(set(self._sections(target, covered=True))))
-        named = (each for owner in self._owners(target) for each in self._routes_with_policies.get(owner, ()))
-        routes = {NodeRef(route) for section, route in named if not target.section or section in {"", target.section}}
+        routes = {
+            NodeRef(route)
+            for owner, route in self._routes_below(target)
+            if self._is_referred_to(route) and self._names(route, owner, target.section)
+        }
         return tuple(sorted(routes.union(self._sections(target, covered=False))))
 
     def merges_of(self, policy: ObjectRef, target: NodeRef) -> tuple[Merge, ...]:
         """The merges of a policy by way of one target, listener by listener."""
-        return tuple(self._merges_by_child.get((policy, target), ()))
+        return tuple(merge for merge in self._merges_of(policy) if merge.target == target)
 
     def merged_into(self, policy: ObjectRef, target: NodeRef) -> tuple[NodeRef, ...]:
         """The routes whose policies are merged with this one by way of its target; sorted."""
-        return tuple(sorted(self._routes_by_parent.get((policy, target), ())))
+        if self._profile.chooser == "established":
+            return ()
+        routes = {
+            route
+            for _, route in self._routes_below(target)
+            for attachment in self._analysis.attachments_to(route)
+            if attachment.policy.group_kind == self._profile.group_kind
+            for merge in self._merges_of(attachment.policy)
+            if not merge.failed and (merge.parent, merge.parent_node) == (policy, target)
+            if merge.target.object == route
+        }
+        return tuple(sorted(map(NodeRef, routes)))
 
     def _has(self, node: NodeRef) -> bool:
         return bool(self._analysis.resolver.claimants(node, self._profile.group_kind))
@@ -102,50 +116,31 @@ class TargetOrder:
     def _parents(self, route: ObjectRef) -> tuple[ParentRef, ...]:
         return parent_refs(self._analysis.index, route)
 
-    @cached_property
-    def _routes_with_policies(self) -> Mapping[ObjectRef, list[tuple[str, ObjectRef]]]:
-        """The routes that policies of the kind refer to, by their parents, and the sections that they name of these.
+    def _routes_below(self, target: NodeRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        """The routes that name a target as their parent, or what is between them and the target; each with that."""
+        return ((owner, route) for owner in self._owners(target) for route in self._relations.routes_naming(owner))
 
-        Also those whose rule that is referred to does not exist.
-        """
-        routes = {
-            attachment.target.object
-            for policy in self._analysis.index.of_kind(self._profile.group_kind)
-            for attachment in self._analysis.attachments[policy.ref]
-            if attachment.target and attachment.state in {"attached", "section missing"}
-        }
-        by_parent: dict[ObjectRef, list[tuple[str, ObjectRef]]] = {}
-        for route in (route for route in routes if route.group_kind in ROUTES):
-            for parent in self._parents(route):
-                by_parent.setdefault(parent.object, []).append((parent.section, route))
-        return by_parent
+    def _names(self, route: ObjectRef, owner: ObjectRef, section: str) -> bool:
+        """Whether a parentRef of a route names an object and, where a section is asked for, no other one of it."""
+        named = (each.section for each in self._parents(route) if each.object == owner)
+        return any(not section or each in {"", section} for each in named)
 
-    @cached_property
-    def _merges(self) -> tuple[Merge, ...]:
-        """Every merge of the kind, where challengers choose whether they merge."""
-        if self._profile.chooser == "established":
-            return ()
-        return tuple(
-            merge
-            for policy in self._analysis.index.of_kind(self._profile.group_kind)
-            if stanzas_of(self._analysis.index.raw(policy.ref), self._profile)[0].strategy.patches_above
-            for merge in self._merges_by(policy)
+    def _is_referred_to(self, route: ObjectRef) -> bool:
+        """Whether policies of the kind refer to a route, also to a rule of it that does not exist."""
+        return any(
+            attachment.policy.group_kind == self._profile.group_kind
+            and attachment.state in {"attached", "section missing"}
+            for attachment in self._analysis.attachments_to(route)
         )
 
-    @cached_property
-    def _merges_by_child(self) -> Mapping[tuple[ObjectRef, NodeRef], list[Merge]]:
-        by_child: dict[tuple[ObjectRef, NodeRef], list[Merge]] = {}
-        for merge in self._merges:
-            by_child.setdefault((merge.child, merge.target), []).append(merge)
-        return by_child
-
-    @cached_property
-    def _routes_by_parent(self) -> Mapping[tuple[ObjectRef, NodeRef], set[NodeRef]]:
-        by_parent: dict[tuple[ObjectRef, NodeRef], set[NodeRef]] = {}
-        for merge in self._merges:
-            if not merge.failed:
-                by_parent.setdefault((merge.parent, merge.parent_node), set()).add(NodeRef(merge.target.object))
-        return by_parent
+    def _merges_of(self, policy: ObjectRef) -> tuple[Merge, ...]:
+        """Every merge of a policy, where challengers choose whether they merge."""
+        if policy not in self._merges:
+            raw = self._analysis.index.raw(policy)
+            chooses = self._profile.chooser != "established"
+            merges = chooses and stanzas_of(raw, self._profile)[0].strategy.patches_above
+            self._merges[policy] = tuple(self._merges_by(policy)) if merges else ()
+        return self._merges[policy]
 
     def _first(self, node: NodeRef) -> ObjectRef:
         """The policy of the kind that comes first on a node that has one."""
@@ -154,12 +149,12 @@ class TargetOrder:
     def _failed(self, node: NodeRef) -> tuple[ObjectRef, ...]:
         return self._analysis.resolver.failed(node, self._profile.group_kind)
 
-    def _merges_by(self, policy: Resource) -> Iterator[Merge]:
-        for attachment in self._analysis.attachments[policy.ref]:
+    def _merges_by(self, policy: ObjectRef) -> Iterator[Merge]:
+        for attachment in self._analysis.attachments[policy]:
             target = attachment.target
             if attachment.state != "attached" or target is None or target.object.group_kind not in ROUTES:
                 continue
-            if self._first(target) != policy.ref:
+            if self._first(target) != policy:
                 continue
             for parent in self._parents(target.object):
                 for place in self._places(target.object, parent):
@@ -168,7 +163,7 @@ class TargetOrder:
                         failed = not self._has(above)
                         first = self._failed(above)[0] if failed else self._first(above)
                         yield Merge(
-                            child=policy.ref,
+                            child=policy,
                             target=target,
                             place=place,
                             parent=first,
