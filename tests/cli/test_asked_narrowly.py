@@ -146,3 +146,105 @@ spec:
         tmp_path, _GATEWAY, policy, issuer, blast_radius="clusterissuer.cert-manager.io/letters -n default"
     )
     assert '"certs"' in said
+
+
+_NAMED_BY_OTHERS = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {name: public}
+spec: {controllerName: gateway.envoyproxy.io/gatewayclass-controller}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: main, namespace: apps}
+spec:
+  gatewayClassName: public
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+  infrastructure:
+    parametersRef: {group: gateway.envoyproxy.io, kind: EnvoyProxy, name: proxy}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: apps}
+spec:
+  parentRefs: [{name: main}]
+  rules:
+  - filters:
+    - type: ExtensionRef
+      extensionRef: {group: gateway.envoyproxy.io, kind: HTTPRouteFilter, name: rewrite}
+    backendRefs:
+    - name: web
+      port: 80
+      filters:
+      - type: ExtensionRef
+        extensionRef: {group: gateway.envoyproxy.io, kind: HTTPRouteFilter, name: answer}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: HTTPRouteFilter
+metadata: {name: rewrite, namespace: apps}
+spec: {urlRewrite: {hostname: {type: Backend}}}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: HTTPRouteFilter
+metadata: {name: answer, namespace: apps}
+spec: {directResponse: {statusCode: 503}}
+---
+apiVersion: gateway.envoyproxy.io/v1alpha1
+kind: EnvoyProxy
+metadata: {name: proxy, namespace: apps}
+spec: {concurrency: 2}
+"""
+
+
+def test_what_is_named_by_what_it_affects(tmp_path: Path) -> None:
+    """Filters name no route, nor do parameters name a Gateway."""
+    every = {
+        "httproute/shop": {"rewrite"},
+        "gateway/main": {"proxy"},
+        "service/web": {"rewrite"},
+        "httproutefilter/rewrite": {"shop"},
+        "envoyproxy/proxy": {"main"},
+        "gatewayclass/public": {"public"},
+    }
+    for place, (named, words) in enumerate(every.items()):
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        where = "" if named.startswith("gatewayclass") else " -n apps"
+        for said in _asked(folder, _SERVICE, _NAMED_BY_OTHERS, describe=named + where, blast_radius=named + where):
+            assert all(f'"{word}"' in said for word in words)
+
+
+def test_labels_that_select_in_one_namespace(tmp_path: Path) -> None:
+    """In its own, in those that a policy lets in, and in all where its namespace is the one for that."""
+    color = """\
+apiVersion: example.com/v1
+kind: Color
+metadata: {name: NAME, namespace: HOME}
+spec: {targetSelectors: [{group: "", kind: Service, matchLabels: {tier: front}, namespaces: {from: FROM}}], a: 1}
+"""
+    named = {"red": ("apps", "Same"), "green": ("away", "All"), "blue": ("away", "Same"), "white": ("global", "Same")}
+    colors = [
+        color.replace("NAME", name).replace("HOME", home).replace("FROM", source)
+        for name, (home, source) in named.items()
+    ]
+    service = _SERVICE.replace("namespace: apps", "namespace: apps, labels: {tier: front}")
+    profile = "    targetFields: [spec.targetSelectors]\n    globalNamespace: global\n    declaredTargets: [TARGETS]\n"
+    targets = '{group: "", kind: Service}, {group: gateway.networking.k8s.io, kind: GatewayClass}'
+    (tmp_path / "services").mkdir()
+    (said,) = _asked(
+        tmp_path / "services",
+        service,
+        *colors,
+        profile=profile.replace("TARGETS", targets),
+        describe="service/web -n apps",
+    )
+    assert [name for name in named if f'"{name}"' in said] == ["red", "green", "white"]
+    classes = [
+        each.replace('group: "", kind: Service', "group: gateway.networking.k8s.io, kind: GatewayClass")
+        for each in colors
+    ]
+    public = _NAMED_BY_OTHERS.partition("---\n")[0].replace("name: public", "name: public, labels: {tier: front}")
+    (said,) = _asked(
+        tmp_path, public, *classes, profile=profile.replace("TARGETS", targets), describe="gatewayclass/public"
+    )
+    assert '"red"' in said
