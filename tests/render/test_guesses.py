@@ -20,8 +20,9 @@ from kubectl_policy.render.changes.diff_headline import diff_headline
 from kubectl_policy.render.changes.table import diff_table
 from kubectl_policy.render.changes.tree import diff_tree
 from kubectl_policy.render.describe.headline import object_headline
-from kubectl_policy.render.describe.objects import object_tree, settings
+from kubectl_policy.render.describe.objects import object_tree
 from kubectl_policy.render.describe.policies import policy_tree
+from kubectl_policy.render.describe.table import settings
 from kubectl_policy.render.listing.columns import list_table, remarks
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.tree import why_not_tree

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from kubectl_policy import topology
 from kubectl_policy.topology import Condition, Topology, route_conditions
 from tests.build import backend, gateway, index, listener, parent, resource, route, rule, service
 
@@ -14,6 +17,12 @@ if TYPE_CHECKING:
 def conditions(found: Resource, *others: Resource, position: int = 0, complete: bool = True) -> tuple[Condition, ...]:
     """The conditions of a route for one of its parents."""
     return route_conditions(Topology(index(found, *others, complete=complete)), found.ref, position)
+
+
+def test_what_is_public_is_named() -> None:
+    """Nothing else is looked for where conditions are."""
+    with pytest.raises(AttributeError, match="nothing"):
+        getattr(topology, "nothing")  # noqa: B009 (type checkers know that it is not there)
 
 
 def test_the_nearest_miss_is_the_reason() -> None:

@@ -92,7 +92,12 @@ class Call:
         Raises `PolicyError` if they name nothing that can be read.
         """
         paths = self.paths(optional=optional)
-        from kubectl_policy import Snapshot, analyze, load_manifests
+        # First, as much is done where that is imported: at the end of a long chain of imports, where the stack grows
+        # into another block, CPython may take and give back memory at every call.
+        from kubectl_policy.sources import load_manifests
+
+        # isort: split
+        from kubectl_policy import Snapshot, analyze
         from kubectl_policy.cli.config import known
 
         told = known(self.profiles, self.setting)

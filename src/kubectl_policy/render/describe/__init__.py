@@ -7,7 +7,7 @@ from kubectl_policy.render.output.formats import Forms
 OBJECT: Final = Forms(
     headline="describe.headline:object_headline",
     tree="describe.objects:object_tree",
-    table="describe.objects:settings",
+    table="describe.table:settings",
     document="describe.documents:OBJECT_DESCRIPTION",
     names="describe.objects:policies_in_force",
     rows_suffice=True,

@@ -1,20 +1,19 @@
-"""The answer about an object as text: what is in force and from whom, path by path, then the rest; and as rows."""
+"""The answer about an object as text: what is in force and from whom, path by path, then the rest."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.describe.fields import sections_of
 from kubectl_policy.render.describe.headline import object_headline, told_causes
 from kubectl_policy.render.describe.named import Names
 from kubectl_policy.render.describe.overview import by_kind, overview
 from kubectl_policy.render.describe.places import Places
-from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import flow, mark, node_words, source_words
+from kubectl_policy.render.words.names import node_words
 from kubectl_policy.render.words.next_commands import after_object, next_section
-from kubectl_policy.render.words.paths import WhichPaths, path_lines
+from kubectl_policy.render.words.paths import path_lines
 from kubectl_policy.render.words.sections import (
     BLANK,
     events_section,
@@ -28,14 +27,12 @@ from kubectl_policy.render.words.sections import (
     section,
     unseen_section,
 )
-from kubectl_policy.render.words.settings import perhaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
+    from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
-    from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.render.output.text import Document, View
 
 
@@ -108,56 +105,6 @@ def _not_applying(answer: ObjectDescription) -> Iterator[Line]:
         reason = Span(f" [{entry.reason}]" if entry.reason else "")
         message = "it is not attached there" if is_said else entry.message
         yield Line((*who, Span(lead), Span(message, prose=True), reason), 2)
-
-
-@value()
-class _SettingRow:
-    setting: Setting
-    group: InForce
-    paths: str
-    subject: NodeRef
-
-
-_OBJECT: Final[Column[_SettingRow]] = Column("OBJECT", lambda row: node_words(row.subject))
-_SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
-    Column("KIND", lambda row: f"{row.group.kind}{mark(row.group.profile, 'being a policy')}"),
-    Column("FIELD", lambda row: row.setting.field),
-    Column(
-        "VALUE",
-        lambda row: f"{'<removed>' if row.setting.removed else flow(row.setting.value)}{perhaps(row.setting)}",
-    ),
-    Column("SOURCE", lambda row: row.setting.source.object.qualified_name),
-    Column("TARGET", lambda row: node_words(row.setting.source.target)),
-    Column("PATHS", lambda row: row.paths),
-    Column(
-        "BEATS",
-        lambda row: "; ".join(f"{flow(fate.value)} of {source_words(fate.source)}" for fate in row.setting.beaten),
-        narrow=False,
-    ),
-    Column("ORIGIN", lambda row: str(row.setting.origin or ""), narrow=False),
-    Column("STRATEGY", lambda row: ", ".join(strategy.value for strategy in row.group.strategies), narrow=False),
-)
-
-
-def settings(answer: ObjectDescription, _: View) -> Table[_SettingRow]:
-    """A row for each effective setting of an object; `wide` also has where it stands, what it beat, how kinds merge."""
-    return Table(_SETTINGS, _rows(answer))
-
-
-def settings_of(answers: Iterable[ObjectDescription]) -> Table[_SettingRow]:
-    """The same for each of several objects, which are named in front."""
-    return Table((_OBJECT, *_SETTINGS), [row for answer in answers for row in _rows(answer)])
-
-
-def _rows(answer: ObjectDescription) -> list[_SettingRow]:
-    which, number = WhichPaths(answer.paths), len(answer.paths)
-    rows: list[_SettingRow] = []
-    for group in answer.in_force:
-        words = which.words(group.paths).removesuffix(" only").removeprefix("paths ").removeprefix("path ")
-        everywhere = f"all {number}" if number > 1 else "1"
-        paths = everywhere if len(group.paths) == number else words
-        rows += (_SettingRow(setting, group, paths, answer.subject) for setting in group.settings)
-    return rows
 
 
 def policies_in_force(answer: ObjectDescription) -> Iterable[ObjectRef]:

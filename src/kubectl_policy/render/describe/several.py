@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.questions.describe.objects import ObjectDescription
 from kubectl_policy.render.describe.headline import object_headline
-from kubectl_policy.render.describe.objects import object_tree, policies_in_force, settings_of
+from kubectl_policy.render.describe.objects import object_tree, policies_in_force
 from kubectl_policy.render.describe.policies import affected_objects, policy_tree, targets_of
+from kubectl_policy.render.describe.table import settings_of
 from kubectl_policy.render.output.columns import Tables
 from kubectl_policy.render.words.headlines import policy_headline
 from kubectl_policy.render.words.sections import BLANK
