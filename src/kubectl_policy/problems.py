@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS, calls_of, without_references
 from kubectl_policy.attachment.attachment import NotAttached
@@ -14,7 +14,16 @@ from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
-from kubectl_policy.topology.references import NOT_PERMITTED, ROUTES, WITH_FILTERS, reference_problem, route_filters
+from kubectl_policy.topology.dangling import dangling_references_of
+from kubectl_policy.topology.references import (
+    GATEWAY_CLASS,
+    NOT_PERMITTED,
+    ROUTES,
+    WITH_FILTERS,
+    WITH_LISTENERS,
+    reference_problem,
+    route_filters,
+)
 from kubectl_policy.validation import Validation
 
 if TYPE_CHECKING:
@@ -26,6 +35,10 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Enforcements
     from kubectl_policy.topology import Path, Topology
     from kubectl_policy.validation import Evaluator
+
+
+# The kinds of the hierarchy whose objects refer to others.
+_REFERRING: Final = frozenset({GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES})
 
 
 class Problems:
@@ -55,10 +68,12 @@ class Problems:
 
     def with_others(self, resource: Resource) -> Iterator[Diagnostic]:
         """The problems that an object has by way of others: all but what is wrong with its own shape."""
-        yield from self._topology.missing_from(resource.ref)
-        yield from self._circles(resource)
-        yield from self._filters_that_attach_nothing(resource)
-        profile = self._registry.profile_of(resource.ref.group_kind)
+        kind = resource.ref.group_kind
+        if kind in _REFERRING:
+            yield from dangling_references_of(self._topology.relations, resource)
+            yield from self._circles(resource)
+            yield from self._filters_that_attach_nothing(resource)
+        profile = self._registry.profile_of(kind)
         if profile:
             yield from self._of_policy(resource, profile)
 

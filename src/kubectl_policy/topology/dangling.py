@@ -104,7 +104,8 @@ def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
 def _without_weight(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
     """The rules whose backends all have weight 0; implementations answer requests with 500 or 503."""
     rules: dict[int, list[BackendRef]] = {}
-    for backend in relations.backends(route.ref):
+    backends = relations.backends(route.ref)
+    for backend in () if all(each.ref.weight for each in backends) else backends:
         if backend.ref.forwards and backend.routes is None:
             rules.setdefault(backend.ref.rule, []).append(backend.ref)
     for rule, refs in rules.items():

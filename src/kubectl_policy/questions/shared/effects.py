@@ -79,9 +79,9 @@ def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Node
     targets and every object below that on such a path.
     """
     nodes: dict[NodeRef, None] = {}
-    for outcome in policy_outcomes(enforcement):
-        if outcome.in_force:
-            nodes.update(dict.fromkeys(outcome.nodes(profile)))
+    for effective, targets, in_force in policy_outcomes(enforcement):
+        if in_force:
+            nodes.update(dict.fromkeys(affected_on(effective.path, profile, targets)))
     return tuple(sorted(nodes, key=from_the_root))
 
 

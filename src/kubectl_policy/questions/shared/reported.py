@@ -80,7 +80,7 @@ def reported_places(raw: Mapping[str, Json]) -> tuple[ReportedPlace, ...]:
 def has_report(raw: Mapping[str, Json]) -> bool:
     """Whether a status says anything: manifests have none, or an empty one, before a controller has seen the object."""
     status = mapping_at(raw, "status")
-    return any(mappings_at(status, name) for name in ("conditions", *(name for name, _, _ in _LISTS)))
+    return bool(status) and any(mappings_at(status, name) for name in ("conditions", *(name for name, _, _ in _LISTS)))
 
 
 # The conditions of policies by which a controller says that one does not work, and the status with which it does.

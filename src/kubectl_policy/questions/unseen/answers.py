@@ -127,9 +127,11 @@ def unseen_for_policy(
     nodes = dict.fromkeys(chain.from_iterable(affected))
     routes = dict.fromkeys(node.object for node in nodes if node.object.group_kind in ROUTES)
     targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
-    paths = [path for target in targets for path in analysis.topology.paths(target)] + affected
     through = [path for target in targets for path in analysis.topology.paths_through(target)]
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
+    is_open = bool(analysis.snapshot.gaps or analysis.index.unknown_namespaces or analysis.may_be_otherwise)
+    above = targets if is_open or profile.controllers or profile.enabled_by else ()
+    paths = [*(path for target in above for path in analysis.topology.paths(target)), *affected]
     kinds = [(policy.group_kind, path) for path in paths] if profile.controllers or profile.enabled_by else []
     subjects = (policy, *(attachment.target.object for attachment in attachments if attachment.target))
     has_ports = profile.port_field is not None
