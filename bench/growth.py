@@ -26,7 +26,7 @@ EXPONENT: Final = 1.2
 _TINY: Final = 2
 # Below, a time is as much of the machine as of the command, and the best of some runs counts.
 _SHORT: Final = 0.5
-_RUNS: Final = 3
+_RUNS: Final = 2
 # By how many seconds, and by which part of them, the same command takes longer or shorter another time.
 _NOISE: Final = 0.01
 _DRIFT: Final = 0.03
@@ -64,22 +64,6 @@ class Growing:
         return (COMMAND, *(word.format(world=world, other=other) for word in shlex.split(asked)))
 
 
-def _of_routes(kind: str) -> tuple[str, ...]:
-    return (
-        f"describe {kind}/edge -n infra",
-        f"describe {kind}/edge -n infra -o json",
-        "describe gateway/edge -n infra",
-        "describe httproute/route-0 -n team",
-        "get policies -A",
-        "get routes -A",
-        "status -A",
-        f"blast-radius {kind}/edge -n infra",
-        f"blast-radius {kind}/edge -n infra -o json",
-        "blast-radius gateway/edge -n infra",
-        "blast-radius httproute/route-0 -n team",
-    )
-
-
 def _of_policy(policy: str, *others: str) -> tuple[str, ...]:
     return (f"describe {policy}", f"blast-radius {policy}", "get policies -A", *others)
 
@@ -90,7 +74,6 @@ _DELEGATED: Final = (
     "describe httproute/route-1 -n team",
     "blast-radius httproute/route-0 -n team",
     "get routes -A",
-    "get policies -A",
 )
 
 TABLE: Final = (
@@ -98,13 +81,27 @@ TABLE: Final = (
         world=worlds.one_gateway,
         largest=5000,
         commands=(
-            *_of_routes("retrypolicy"),
+            "describe retrypolicy/edge -n infra",
+            "describe retrypolicy/edge -n infra -o json",
+            "describe gateway/edge -n infra",
+            "describe httproute/route-0 -n team",
+            "get policies -A",
+            "get routes -A",
+            "status -A",
+            "blast-radius retrypolicy/edge -n infra",
+            "blast-radius retrypolicy/edge -n infra -o json",
+            "blast-radius gateway/edge -n infra",
+            "blast-radius httproute/route-0 -n team",
             "why-not retrypolicy/route-0 httproute/route-1 -n team",
             "diff --delete retrypolicy/edge -n infra",
         ),
     ),
-    Growing(world=worlds.one_gateway_envoy, largest=5000, commands=_of_routes("backendtrafficpolicy")),
-    Growing(world=worlds.one_gateway_kgateway, largest=5000, commands=_of_routes("trafficpolicy")),
+    Growing(world=worlds.one_gateway_envoy, largest=5000, commands=_of_policy("backendtrafficpolicy/edge -n infra")),
+    Growing(
+        world=worlds.one_gateway_kgateway,
+        largest=5000,
+        commands=_of_policy("trafficpolicy/edge -n infra", "blast-radius gateway/edge -n infra"),
+    ),
     Growing(
         world=worlds.one_gateway_reported,
         largest=5000,
@@ -132,7 +129,7 @@ TABLE: Final = (
     ),
     Growing(
         world=worlds.many_fields,
-        largest=10000,
+        largest=20000,
         commands=_of_policy(
             "retrypolicy/wide -n infra",
             "describe httproute/route-0 -n team",
@@ -181,6 +178,11 @@ TABLE: Final = (
         commands=(*_SERVICE, "get gateways -A", "status -A", "describe gateway/edge -n infra"),
     ),
     Growing(
+        world=relations.overlapping_domains,
+        largest=2000,
+        commands=("blast-radius gateway/edge -n infra", "describe gateway/edge -n infra"),
+    ),
+    Growing(
         world=worlds.listeners_and_routes,
         largest=1000,
         commands=_of_policy("retrypolicy/edge -n infra", "describe retrypolicy/edge -n infra -o json", *_SERVICE),
@@ -214,7 +216,7 @@ TABLE: Final = (
     ),
     Growing(
         world=relations.selected_namespaces,
-        largest=4000,
+        largest=2000,
         commands=(
             "describe httproute/route-0 -n team-0",
             "describe gateway/edge -n infra",
@@ -235,7 +237,7 @@ TABLE: Final = (
     Growing(
         world=relations.delegation_by_label,
         largest=4000,
-        commands=("blast-radius trafficpolicy/edge -n infra", *_DELEGATED),
+        commands=("describe httproute/route-1 -n team", "get routes -A"),
     ),
     Growing(
         world=relations.delegation_in_chains,

@@ -73,6 +73,18 @@ def selected_namespaces(size: int) -> Iterator[str]:
         yield route(f"route-{n}", namespace=f"team-{n}")
 
 
+def overlapping_domains(size: int) -> Iterator[str]:
+    """So many ListenerSets on one Gateway, each with a listener for a domain of its own and a route below that."""
+    yield from chain(gateway_class(UNKNOWN), (gateway(), service()))
+    yield UNKNOWN.manifest("edge", on("Gateway", "edge"), namespace="infra")
+    for n in range(size):
+        listeners = f"listeners:\n- {{name: own, port: 80, protocol: HTTP, hostname: '*.route-{n}.example.com'}}"
+        spec = f"parentRef: {{name: edge, namespace: infra}}\n{listeners}"
+        yield manifest(f"{GATEWAY_API}/v1/ListenerSet", f"set-{n}", "team", spec=spec)
+        own = route(f"route-{n}", parent=f"{{group: {GATEWAY_API}, kind: ListenerSet, name: set-{n}}}")
+        yield own.replace("hostnames: [", "hostnames: [own.")
+
+
 def many_requirements(size: int) -> Iterator[str]:
     """So many policies that each select one of so many routes by a requirement, not by a label alone."""
     yield from chain(gateway_class(ENVOY_GATEWAY), (gateway(), service()))
