@@ -281,6 +281,7 @@ NOT_FOR_AN_ANSWER = (
     "ast",
     "dataclasses",
     "inspect",
+    "json",
     "jsonschema",
     "kubectl_policy.cli.by_typer",
     "kubectl_policy.profiles.contradictions",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import items_at, text_at
@@ -56,6 +55,8 @@ def names_as_in(later: Mapping[str, Json], earlier: Mapping[str, Json]) -> tuple
 
 def _unnamed(raw: Mapping[str, Json], names: tuple[str, ...]) -> dict[int, str]:
     """The matches of the rules without a name, as text, by the place of the rule."""
+    import json  # noqa: PLC0415 (one state has no need of it)
+
     rules = items_at(raw, "spec.rules")
     return {
         place: json.dumps(items_at(rule, "matches"), sort_keys=True, default=str)

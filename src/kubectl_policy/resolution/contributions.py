@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -291,6 +290,8 @@ def without_ignored(part: Contribution, profile: PolicyKindProfile, listener: Li
         if rule.includes(part.source.target, listener.protocol if listener else ""):
             if not rule.fields:
                 return None
+            import json  # noqa: PLC0415 (few kinds ignore a value)
+
             for field in rule.fields:
                 keys = (*above, *field.split("."))
                 values = (json.dumps(leaf.value) for _, leaf in leaves(only_field(spec, keys)))

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import time
-import weakref
 from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import import_module
@@ -114,6 +113,8 @@ class _Worker:
         os.close(results[1])
         self._requests = os.fdopen(requests[1], "wb")
         self._results = os.fdopen(results[0], "rb")
+        import weakref  # noqa: PLC0415 (many a command has nothing to evaluate)
+
         weakref.finalize(self, _end, process, self._requests, self._results)
 
     def ask(self, expressions: Sequence[str], value: Seen, limit: float) -> None:

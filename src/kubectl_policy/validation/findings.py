@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model import Problem
@@ -63,6 +62,8 @@ def hides_rules(problem: Problem) -> bool:
 
 def shown(value: Json) -> str:
     """A value as the API server writes it, in JSON; a long one is cut."""
+    import json  # noqa: PLC0415 (only a problem needs it)
+
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -138,6 +137,10 @@ def flow(value: Json) -> str:
         is_number = value.replace(".", "", 1).lstrip("-").isdigit()
         if not (is_number or value in {"true", "false", "null"} or value[0] in '"[{'):
             return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    import json  # noqa: PLC0415 (most values are text or whole numbers)
+
     return json.dumps(value, ensure_ascii=False)
 
 
