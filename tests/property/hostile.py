@@ -82,7 +82,7 @@ def files(draw: st.DrawFn, resources: Sequence[Resource]) -> Mapping[str, bytes]
     if not draw(st.integers(0, 3)):
         objects.append(draw(st.sampled_from(objects)))
     several = draw(st.sampled_from((1, 1, 2)))
-    found = {}
+    found: dict[str, bytes] = {}
     for place in range(several):
         text = draw(_texts(objects[place::several]))
         if not draw(st.integers(0, 4)):
@@ -91,10 +91,11 @@ def files(draw: st.DrawFn, resources: Sequence[Resource]) -> Mapping[str, bytes]
     return found
 
 
-def _elsewhere(value: Json, place: int) -> Json:
+def _elsewhere(value: Json, place: int) -> dict[str, Json]:
     """The same object under another name."""
-    raw = cast("dict[str, dict[str, Json]]", value)
-    return {**raw, "metadata": {**raw["metadata"], "name": f"{raw['metadata']['name']}-{place}"}}
+    raw = cast("dict[str, Json]", value)
+    metadata = cast("dict[str, Json]", raw["metadata"])
+    return {**raw, "metadata": {**metadata, "name": f"{metadata['name']}-{place}"}}
 
 
 @st.composite

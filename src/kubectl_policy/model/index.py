@@ -204,7 +204,7 @@ class Index:
 
     def raw(self, ref: ObjectRef) -> Mapping[str, Json]:
         """The object with the defaults of an API server filled in; empty if it was not read."""
-        raw = self._defaulted.get(ref)
+        raw: Mapping[str, Json] | None = self._defaulted.get(ref)
         if raw is None:
             resource, other = self.world.get(ref), self._with_same_defaults
             if other and resource and other.get(ref) is resource:
