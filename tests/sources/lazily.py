@@ -36,6 +36,7 @@ def printed(arguments: Sequence[str], patience: int, much: int | None = None) ->
         patched.setattr(documents, "PATIENCE", patience)
         if much is not None:
             patched.setattr(stored, "_MUCH", much)
+            patched.setattr(stored, "_OFTEN", NEVER)
             patched.setattr(index, "MANY", NEVER)
         code = run(arguments)
     return Printed(code, out.getvalue(), err.getvalue())
