@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.fields import mappings_at, text_at
+from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.validation.expressions import Evaluator
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ class Validation:
         definition = self._index.definitions.get(kind)
         for described in mappings_at(definition.raw, "spec.versions") if definition else ():
             if described.get("name") == version and described.get("served") is not False:
-                from kubectl_policy.validation.admission import admission_of  # noqa: PLC0415 (many have no definitions)
+                if not mapping_at(described, "schema.openAPIV3Schema"):
+                    return None
+                from kubectl_policy.validation.admission import admission_of  # noqa: PLC0415 (many have no schemas)
 
                 return admission_of(described)
         return None
