@@ -115,3 +115,22 @@ def test_a_field_is_had_by_all_of_a_shape() -> None:
         for name, field in (("r", "selector"), ("s", "t"))
     ]
     assert [ref.name for ref in stored(text, read=read).having(THING, ("selector", "labels"))] == ["r", "a", "b"]
+
+
+def test_names_that_documents_do_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of another namespace than is written, or of none; and what two documents have is the later one's."""
+    monkeypatch.setattr(documents, "PATIENCE", 1)
+    gateway_class = (
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: b, namespace: home}\n"
+    )
+    at_home = _things(("a", "home", "c: target\n")).replace(", namespace: home", "")
+    text = "---\n".join((at_home, gateway_class + "spec: {d: target}\n", _things(*[("e", "away", "c: target\n")] * 2)))
+    (tmp_path / "all.yaml").write_text(text, encoding="utf-8")
+    world = Index(load_manifests([str(tmp_path)])).world
+    found = [
+        *world.naming(THING, _ref("target", "")),
+        *world.naming(build.ref("GatewayClass", "b").group_kind, _ref("target", "")),
+    ]
+    assert found == [_ref("e", "away"), _ref("a", "default"), build.ref("GatewayClass", "b")]
+    assert [*world.naming(THING, _ref("target", "default"))] == [_ref("a", "default")]
+    assert [*world.examples(THING)] == [*world.examples(THING)]
