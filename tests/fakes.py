@@ -83,9 +83,9 @@ class RecordingWorld(World):
         self.named["names", kind] = len(found)
         return found
 
-    def examples(self, kind: GroupKind) -> Iterable[Resource]:
+    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
         """Some objects of a kind."""
-        for found in self._world.examples(kind):
+        for found in self._world.examples(kind, without):
             self.given["examples", kind].add(found.ref)
             yield found
 

@@ -165,6 +165,11 @@ class Analysis:
         for each in named:
             yield from index.naming(kind, each)
 
+    def policies_that_may_name(self, obj: ObjectRef) -> Iterator[ObjectRef]:
+        """The policies in which an object may be named, wherever that is, or selected."""
+        for profile in self.registry.policy_kinds:
+            yield from self._perhaps_setting(profile.group_kind, obj)
+
     def _settings_of(self, policy: ObjectRef) -> Iterator[tuple[ObjectRef, SettingsReference]]:
         profile, resource = self.registry.known(policy.group_kind), self.index.get(policy)
         if resource and not self._has_no_target(policy):

@@ -6,11 +6,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.analysis import Analysis, analyze
-from kubectl_policy.model.kinds import CRD, GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
+from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.refs import NodeRef, ObjectRef
 from kubectl_policy.model.states import changed, paired, same_object
 from kubectl_policy.model.values import value
 from kubectl_policy.resolution import paths_by_way_of
+from kubectl_policy.surroundings import STANDARD, Surroundings, surroundings
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -111,6 +112,11 @@ class StateComparison:
         return self.created | self.deleted | self.updated
 
     @cached_property
+    def surroundings(self) -> Surroundings | None:
+        """What the change can reach; None if that may be anything."""
+        return surroundings(self.before, self.after, self.changed | self.gone)
+
+    @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
         """The policy kinds of which either state has a policy; sorted."""
         both = (self.before, self.after)
@@ -155,7 +161,10 @@ class StateComparison:
                     )
 
     def _pairs_of(self, kind: GroupKind, through: Collection[ObjectRef] | None) -> Iterator[Pair]:
-        nodes = self.nodes_with(kind)
+        nodes, around = self.nodes_with(kind), self.surroundings
+        if around:
+            # Only a route decides on a path, and only by way of one does another path to a backend begin or end.
+            through = (*sorted(around.routes), *sorted(self._backends_of_their_own(kind, around.backends)))
         if self.shares_topology or through is not None:
             differing = self.differing(kind)
             # A policy of the whole object may count at its sections as soon as these have policies of their own.
@@ -178,6 +187,14 @@ class StateComparison:
                     kind=kind, path=path, before=before, after=after, in_before=bool(earlier), in_after=bool(later)
                 )
 
+    def _backends_of_their_own(self, kind: GroupKind, backends: Iterable[ObjectRef]) -> Iterator[ObjectRef]:
+        """The backends to which there is a path without any route, or on which direct policies of a kind are."""
+        has_ports = self.before.topology.relations.has_ports
+        for backend in backends:
+            attached = (each for state in (self.before, self.after) for each in state.attachments_to(backend))
+            if not has_ports(backend.group_kind) or any(each.policy.group_kind == kind for each in attached):
+                yield backend
+
     def _stands_alike(self, kind: GroupKind, path: Path) -> bool:
         """Whether both states have the same objects on a path, and the same policies of a kind on them."""
         before, after = self.before.index, self.after.index
@@ -197,9 +214,25 @@ class StateComparison:
         return self._differing[kind]
 
     def nodes_with(self, kind: GroupKind) -> list[NodeRef]:
-        """The nodes that policies of a kind are attached to, or keep others out of, in either state; sorted."""
+        """The nodes that policies of a kind are attached to, or keep others out of, in either state; sorted.
+
+        Where it is known what the change can reach, only those are among them on which that may not be the same. Where
+        a policy is refused everywhere at once, that may be any.
+        """
+        around = self.surroundings
+        # What is known of a kind is the same in both states where it is known what a change can reach.
+        if around and self.before.registry.known(kind).refusal != "everywhere":
+            otherwise = (policy for policy in around.attached_otherwise if policy.group_kind == kind)
+            return sorted({target for policy in otherwise for target in self._targets_of(policy)})
+        return self._all_nodes_with(kind)
+
+    def _all_nodes_with(self, kind: GroupKind) -> list[NodeRef]:
         both = (self.before.resolver, self.after.resolver)
         return sorted({node for resolver in both for node in resolver.nodes_with(kind)})
+
+    def _targets_of(self, policy: ObjectRef) -> Iterator[NodeRef]:
+        every = (state.attachments.get(policy, ()) for state in (self.before, self.after))
+        return (attachment.target for found in every for attachment in found if attachment.target)
 
     def _lasts_alone(self, path: Path) -> bool:
         """Whether a path is that of a lasting backend to which nothing leads in one of the states.
@@ -216,17 +249,18 @@ class StateComparison:
 
     def profile_in(self, analysis: Analysis, kind: GroupKind) -> PolicyKindProfile:
         """What a state says of a kind, or the other one if it has no policy of it: it may define the kind otherwise."""
-        states = [state for state in (analysis, self.before, self.after) if state.index.of_kind(kind)]
+        states = [state for state in (analysis, self.before, self.after) if state.index.world.names_of(kind)]
         policies = (profile for state in states if (profile := state.registry.profile_of(kind)))
         return next(policies, None) or analysis.registry.known(kind)
 
     def _paths(self, analysis: Analysis, kind: GroupKind, nodes: Sequence[NodeRef]) -> tuple[Path, ...]:
         profile = self.profile_in(analysis, kind)
         there = [node for node in nodes if may_exist(analysis, node)]
-        others = {*self.nodes_with(kind)} - {*nodes}
         paths = paths_by_way_of(there, profile, analysis.topology)
-        missing = [path for path in _to_what_is_missing(there, profile, analysis) if not others.isdisjoint(path)]
+        missing = list(_to_what_is_missing(there, profile, analysis))
         if missing:
+            others = {*self._all_nodes_with(kind)} - {*nodes}
+            missing = [path for path in missing if not others.isdisjoint(path)]
             paths = tuple(dict.fromkeys((*paths, *missing)))
         return tuple(path for path in paths if analysis.topology.carries_traffic(path))
 
@@ -239,9 +273,8 @@ class StateComparison:
         kinds = {ref.group_kind for ref in changed}
         if not kinds:
             return True
-        standard = {GATEWAY_API, GATEWAY_API_EXPERIMENTAL, ""}
         policies = all(
-            kind.group not in standard and state.registry.profile_of(kind)
+            kind.group not in STANDARD and state.registry.profile_of(kind)
             for kind in kinds
             for state in (self.before, self.after)
         )

@@ -32,14 +32,14 @@ class PossibleAttachments:
     @cached_property
     def _attachments(self) -> Sequence[Attachment]:
         """All attachments, if any of them may be about another object than it says."""
-        return [each for found in self._known.values() for each in found] if self._are_open else []
+        return [each for found in self._known.values() for each in found] if self.are_open else []
 
     @cached_property
     def _undecided(self) -> Sequence[Attachment]:
         return [each for each in self._attachments if _is_undecided(each)]
 
     @cached_property
-    def _are_open(self) -> bool:
+    def are_open(self) -> bool:
         """Whether something is to be filled in that decides which object a reference means."""
         return bool(self._index.world.with_unknown_names) or any(
             _is_open(reference)
@@ -54,7 +54,7 @@ class PossibleAttachments:
 
         A world that is asked narrowly is not asked for all.
         """
-        if self._index.world.is_narrow or self._are_open:
+        if self._index.world.is_narrow or self.are_open:
             return True
         return any(map(_is_undecided, chain.from_iterable(self._known.values())))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.refs import GroupKind
     from kubectl_policy.model.snapshot import Resource
 
-# Who asks a world so many times asks for all: with each question it takes a look at the text of every object of a kind.
+# Few objects: to ask for each of so many never takes long.
 MANY: Final = 32
 
 
@@ -51,11 +51,11 @@ class World(Sequence["Resource"], ABC):
         """The names of the objects of a kind, sorted by namespace and name; none of them is read."""
 
     @abstractmethod
-    def examples(self, kind: GroupKind) -> Iterable[Resource]:
+    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
         """Some objects of a kind, of which every other one differs from one of these in what any of them may be called.
 
         They have the same fields, with the same words of the API in them (kinds, groups, types), and the same
-        placeholders.
+        placeholders. Those that are `without` count as if they were not there.
         """
 
     @abstractmethod
@@ -133,9 +133,9 @@ class Loaded(World):
         """The names of the objects of a kind, sorted."""
         return self._by_kind.get(kind, ())
 
-    def examples(self, kind: GroupKind) -> Iterable[Resource]:
-        """All objects of a kind."""
-        return (self._objects[ref] for ref in self.names_of(kind))
+    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
+        """All objects of a kind, `without` some."""
+        return (self._objects[ref] for ref in self.names_of(kind) if ref not in without)
 
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted."""
@@ -195,12 +195,9 @@ class Overlay(World):
         left = {ref.namespace for ref in self.names() if ref.namespace in emptied} if emptied else set[str]()
         return (self._below.namespaces - emptied) | left | self._here.namespaces
 
-    def examples(self, kind: GroupKind) -> Iterable[Resource]:
-        """Those below that are still there, or else all objects of the kind, and those that are above."""
-        below = tuple(self._below.examples(kind))
-        if any(each.ref in self._above for each in below):
-            return filter(None, map(self.get, self.names_of(kind)))
-        return (*below, *self._here.examples(kind))
+    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
+        """Those below of what is still there, and those that are above."""
+        return (*self._below.examples(kind, {*self._above, *without}), *self._here.examples(kind, without))
 
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted."""

@@ -132,13 +132,18 @@ class StoredWorld(World):
         among = self._objects if homeless or plain else ()
         return tuple(ref for ref in among if ref.namespace in homeless or ref in plain)
 
-    def examples(self, kind: GroupKind) -> Iterable[Resource]:
-        """Those that were read, and one of each shape."""
+    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
+        """Those that were read, and one of each shape, `without` some."""
         if kind not in self._examples:
-            firsts = (min(self._shapes[shape]) for shape in self._by_kind.get(kind, ()))
-            refs = sorted((*firsts, *self._plain.get(kind, ())))
-            self._examples[kind] = tuple(filter(None, map(self.get, refs)))
-        return self._examples[kind]
+            self._examples[kind] = self._first(kind, ())
+        known = self._examples[kind]
+        return self._first(kind, without) if any(each.ref in without for each in known) else known
+
+    def _first(self, kind: GroupKind, without: Collection[ObjectRef]) -> tuple[Resource, ...]:
+        of_shapes = (self._shapes[shape] for shape in self._by_kind.get(kind, ()))
+        groups = (*of_shapes, *([ref] for ref in self._plain.get(kind, ())))
+        left = [[ref for ref in refs if ref not in without] if without else refs for refs in groups]
+        return tuple(filter(None, map(self.get, sorted(min(refs) for refs in left if refs))))
 
     def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
         """The objects of a kind that may have one of some fields anywhere, in one namespace alone if given; sorted."""

@@ -157,6 +157,10 @@ def at_lines(difference: StateDiff, locate: Locate) -> StateDiff:
 
 def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> set[ObjectRef]:
     """The policies on the paths of pairs of outcomes, also those that have no part in these."""
+    if comparison.surroundings:
+        met = dict.fromkeys((node, pair.kind) for pair in pairs for node in pair.path)
+        both = (comparison.before.resolver, comparison.after.resolver)
+        return {each.ref for node, kind in met for resolver in both for each in resolver.claimants(node, kind)}
     unvisited = {kind: {*comparison.nodes_with(kind)} for kind in comparison.kinds}
     policies: set[ObjectRef] = set()
     for pair in pairs:
@@ -173,11 +177,13 @@ def _concerned_policies(comparison: StateComparison, otherwise: Collection[Objec
     Where the hierarchy is the same, these are those that are changed, or whose targets are, or that share a path with
     such a one (`otherwise`); else all of them.
     """
-    states = (comparison.before, comparison.after)
+    states, around = (comparison.before, comparison.after), comparison.surroundings
     policies = {policy for state in states for policy in state.attachments}
-    if not comparison.shares_topology:
+    if not (comparison.shares_topology or around):
         return frozenset(policies)
     affected = {*otherwise, *comparison.changed}
+    if around:
+        affected |= around.attached_otherwise if comparison.shares_topology else around.share | around.policies
     exclusive = {
         profile.group_kind for state in states for profile in state.registry.policy_kinds if profile.exclusive_field
     }
@@ -190,9 +196,11 @@ def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]
 
     Where the hierarchy differs, every object is concerned.
     """
-    states, changed = (comparison.before, comparison.after), comparison.changed
+    states, changed, around = (comparison.before, comparison.after), comparison.changed, comparison.surroundings
     if comparison.shares_topology:
         every = {*concerned, *changed}
+    elif around:
+        every = {*concerned, *changed, *around.routes, *around.policies}
     else:
         every = {resource.ref for state in states for resource in state.snapshot.resources}
     # A definition decides on the shape of all objects of its kind.

@@ -61,10 +61,10 @@ class EnforcementChange:
 
 def attachment_changes(comparison: StateComparison) -> tuple[AttachmentChange, ...]:
     """Every target that policies gain, lose or reach in another way; sorted by policy and target."""
-    old, new = comparison.before.attachments, comparison.after.attachments
+    old, new, around = comparison.before.attachments, comparison.after.attachments, comparison.surroundings
     return tuple(
         change
-        for policy in sorted({*old, *new})
+        for policy in sorted(around.attached_otherwise if around else {*old, *new})
         if old.get(policy, ()) != new.get(policy, ())
         for change in _targets_of(policy, old.get(policy, ()), new.get(policy, ()))
     )
@@ -102,8 +102,12 @@ def parent_changes(comparison: StateComparison) -> tuple[ParentChange, ...]:
     """Every parent or listener that routes gain or lose, or of which that is no longer known; sorted."""
     if comparison.shares_topology:
         return ()
-    states = (comparison.before, comparison.after)
-    routes = {route.ref for state in states for kind in ROUTES for route in state.index.of_kind(kind)}
+    states, around = (comparison.before, comparison.after), comparison.surroundings
+    routes: Collection[ObjectRef] = (
+        around.routes
+        if around
+        else {route for state in states for kind in ROUTES for route in state.index.world.names_of(kind)}
+    )
     return tuple(change for route in sorted(routes) for change in _parents_of(comparison, route))
 
 

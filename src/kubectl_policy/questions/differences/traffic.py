@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import strings_at
+from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.index import grouped
 from kubectl_policy.model.values import value
+from kubectl_policy.model.world import MANY
 from kubectl_policy.questions.differences.counts import owner
 from kubectl_policy.questions.differences.serving import Serving
-from kubectl_policy.topology.references import ROUTES, WITH_PORTS
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, hostnames_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.comparison import StateComparison
-    from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.model import GroupKind
     from kubectl_policy.questions.differences.serving import RuleAnswers
     from kubectl_policy.questions.shared.failing import FailingRoute
 
@@ -149,7 +149,10 @@ def _routes_that_may_differ(comparison: StateComparison, failing: Collection[Obj
     before, after = comparison.before, comparison.after
     if comparison.shares_topology:
         return sorted(failing)
-    every = sorted({route.ref for state in (before, after) for kind in ROUTES for route in state.index.of_kind(kind)})
+    if comparison.surroundings:
+        return sorted(comparison.surroundings.routes.union(failing))
+    worlds = (before.index.world, after.index.world)
+    every = sorted({route for world in worlds for kind in ROUTES for route in world.names_of(kind)})
     if any(ref.group_kind not in _LOOKED_UP for ref in (*comparison.changed, *comparison.gone)):
         return every
     old, new = before.topology, after.topology
@@ -286,14 +289,14 @@ class _OneWay:
         """
         serving: dict[tuple[ObjectRef, str], set[ObjectRef]] = {}
         wanted = {wider for _, name in self._names for wider in _wider(name)}
-        for route in (resource for kind in ROUTES for resource in self._lacking.analysis.index.of_kind(kind)):
-            places = self._lacking.places(route.ref)
-            own = strings_at(route.raw, "spec.hostnames")
-            may_take = places and (not own or any(name.startswith("*.") or name in wanted for name in own))
-            if may_take and any(rule.answered for rule in self._lacking.rules(route.ref)):
+        for route in self._perhaps_answering():
+            own = hostnames_of(self._lacking.analysis.index, route)
+            is_meant = not own or any(name.startswith("*.") or name in wanted for name in own)
+            places = list(self._lacking.places(route)) if is_meant else []
+            if places and any(rule.answered for rule in self._lacking.rules(route)):
                 for place in places:
-                    for name in self._lacking.hostnames(place, route.ref):
-                        serving.setdefault((self._lacking.gateway(place), name), set()).add(route.ref)
+                    for name in self._lacking.hostnames(place, route):
+                        serving.setdefault((self._lacking.gateway(place), name), set()).add(route)
         elsewhere = grouped((name, (gateway, name)) for gateway, name in serving if name != _ANY_HOST)
         by_names: dict[tuple[tuple[ObjectRef, str], ...], set[str]] = {}
         for gateway, name in sorted(self._names):
@@ -305,6 +308,24 @@ class _OneWay:
             StillAnswered(tuple(sorted(names)), tuple(sorted({route for each in found for route in serving[each]})))
             for found, names in sorted(by_names.items(), key=lambda item: sorted(item[1]))
         )
+
+    def _perhaps_answering(self) -> Iterable[ObjectRef]:
+        """The routes that may take requests for one of the hostnames at the same Gateway, or at any if they name it.
+
+        Also those that do so by taking all requests at a listener which names it.
+        """
+        index, relations = self._lacking.analysis.index, self._lacking.topology.relations
+        world, names = index.world, {name for _, name in self._names} - {_ANY_HOST}
+        if not world.is_narrow or len(names) > MANY:
+            return [route for kind in ROUTES for route in world.names_of(kind)]
+        places, gateways = {gateway for gateway, _ in self._names}, relations.gateways
+        routes: set[ObjectRef] = set()
+        for name in names:
+            places.update(found for kind in WITH_LISTENERS for found in index.naming(kind, ObjectRef(kind, "", name)))
+            routes.update(found for kind in ROUTES for found in index.naming(kind, ObjectRef(kind, "", name)))
+        for place in {each for found in places for each in (found, *gateways.admitted(found))}:
+            routes.update(relations.routes_naming(place))
+        return sorted(routes, key=lambda route: (ROUTES.index(route.group_kind), route))
 
     def _is_empty(self, place: NodeRef) -> bool:
         """Whether no route takes requests at a place."""

@@ -101,8 +101,9 @@ def _of_rules(
 def _failing(analysis: Analysis) -> Iterator[tuple[ObjectRef, str, Path]]:
     """Each policy that makes requests fail, why it is not valid, and a path on which it would hold."""
     kinds: dict[GroupKind, list[ObjectRef]] = {}
-    for policy, attachments in analysis.attachments.items():
-        if any(attachment.fails_requests for attachment in attachments):
+    failing = (profile.group_kind for profile in analysis.registry.policy_kinds if profile.when_invalid == "errors")
+    for policy in (ref for kind in failing for ref in analysis.index.world.names_of(kind)):
+        if any(attachment.fails_requests for attachment in analysis.attachments[policy]):
             kinds.setdefault(policy.group_kind, []).append(policy)
     for kind, policies in kinds.items():
         profile = analysis.registry.known(kind)
