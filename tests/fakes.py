@@ -89,6 +89,12 @@ class RecordingWorld(World):
             self.given["examples", kind].add(found.ref)
             yield found
 
+    def counted(self, kind: GroupKind) -> Iterable[tuple[Resource, int]]:
+        """Some objects of a kind, each with the number of which it is an example."""
+        for found, number in self._world.counted(kind):
+            self.given["counted", kind].add(found.ref)
+            yield found, number
+
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object."""
         return self._noted("naming", kind, self._world.naming(kind, obj))

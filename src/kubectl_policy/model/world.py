@@ -58,6 +58,10 @@ class World(Sequence["Resource"], ABC):
         placeholders. Those that are `without` count as if they were not there.
         """
 
+    def counted(self, kind: GroupKind) -> Iterable[tuple[Resource, int]]:
+        """Examples of the objects of a kind, each with the number of objects of which it is one."""
+        return ((resource, 1) for ref in self.names_of(kind) if (resource := self.get(ref)))
+
     @abstractmethod
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted: in its own namespace, or together with that."""
@@ -198,6 +202,11 @@ class Overlay(World):
     def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
         """Those below of what is still there, and those that are above."""
         return (*self._below.examples(kind, {*self._above, *without}), *self._here.examples(kind, without))
+
+    def counted(self, kind: GroupKind) -> Iterable[tuple[Resource, int]]:
+        """Examples of the objects of a kind, each with the number of objects of which it is one."""
+        is_same = not any(ref.group_kind == kind for ref in self._above)
+        return self._below.counted(kind) if is_same else super().counted(kind)
 
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted."""

@@ -145,6 +145,11 @@ class StoredWorld(World):
         left = [[ref for ref in refs if ref not in without] if without else refs for refs in groups]
         return tuple(filter(None, map(self.get, sorted(min(refs) for refs in left if refs))))
 
+    def counted(self, kind: GroupKind) -> Iterable[tuple[Resource, int]]:
+        """Those that were read, and one of each shape with the number of objects that have it."""
+        numbers = {min(refs): len(refs) for shape in self._by_kind.get(kind, ()) if (refs := self._shapes[shape])}
+        return ((each, numbers.get(each.ref, 1)) for each in self.examples(kind))
+
     def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
         """The objects of a kind that may have one of some fields anywhere, in one namespace alone if given; sorted."""
         found = [

@@ -16,7 +16,7 @@ from kubectl_policy.questions.unseen.relevance import gaps_in_list
 from kubectl_policy.questions.unseen.things import Unseen, gaps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Origin
@@ -67,10 +67,11 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
     """
     kind = _meant(analysis, type_name)
     profile = analysis.registry.known(kind)
-    policies = analysis.index.of_kind(kind)
+    policies = analysis.index.world.names_of(kind)
+    first = analysis.index.get(policies[0]) if policies else None
     definition = analysis.index.definitions.get(kind)
-    origins = (profile.origin, *(resource.origin for resource in (definition, *policies[:1]) if resource))
-    targets = Counter(_targets(analysis, profile))
+    origins = (profile.origin, *(resource.origin for resource in (definition, first) if resource))
+    targets = _targets(analysis, profile)
     return Explanation(
         profile=profile,
         names=analysis.registry.names_of(kind),
@@ -111,13 +112,19 @@ def _profiled(analysis: Analysis, type_name: str) -> Iterator[GroupKind]:
     return (kind for kind in registry.profiled(groups) if is_called(registry.names_of(kind), type_name))
 
 
-def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Iterable[TargetLevel]:
-    for policy in analysis.index.of_kind(profile.group_kind):
+def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Counter[TargetLevel]:
+    """What policies of a kind are about, each level with the number of references; alike policies say the same."""
+    world, relations, kind = analysis.index.world, analysis.topology.relations, profile.group_kind
+    found: Counter[TargetLevel] = Counter()
+    for policy, number in world.counted(kind):
         for reference in target_references(policy, profile):
             if reference.kind:
-                yield TargetLevel(reference.group_kind, bool(reference.section))
-        for holder in analysis.topology.relations.holders_of(policy.ref) if profile.role == "parameters" else ():
-            yield TargetLevel(holder.holder.group_kind)
-        for named in analysis.topology.relations.filters_naming(policy.ref) if profile.filter_routes else ():
+                found[TargetLevel(reference.group_kind, bool(reference.section))] += number
+    # Of what others name, these know how often they do.
+    for ref in world.names_of(kind) if profile.role == "parameters" or profile.filter_routes else ():
+        for holder in relations.holders_of(ref) if profile.role == "parameters" else ():
+            found[TargetLevel(holder.holder.group_kind)] += 1
+        for named in relations.filters_naming(ref) if profile.filter_routes else ():
             if named.route.group_kind in profile.filter_routes:
-                yield TargetLevel(named.route.group_kind, section=True)
+                found[TargetLevel(named.route.group_kind, section=True)] += 1
+    return found
