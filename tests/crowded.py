@@ -126,6 +126,18 @@ spec:
           port: 80
 ---
 apiVersion: v1
+kind: Event
+metadata:
+  name: web.1
+  namespace: TEAM
+involvedObject:
+  kind: HTTPRoute
+  namespace: TEAM
+  name: web
+reason: Updated
+type: Normal
+---
+apiVersion: v1
 kind: Service
 metadata:
   name: web

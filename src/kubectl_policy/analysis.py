@@ -144,7 +144,7 @@ class Analysis:
     @cached_property
     def _settings_references(self) -> Referrers[SettingsReference]:
         kinds = (profile.group_kind for profile in self.registry.policy_kinds)
-        return Referrers(self.index, kinds, self._settings_of, perhaps=self._perhaps_setting)
+        return Referrers(self.index, kinds, self._settings_of, self._perhaps_setting)
 
     def _perhaps_setting(self, kind: GroupKind, obj: ObjectRef) -> Iterator[ObjectRef]:
         """The policies of a kind that may name an object in their settings, or select it, or name what names it."""

@@ -180,6 +180,14 @@ def test_examples(world: World) -> None:
         assert {str(fields(each)) for each in found} == {str(fields(each)) for each in every}
 
 
+def test_numbers_of_examples(world: World) -> None:
+    """Each object is counted once, as itself or as one of those of which another one is an example."""
+    for kind in world.kinds:
+        counted = list(world.counted(kind))
+        assert sum(number for _, number in counted) == len(world.names_of(kind))
+        assert {each.ref for each, _ in counted} <= {*world.names_of(kind)}
+
+
 def fields(value: Json) -> object:
     """A value without its texts."""
     if isinstance(value, Mapping):

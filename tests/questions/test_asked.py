@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -12,15 +14,11 @@ from kubectl_policy.cli.options import Call
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import world_of
-from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.explain.kinds import explain
 from kubectl_policy.questions.shared.selection import find
-from kubectl_policy.questions.why_not.why_not import why_not
-from kubectl_policy.render.changes import BLAST_RADIUS
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.explain import EXPLANATION
-from kubectl_policy.render.why_not import WHY_NOT
 from tests.crowded import IMPLEMENTATIONS, TEAM, Implementation, world
 from tests.fakes import RecordingWorld
 
@@ -48,26 +46,16 @@ def _explain(analysis: Analysis, implementation: Implementation) -> tuple[Forms,
     return EXPLANATION, explain(analysis, implementation.kind)
 
 
-def _why_not(analysis: Analysis, implementation: Implementation) -> tuple[Forms, object]:
-    type_name, _, name = implementation.elsewhere.partition("/")
-    policy = find(analysis, type_name, name, TEAM)
-    return WHY_NOT, why_not(analysis, policy, NodeRef(find(analysis, "httproute", "web", TEAM)))
-
-
-def _blast_radius(analysis: Analysis, _: Implementation) -> tuple[Forms, object]:
-    return BLAST_RADIUS, blast_radius(analysis, find(analysis, "httproute", "web", TEAM))
-
-
 QUESTIONS: Final[Mapping[str, Question]] = {
     "describe httproute": _describe("httproute", "web"),
     "describe gateway": _describe("gateway", "edge"),
     "describe service": _describe("service", "web"),
     "describe namespace": _describe("namespace", TEAM),
     "explain": _explain,
-    "why-not": _why_not,
-    "blast-radius": _blast_radius,
 }
 _world = cache(world)
+ROOT: Final = Path(__file__).parent.parent.parent
+QUOTED: Final = re.compile("`([^`]*)`")
 
 
 def _asked(snapshot: Snapshot, question: str, implementation: Implementation) -> RecordingWorld:
@@ -88,3 +76,33 @@ def test_teams_that_have_nothing_to_do_with_it_are_not_asked_for(question: str, 
     implementation = IMPLEMENTATIONS[name]
     few, many = (_asked(_world(name, size), question, implementation) for size in SIZES[name])
     assert few.numbers == many.numbers
+
+
+@pytest.mark.usefixtures("capsys")
+@pytest.mark.parametrize("name", ["unknown", "envoy-gateway", "kgateway", "kuadrant"])
+@pytest.mark.parametrize("question", ["describe httproute", "describe service", "explain"])
+def test_other_routes_on_the_same_gateway_are_not_asked_for(question: str, name: str) -> None:
+    """Nor are their backends and their policies, where these take part in nothing by all that they are.
+
+    NGINX Gateway Fabric refuses policies of routes that share requests with others, and whether some of Istio's
+    policies are attached is not computed: there, such routes and policies do bear on the answer.
+    """
+    implementation = IMPLEMENTATIONS[name]
+    snapshots = (_world(name, size, neighbours=True) for size in (500, 800))
+    few, many = (_asked(snapshot, question, implementation) for snapshot in snapshots)
+    assert few.numbers == many.numbers
+
+
+def test_what_is_asked_for_to_describe_a_route_is_in_the_documentation(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of which kinds, and by which questions: it is the list of requests of a live cluster."""
+    asked = _asked(_world("unknown", 500), "describe httproute", IMPLEMENTATIONS["unknown"])
+    assert "HTTPRoute shop/web" in capsys.readouterr().out
+    found: dict[str, set[str]] = {}
+    for question, kind in (*asked.given, *asked.named):
+        found.setdefault(kind.kind if kind else "", set()).add(question)
+    table = (ROOT / "docs" / "architecture.md").read_text("utf-8").partition("<!-- asked -->")[2]
+    rows = [row.strip("| ").split(" | ") for row in table.partition("<!-- end of what is asked -->")[0].splitlines()]
+    documented = {
+        kind: {*QUOTED.findall(row[1])} for row in rows if len(row) > 1 for kind in QUOTED.findall(row[0]) or [""]
+    }
+    assert {kind: questions for kind, questions in documented.items() if questions} == found

@@ -11,7 +11,7 @@ from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
@@ -181,7 +181,7 @@ def reported_events(index: Index, obj: ObjectRef) -> tuple[ReportedEvent, ...]:
     raws = {
         (event.ref.namespace, event.ref.name): event.raw
         for kind in _EVENTS
-        for event in index.of_kind(kind)
+        for event in _perhaps_about(index, kind, obj)
         if _is_about(event, obj, uid)
     }
     return tuple(
@@ -195,6 +195,11 @@ def reported_events(index: Index, obj: ObjectRef) -> tuple[ReportedEvent, ...]:
         )
         for raw in sorted(raws.values(), key=lambda raw: _last(raw)[0])
     )
+
+
+def _perhaps_about(index: Index, kind: GroupKind, obj: ObjectRef) -> Iterable[Resource]:
+    """The Events that may be about an object: to look for its name is worth it where they were not read."""
+    return filter(None, map(index.get, index.naming(kind, obj))) if index.world.is_narrow else index.of_kind(kind)
 
 
 def _is_about(event: Resource, obj: ObjectRef, uid: str) -> bool:

@@ -241,7 +241,8 @@ def unknown_below_targets(analysis: Analysis, enforcement: Enforcement) -> Itera
 def not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[Unseen]:
     """The policies that may affect some of the objects: for their kinds, and attached in a way that is not computed.
 
-    Those name no target, and are in the namespace of the object if their kind does not leave its own.
+    Those name no target, and are in the namespace of the object if their kind does not leave its own. Which they are
+    is known of all that might be, and so is their number.
     """
     for profile in analysis.registry.policy_kinds:
         if profile.attaches_as_known and profile.references_alone:
