@@ -134,3 +134,10 @@ def test_names_that_documents_do_not_have(tmp_path: Path, monkeypatch: pytest.Mo
     assert found == [_ref("e", "away"), _ref("a", "default"), build.ref("GatewayClass", "b")]
     assert [*world.naming(THING, _ref("target", "default"))] == [_ref("a", "default")]
     assert [*world.examples(THING)] == [*world.examples(THING)]
+
+
+def test_a_name_with_a_space_may_be_on_two_lines() -> None:
+    """No object has such a name, before something else fills it in."""
+    world = stored(_things(("a", "home", "c: >-\n  the\n  target\nd: 1\n"), ("b", "home", "e: 1\n")))
+    assert [ref.name for ref in world.naming(THING, _ref("the target"))] == ["a", "b"]
+    assert [ref.name for ref in world.naming(THING, _ref("target", "my home"))] == ["a", "b"]

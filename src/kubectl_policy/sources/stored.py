@@ -164,6 +164,9 @@ class StoredWorld(World):
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted: in its own namespace, or together with that."""
         name, namespace = obj.name, obj.namespace
+        if len(f"{name}/{namespace}".split()) > 1:
+            # What is written on several lines is one text with spaces in their place.
+            return self.names_of(kind)
         if not namespace:
             return [ref for ref in self._mentioning(name).get(kind, ()) if self._names_object(ref, obj)]
         around = inside(self.names_of(kind), kind, namespace)
