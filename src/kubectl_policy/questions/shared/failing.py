@@ -43,7 +43,10 @@ class FailingRoute:
 
 
 def failing_routes(analysis: Analysis) -> tuple[FailingRoute, ...]:
-    """The routes that fail for a policy, by route and policy; nothing is computed where there is no such policy."""
+    """The routes that fail for a policy, by route and policy; nothing is computed where there is no such policy.
+
+    Every policy is looked at for that: what is wrong with one is not said by its targets.
+    """
     paths: dict[tuple[ObjectRef, ObjectRef], dict[Path, None]] = {}
     messages: dict[ObjectRef, str] = {}
     for policy, message, path in _of_rules(analysis, _failing(analysis)):
