@@ -231,8 +231,14 @@ class StateComparison:
         return sorted({node for resolver in both for node in resolver.nodes_with(kind)})
 
     def _targets_of(self, policy: ObjectRef) -> Iterator[NodeRef]:
+        """Where a policy is attached in either state, or keeps others out."""
         every = (state.attachments.get(policy, ()) for state in (self.before, self.after))
-        return (attachment.target for found in every for attachment in found if attachment.target)
+        return (
+            attachment.target
+            for found in every
+            for attachment in found
+            if attachment.target and (attachment.competes or attachment.state == "attached")
+        )
 
     def _lasts_alone(self, path: Path) -> bool:
         """Whether a path is that of a lasting backend to which nothing leads in one of the states.

@@ -248,3 +248,34 @@ spec: {targetSelectors: [{group: "", kind: Service, matchLabels: {tier: front}, 
         tmp_path, public, *classes, profile=profile.replace("TARGETS", targets), describe="gatewayclass/public"
     )
     assert '"red"' in said
+
+
+def test_a_target_of_which_it_is_not_known_whether_it_is_there(tmp_path: Path) -> None:
+    """No path ends there in either of two states."""
+    route = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: shop, namespace: apps}
+spec: {rules: [{backendRefs: [{group: example.com, kind: Pool, name: deep}]}]}
+"""
+    pool = "apiVersion: example.com/v1\nkind: Pool\nmetadata: {name: deep, namespace: apps}\nspec: {}\n"
+    policy = """\
+apiVersion: example.com/v1
+kind: DyePolicy
+metadata: {name: red, namespace: apps}
+spec:
+  targetRefs: [{group: example.com, kind: Pool, name: deep, sectionName: end}]
+  color: red
+"""
+    other = (
+        policy.replace("name: red", "name: blue")
+        .replace("color: red", "color: blue")
+        .replace(
+            "group: example.com, kind: Pool, name: deep, sectionName: end",
+            "group: gateway.networking.k8s.io, kind: HTTPRoute, name: shop",
+        )
+    )
+    (tmp_path / "change.yaml").write_text(policy.replace(", sectionName: end", ""), "utf-8")
+    change = f"-f {tmp_path / 'change.yaml'} --allow-incomplete"
+    (said,) = _asked(tmp_path, _GATEWAY, route, pool, policy, other, diff=change)
+    assert '"deep"' in said
