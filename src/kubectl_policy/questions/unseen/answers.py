@@ -43,9 +43,10 @@ def unseen_for(
     What policies need matters if they are in force by the answer: those that may have an effect on the subject.
     """
     paths = tuple(paths)
-    objects = tuple(dict.fromkeys([subject.object, *(node.object for path in paths for node in path)]))
+    nodes = dict.fromkeys(chain.from_iterable(paths))
+    objects = tuple(dict.fromkeys([subject.object, *(node.object for node in nodes)]))
     targeting = [attachment for obj in objects for attachment in analysis.attachments_to(obj)]
-    kinds = [(kind, path) for path in paths for kind in analysis.resolver.kinds_at(path)]
+    kinds = _depending(analysis, nodes, paths)
     others = (*objects, *(attachment.policy for attachment in targeting))
     unseen = (
         *gaps(analysis, relevant_gaps(analysis, [subject.object], others, below=below)),
@@ -62,6 +63,15 @@ def unseen_for(
         *cut_paths(paths),
     )
     return tuple(dict.fromkeys(unseen))
+
+
+def _depending(analysis: Analysis, nodes: Iterable[NodeRef], paths: Iterable[Path]) -> list[tuple[GroupKind, Path]]:
+    """Of the kinds on paths, which have these nodes, those that count only with some controllers or parameters."""
+    resolver, known = analysis.resolver, analysis.registry.known
+    depending = {kind for kind in resolver.kinds_at(nodes) if known(kind).controllers or known(kind).enabled_by}
+    # There may be thousands of paths, and most kinds count on all of them.
+    among = paths if depending else ()
+    return [(kind, path) for path in among for kind in resolver.kinds_at(path) if kind in depending]
 
 
 def _reaching(analysis: Analysis, subject: NodeRef, targeting: Iterable[Attachment]) -> Iterator[Attachment]:
@@ -83,7 +93,8 @@ def unseen_settings(
     What a policy lacks that was read is no part of it: it sets nothing more without that.
     """
     paths = tuple(paths)
-    objects = tuple(dict.fromkeys([subject.object, *(node.object for path in paths for node in path)]))
+    nodes = dict.fromkeys(chain.from_iterable(paths))
+    objects = tuple(dict.fromkeys([subject.object, *(node.object for node in nodes)]))
     targeting = [
         attachment
         for obj in objects
@@ -92,9 +103,7 @@ def unseen_settings(
     ]
     names = {kind.kind for kind in kinds}
     found = relevant_gaps(analysis, [subject.object], objects)
-    on_paths = [
-        (kind, path) for path in paths for kind in analysis.resolver.kinds_at(path) if not kinds or kind in kinds
-    ]
+    on_paths = [(kind, path) for kind, path in _depending(analysis, nodes, paths) if not kinds or kind in kinds]
     unseen = (
         *gaps(analysis, (gap for gap in found if not (names and gap.kind) or gap.kind in {*names, CRD.kind})),
         *(possible_for(analysis, subject.object, paths, targeting) if analysis.may_be_otherwise else ()),
