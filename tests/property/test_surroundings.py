@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 class _Narrow(Loaded):
     """A world of which every question is asked as narrowly as of a large one."""
 
-    is_narrow = True
+    @property
+    def is_narrow(self) -> bool:
+        """Always."""
+        return True
 
 
 @settings(max_examples=examples(60))

@@ -51,6 +51,8 @@ def demanded(selector: Mapping[str, Json]) -> Iterator[list[tuple[str, Json]]]:
                 yield [(key, value) for value in dict.fromkeys(strings_at(requirement, "values"))]
             case "Exists":
                 yield [(key, None)]
+            case _:
+                continue
 
 
 def _verdicts(selector: Mapping[str, Json], labels: Mapping[str, str]) -> Iterator[bool | None]:

@@ -110,7 +110,10 @@ class World(Sequence["Resource"], ABC):
 class Loaded(World):
     """Objects that were read already."""
 
-    is_narrow = False
+    @property
+    def is_narrow(self) -> bool:
+        """Never: what is read takes nothing more."""
+        return False
 
     def __init__(self, resources: Iterable[Resource]) -> None:
         """Of two objects with one name the later one counts, as for `kubectl apply`."""

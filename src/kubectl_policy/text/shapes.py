@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from functools import partial
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from kubectl_policy.model import GroupKind
@@ -25,7 +24,7 @@ from kubectl_policy.text.plain_yaml import read_plain
 from kubectl_policy.text.scalars import ONLY_WORDS, PlainKeys, PlainScalars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from kubectl_policy.model import Json
 
@@ -90,9 +89,6 @@ PATIENCE: Final = 12
 # So many shapes are tried before one is looked up.
 _TRIED: Final = 3
 _MAX_SIZE: Final = 2**13
-# To write code for a shape takes as long as to make so many documents; code is not for what is nested deeply.
-_MANY: Final = 30
-_DEEP: Final = 50
 _MAX_SHAPES: Final = 2**14
 # What the values of a shape are made of: the place of a scalar, a value that all have, or what holds more.
 _Node: TypeAlias = "int | tuple[Json] | dict[str, _Node] | list[_Node]"
@@ -122,9 +118,10 @@ class Shape:
         self._match = re.compile(pattern, re.ASCII | re.MULTILINE).fullmatch
         self.words = words
         self.height = marked.count("\n")
-        self._node, self._lines = node, lines
-        self._value: Callable[[list[Json]], Json] = partial(_filled, node)
-        self._made = 0
+        self._lines = lines
+        # What all documents have comes behind what each has.
+        self._constants: list[Json] = []
+        self._value = _maker(node, self._constants, len(sorts))
         metadata = node.get("metadata")
         self.api_version, kind = (_word(node.get(key)) for key in ("apiVersion", "kind"))
         self.group_kind = GroupKind(self.api_version.rpartition("/")[0], kind)
@@ -148,10 +145,7 @@ class Shape:
         for place in self._plain:
             values[place] = scalars[cast("str", values[place])]
         lines = array("L", [found.line + each for each in self._lines])
-        self._made += 1
-        if self._made == _MANY and _depth(self._node) < _DEEP:
-            self._value = _maker(self._node)
-        return Document(value=self._value(values), line=lines[0], value_lines=lines)
+        return Document(value=self._value((*values, *self._constants)), line=lines[0], value_lines=lines)
 
 
 class Written:
@@ -239,7 +233,7 @@ class Shapes:
         namespace = self._namespaces.setdefault(namespace, namespace)
         told = (found, written, start, end, line, match[found.name + 1], namespace)
         # There may be a hundred thousand of them: this takes a third of the time of a call of the class.
-        document = tuple.__new__(ShapedDocument, told)
+        document: ShapedDocument = tuple.__new__(ShapedDocument, told)  # pyright: ignore[reportUnknownMemberType]
         written.documents.append(document)
         return document
 
@@ -349,39 +343,15 @@ def _word(node: _Node | None) -> str:
     raise ValueError
 
 
-def _depth(node: _Node) -> int:
-    inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-    return 1 + max(map(_depth, inner), default=0)
-
-
-def _maker(node: _Node) -> Callable[[list[Json]], Json]:
-    """What does for one node what `_filled` does for all, in a tenth of the time; texts are in its code as literals."""
-    constants: list[Json] = []
-    maker = eval(f"lambda values: {_code(node, constants)}", {"constants": constants})  # noqa: S307 (see above)
-    return cast("Callable[[list[Json]], Json]", maker)
-
-
-def _code(node: _Node, constants: list[Json]) -> str:
-    """The expression for the value that scalars make of a node; what is no text in it goes to the constants."""
+def _maker(node: _Node, constants: list[Json], first: int) -> Callable[[Sequence[Json]], Json]:
+    """What makes the value of a node from scalars and, from the `first` place behind them on, from its constants."""
+    if isinstance(node, tuple):
+        constants.append(node[0])
+        return itemgetter(first + len(constants) - 1)
     if isinstance(node, int):
-        return f"values[{node}]"
+        return itemgetter(node)
     if isinstance(node, dict):
-        return f"{{{', '.join(f'{key!r}: {_code(inner, constants)}' for key, inner in node.items())}}}"
-    if isinstance(node, list):
-        return f"[{', '.join(_code(inner, constants) for inner in node)}]"
-    if isinstance(node[0], str):
-        return repr(node[0])
-    constants.append(node[0])
-    return f"constants[{len(constants) - 1}]"
-
-
-def _filled(node: _Node, values: list[Json]) -> Json:
-    """The value that scalars make of a node."""
-    kind = node.__class__
-    if kind is int:
-        return values[cast("int", node)]
-    if kind is dict:
-        return {key: _filled(inner, values) for key, inner in cast("dict[str, _Node]", node).items()}
-    if kind is list:
-        return [_filled(inner, values) for inner in cast("list[_Node]", node)]
-    return cast("tuple[Json]", node)[0]
+        fields = tuple((key, _maker(inner, constants, first)) for key, inner in node.items())
+        return lambda values: {key: make(values) for key, make in fields}
+    items = tuple(_maker(inner, constants, first) for inner in node)
+    return lambda values: [make(values) for make in items]

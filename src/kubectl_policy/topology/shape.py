@@ -191,4 +191,4 @@ _TYPES: Final = (
     ((list, tuple), "a list"),
 )
 # Most values are of one of these.
-_PLAIN: Final = {dict: "a mapping", list: "a list", str: "a string", int: "an integer"}
+_PLAIN: Final[Mapping[type, str]] = {dict: "a mapping", list: "a list", str: "a string", int: "an integer"}
