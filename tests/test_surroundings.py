@@ -1,0 +1,65 @@
+"""What a change can reach: known of routes and policies, as long as nothing may depend on any object."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.comparison import what_if
+from kubectl_policy.model.world import Loaded
+from kubectl_policy.questions.changes.diff import diff
+from tests import build
+
+if TYPE_CHECKING:
+    from kubectl_policy.comparison import StateComparison
+    from kubectl_policy.model import ObjectRef, Resource, Snapshot
+
+GATEWAY = build.gateway("g", build.listener(hostname="*.example.com"))
+ROUTE = build.route("r", hostnames=["a.example.com"], rules=[build.rule(build.backend("s"))])
+OTHER = build.route("o", rules=[build.rule(build.backend("t"))])
+SERVICES = (build.service("s"), build.service("t"))
+ON_ROUTE = build.policy("p", build.target("r", "HTTPRoute"), color="red")
+WORLD = (GATEWAY, ROUTE, OTHER, *SERVICES, ON_ROUTE)
+
+
+class _Narrow(Loaded):
+    is_narrow = True
+
+
+def without(snapshot: Snapshot, *deleted: ObjectRef) -> StateComparison:
+    """The comparison with the same world without some objects, where it is asked narrowly."""
+    narrow = replace(snapshot, resources=_Narrow(snapshot.resources))
+    return what_if(analyze(narrow), deleted=deleted)
+
+
+def test_around_a_route() -> None:
+    """The route, what it leads to, and its policies; others on its Gateway are not looked at."""
+    found = without(build.snapshot(*WORLD), ROUTE.ref).surroundings
+    assert found
+    assert found.routes == {ROUTE.ref}
+    assert {*found.backends} == {SERVICES[0].ref}
+    assert found.attached_otherwise == {ON_ROUTE.ref}
+
+
+@pytest.mark.parametrize("deleted", [GATEWAY, SERVICES[0]])
+def test_what_others_may_depend_on(deleted: Resource) -> None:
+    """What changes where a Gateway or a Service is gone is looked for everywhere."""
+    assert without(build.snapshot(*WORLD), deleted.ref).surroundings is None
+
+
+def test_a_backend_that_is_missing() -> None:
+    """Paths lead to it as long as something refers to it."""
+    world = build.snapshot(GATEWAY, ROUTE, complete=True)
+    assert without(world, ROUTE.ref).surroundings is None
+
+
+def test_who_answers_for_a_hostname_that_is_lost() -> None:
+    """A route at the same Gateway that names none itself is found as well."""
+    comparison = without(build.snapshot(*WORLD), ROUTE.ref)
+    assert comparison.surroundings
+    found = diff(comparison)
+    assert found == diff(what_if(analyze(build.snapshot(*WORLD)), deleted=[ROUTE.ref]))
+    assert [(each.hostnames, each.by) for each in found.traffic.lost.answered] == [(("a.example.com",), (OTHER.ref,))]
