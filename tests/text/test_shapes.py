@@ -28,7 +28,7 @@ def test_so_many_are_read_before_one_is_recognised() -> None:
 
 
 def test_of_a_shape_that_many_have() -> None:
-    """They are made by code of their own; what all have in common is not in their texts alone."""
+    """Each is made anew, with what all have in common."""
     body = 'a: {{b: x{0}, c: [null, true, 1.5, {0}], d: {{}}, e: []}}\nf: "it\'s\\n"\ng:\n  - h: k{0}\n'
     assert len(recognised(things(*[body.format(place) for place in range(60)]), 1)) > 50
     deep = "a: " + "[" * 60 + "b" + "]" * 60 + "\n"
@@ -320,5 +320,5 @@ def test_what_a_document_says() -> None:
 
 
 def test_what_is_nested_deeply() -> None:
-    """It is made without code of its own, which Python does not take."""
+    """Not so deeply that it is refused."""
     assert recognised(things(*[f"a: {'[' * 120}b{']' * 120}\n"] * 5)) == [f"n{place}" for place in range(5)]
