@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import PolicyKindProfile, Topology
+from kubectl_policy import PolicyKindProfile, Snapshot, Topology, analyze
 from kubectl_policy.attachment import attach
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.world import Loaded
 from tests.build import grant, index, listed, namespace, policy, ref, resource, route, snapshot, target
+from tests.fakes import RecordingWorld
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -240,3 +242,25 @@ def test_objects_without_a_namespace() -> None:
     found = policy("p", everything)
     topology = Topology(index(found, namespace("azure"), resource("Namespace", "blue", group="")))
     assert [one.target.object.name for one in attach(found, FREE, topology) if one.target] == ["azure", "blue"]
+
+
+class Narrow(RecordingWorld):
+    """A world that is asked for some objects sooner than for all."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """It is."""
+        return True
+
+
+@pytest.mark.parametrize("wanted", ["", "web"])
+def test_what_is_selected_where_a_world_is_asked_narrowly(wanted: str) -> None:
+    """Also what has no namespace, and by an empty label, which is written nowhere."""
+    objects = [
+        resource("GatewayClass", "public", {"controllerName": "c"}, labels={"app": wanted}),
+        resource("GatewayClass", "other", {"controllerName": "c"}, labels={"app": "other"}),
+        policy("p", {"group": GATEWAY_API, "kind": "GatewayClass", "matchLabels": {"app": wanted}}),
+    ]
+    analysis = analyze(Snapshot(Narrow(Loaded(objects))))
+    assert [found.policy.name for found in analysis.attachments_to(ref("GatewayClass", "public"))] == ["p"]
+    assert not analysis.attachments_to(ref("GatewayClass", "other"))
