@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import settings
 
+import kubectl_policy
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# What a test that is not measured (see `unmeasured`) were the first to import would count as never run.
+for _module in walk_packages(kubectl_policy.__path__, "kubectl_policy."):
+    if not _module.name.endswith("__main__"):
+        import_module(_module.name)
 
 # Choose with HYPOTHESIS_PROFILE. `quick` tries the same examples in every run; `thorough` looks for new ones.
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=35)

@@ -26,7 +26,9 @@ WORLD = (GATEWAY, ROUTE, OTHER, *SERVICES, ON_ROUTE)
 
 
 class _Narrow(Loaded):
-    is_narrow = True
+    @property
+    def is_narrow(self) -> bool:
+        return True
 
 
 def without(snapshot: Snapshot, *deleted: ObjectRef) -> StateComparison:

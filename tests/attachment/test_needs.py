@@ -10,13 +10,20 @@ import pytest
 from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.needs import NamedNeed, RequiredReference, missing_need, named_needs, unread_needs
+from kubectl_policy.attachment.needs import (
+    NamedNeed,
+    RequiredReference,
+    may_leave_out_namespace,
+    missing_need,
+    named_needs,
+    unread_needs,
+)
 from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy
-from tests.build import crd, gateway, grant, index, listed, policy, resource, snapshot, target
+from tests.build import crd, gateway, grant, index, listed, policy, ref, resource, snapshot, target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -496,6 +503,15 @@ class TestLabels:
 
 class TestNamespaceOf:
     """A reference to something in the namespace of another object."""
+
+    def test_which_references_leave_it_out(self) -> None:
+        """To what is in the one namespace of such objects, and to what is guessed, or has no namespace."""
+        world, far = [secret("k", "far"), self.operator("far")], ref("Secret", "k", "far", group="")
+        assert may_leave_out_namespace(index(*world), far, [self.need])
+        assert not may_leave_out_namespace(index(*world), far._replace(namespace="away"), [self.need])
+        assert not may_leave_out_namespace(index(*world), far, [SECRET])
+        assert may_leave_out_namespace(index(*world, self.operator("away")), far, [self.need])
+        assert may_leave_out_namespace(index(*world), far, [replace(SECRET, cluster_kinds=frozenset({"Secret"}))])
 
     need = replace(SECRET, namespace_of=GroupKind("example.com", "Operator"))
     key: Final[Json] = {"name": "k"}

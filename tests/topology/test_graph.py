@@ -420,6 +420,23 @@ class TestWeights:
         topology = Topology(index(gateway(), made, service("s"), complete=True))
         assert [found.reason for found in topology.backends(made.ref)] == ["BackendNotFound", ""]
 
+    def test_a_mirror_is_no_backend_of_the_rule(self) -> None:
+        """It gets copies of requests, whatever the weights are."""
+        mirror: Json = {"type": "RequestMirror", "requestMirror": {"backendRef": backend("s1")}}
+        made = route("r", rules=[rule(backend("s0", weight=0), filters=[mirror])])
+        topology = Topology(index(gateway_class(), gateway(), made, service("s0"), service("s1"), complete=True))
+        assert [found.rule for found in topology.missing] == ["no-weight"]
+
+    def test_many_references_to_listeners(self) -> None:
+        """Each is found at its listener, however often it is asked for."""
+        listeners = [listener(f"l{at}", port=80 + at) for at in range(10)]
+        made = route("r", parents=[parent("g", section=f"l{at}") for at in range(10)])
+        topology = Topology(index(gateway_class(), gateway("g", *listeners), made, complete=True))
+        for at in (0, 9):
+            (found,) = topology.relations.bindings_at(made.ref, node("Gateway", "g", f"l{at}"))
+            assert (found.state, found.parent_index) == ("attached", at)
+        assert len(topology.relations.bindings_at(made.ref, ref("Gateway", "g"))) == 10
+
     def test_a_rule_without_any_weight(self) -> None:
         """Requests to it get an error response."""
         (found,) = self.of(0, 0).missing

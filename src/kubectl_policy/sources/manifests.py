@@ -234,7 +234,7 @@ def _resources(
             kind, namespace, name = read.ref
         home = "" if kind in cluster_scoped else namespace or default
         # There may be a hundred thousand of them: this takes a third of the time of a call of the class.
-        ref = tuple.__new__(ObjectRef, (kind, home, name))
+        ref: ObjectRef = tuple.__new__(ObjectRef, (kind, home, name))  # pyright: ignore[reportUnknownMemberType]
         if home != namespace and isinstance(read, Resource):
             resource = replace(read, ref=ref, namespace_from=read.namespace_from if home else None)
         if around and isinstance(read, Resource) and isinstance(resource, Resource):

@@ -296,14 +296,9 @@ class Relations:
         """The GatewayClasses and then the Gateways that name an object as their parameters, each sorted by name."""
         return self._by_parameters.to(parameters)
 
-    @property
-    def parameters(self) -> Iterable[ObjectRef]:
-        """The objects that GatewayClasses and Gateways name as their parameters."""
-        return self._by_parameters.all
-
     @cached_property
     def kinds_of_parameters(self) -> frozenset[GroupKind]:
-        """The kinds of these."""
+        """The kinds of what GatewayClasses and Gateways name as their parameters."""
         examples = (each.ref for kind in WITH_PARAMETERS for each in self.index.world.examples(kind))
         return frozenset(named.group_kind for each in examples for named, _ in self._parameters_of(each))
 

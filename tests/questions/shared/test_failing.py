@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze, what_if
+from kubectl_policy.attachment.attachments import AsIfValid
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.profiles.merging import MergeStrategy, TargetLevel
@@ -84,6 +85,19 @@ def test_every_route_below_the_target() -> None:
     assert failing(world(locking(), SECRET)) == failing(world(locking(), complete=False)) == []
     (found,) = failing_routes(world(locking()))
     assert found.message == "Secret default/k, which spec.key names, does not exist"
+
+
+def test_attachments_as_if_all_were_valid() -> None:
+    """Those of the policies of one kind that make requests fail hold; every other one is as it is."""
+    analysis = world(locking(), locking("q", "gone"))
+    found, lost = ref("LockPolicy", "p", group="example.com"), ref("LockPolicy", "q", group="example.com")
+    assert [each.state for each in analysis.attachments[found]] == ["policy invalid"]
+    valid = AsIfValid(analysis.attachments, found.group_kind)
+    assert [each.state for each in valid[found]] == ["attached"]
+    assert valid.to(ref("Gateway", "g")) == valid[found]
+    assert valid[lost] == analysis.attachments[lost]
+    other = AsIfValid(analysis.attachments, GroupKind("example.com", "Shed"))
+    assert other[found] == analysis.attachments[found]
 
 
 def test_what_counts_as_a_failure() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model import NodeRef
+from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.differences.comparing import effect_changes
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
-    from kubectl_policy.model import Diagnostic, Gap, ObjectRef
+    from kubectl_policy.model import Diagnostic, Gap
     from kubectl_policy.questions.differences.effects import EffectChange
     from kubectl_policy.questions.shared.not_looked_into import Sort
     from kubectl_policy.questions.shared.places import Locate
@@ -259,9 +259,9 @@ def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> It
         for ref in sorted(comparison.changed):
             yield from _unseen_about(state, ref)
         # Of those that are not alike that is said above.
-        for policy in sorted({*concerned} - comparison.changed) if comparison.shares_topology else ():
-            if policy in state.attachments:
-                yield from unseen_for_policy(state, state.enforcement(policy), needs=False)
+        alike = {*concerned} - comparison.changed if comparison.shares_topology else set[ObjectRef]()
+        for policy in sorted(each for each in alike if each in state.attachments):
+            yield from unseen_for_policy(state, state.enforcement(policy), needs=False)
 
 
 def _gaps_of_one_state(state: Analysis, comparison: StateComparison) -> Iterator[Gap]:
