@@ -184,9 +184,17 @@ def _constructor(cls: type[_Value]) -> Callable[..., None]:
 
 
 class _Fields:
-    """The fields of a value as `dataclasses` has them, made when it asks for them."""
+    """The fields of values as `dataclasses` has them, made when it asks for those of a class."""
+
+    def __init__(self) -> None:
+        self._made: dict[type[_Value], Mapping[str, Field[Any]]] = {}
 
     def __get__(self, _: object, cls: type[_Value]) -> Mapping[str, Field[Any]]:
+        if cls not in self._made:
+            self._made[cls] = self._of(cls)
+        return self._made[cls]
+
+    def _of(self, cls: type[_Value]) -> Mapping[str, Field[Any]]:
         import dataclasses  # noqa: PLC0415 (see above)
 
         types = {name: each for base in cls.__mro__[-2::-1] for name, each in base.__annotations__.items()}
