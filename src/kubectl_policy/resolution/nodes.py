@@ -60,7 +60,7 @@ class AttachedPolicies:
 
     def at(self, node: NodeRef) -> OnTarget:
         """The policies at a node; they have their defaults."""
-        if not self._asks_narrowly:
+        if self._attachments.are_all_known:
             return self._everywhere.get(node, _NOTHING)
         obj = node.object
         if obj not in self._objects:
@@ -89,14 +89,9 @@ class AttachedPolicies:
 
     def on_path(self, path: Path) -> list[NodeRef]:
         """The nodes of a path with policies, in its order."""
-        if self._asks_narrowly:
-            return [node for node in path if self.at(node).on]
-        return on_path(self._with_policies, path)
-
-    @property
-    def _asks_narrowly(self) -> bool:
-        """Whether it takes less to ask for the policies at single objects than for all of them."""
-        return self._index.world.is_narrow and not self._attachments.are_all_known
+        if self._attachments.are_all_known:
+            return on_path(self._with_policies, path)
+        return [node for node in path if self.at(node).on]
 
     @cached_property
     def _with_policies(self) -> Collection[NodeRef]:

@@ -1,7 +1,7 @@
 """Documents that differ from others in some scalars alone: recognised without parsing, and made when asked for.
 
 Manifests repeat themselves: thousands of routes have the same fields in the same layout. What is written in a document
-beside names, numbers and other scalars at the ends of its lines is its shape. A document of a known shape can be read,
+beside names, numbers and other scalars behind its keys is its shape. A document of a known shape can be read,
 for one of that shape was; it has the same fields on the same lines. The words of the API (kinds, groups, versions,
 types, booleans) are part of the shape, and so is whether a scalar could be a name, a number or neither: whatever only
 depends on these is the same for all documents of one shape.
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json
 
-# A name in small letters at first, or with quotes in them alone: what stands for something else is written otherwise
-# (see `model/unknown.py`).
+# A name that starts with a small letter, or in quotes has no others: what stands for something else is written in
+# capitals, or with other characters (see `model/unknown.py`).
 _NAME: Final = r"[a-z][-a-zA-Z0-9.]*+(?<![-.])"
 _QUOTED_NAME: Final = r"(?:\*\.)?[a-z0-9][-a-z0-9.]*+(?<![-.])"
 # Text that no name is like, for one of these characters in it, and that stands for nothing else.
@@ -114,8 +114,8 @@ class Shape:
         self._names = (0, 0, *(place for place, sort in enumerate(sorts, 1) if sort.mark == _SORTS[0].mark))
         literals = map(re.escape, parts[::2])
         patterns = (*(f"({sort.pattern})" for sort in sorts), "")
-        pattern = "".join(part for pair in zip(literals, patterns, strict=True) for part in pair)
-        self._match = re.compile(pattern, re.ASCII | re.MULTILINE).fullmatch
+        whole = "".join(part for pair in zip(literals, patterns, strict=True) for part in pair)
+        self._match = re.compile(whole, re.ASCII | re.MULTILINE).fullmatch
         self.words = words
         self.height = marked.count("\n")
         self._lines = lines
