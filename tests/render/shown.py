@@ -19,12 +19,15 @@ from kubectl_policy.render.describe import OBJECT, POLICY
 from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.explain import EXPLANATION
 from kubectl_policy.render.listing import LISTING, SEVERAL
+from kubectl_policy.render.output.documents import json_pieces
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.status import STATUS
 from kubectl_policy.render.why_not import WHY_NOT
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kubectl_policy.model import Json
     from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.formats import Forms
@@ -52,6 +55,11 @@ def shown(answer: object, name: str, view: View | None = None) -> str:
     if isinstance(made, tuple):
         return to_text(made, view.width)
     return made if isinstance(made, str) else "".join(made)
+
+
+def as_json(document: Shaped | Mapping[str, Json]) -> str:
+    """A document as JSON, in one piece."""
+    return "".join(json_pieces(document))
 
 
 def document_of(answer: object) -> dict[str, Json]:

@@ -10,7 +10,7 @@ import pytest
 
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectiveValue
 from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
-from kubectl_policy.render.output.documents import as_json, as_yaml
+from kubectl_policy.render.output.documents import as_yaml
 from tests import build
 from tests.render.changes.differences import (
     GAP,
@@ -25,6 +25,7 @@ from tests.render.changes.differences import (
     without,
 )
 from tests.render.schema import VALIDATOR
+from tests.render.shown import as_json
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json

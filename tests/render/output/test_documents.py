@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.render.describe import OBJECT
-from kubectl_policy.render.output.documents import Field, Shape, as_json, document, encode, json_pieces
+from kubectl_policy.render.output.documents import Field, Shape, document, encode, json_pieces
 from kubectl_policy.render.output.escape import uncommanding
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.schema import SCHEMA, VALIDATOR
-from tests.render.shown import document_of, shown
+from tests.render.shown import as_json, document_of, shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 if TYPE_CHECKING:

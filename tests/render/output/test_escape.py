@@ -10,9 +10,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.render.output.documents import as_field, as_json, as_yaml
+from kubectl_policy.render.output.documents import as_field, as_yaml
 from kubectl_policy.render.output.escape import uncommanding, visible
 from kubectl_policy.text.documents import read_configuration
+from tests.render.shown import as_json
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from kubectl_policy.questions.why_not.why_not import why_not
-from kubectl_policy.render.output.documents import as_field, as_item, as_json, as_yaml
+from kubectl_policy.render.output.documents import as_field, as_item, as_yaml
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
 from kubectl_policy.render.why_not.tree import why_not_tree
@@ -18,6 +18,7 @@ from tests import build
 from tests.questions.why_not.causes import ON_GATEWAY, ON_ROUTE, POLICY, ROUTE, around, every_cause, profiled, usual
 from tests.render.output.test_documents import HOSTILE
 from tests.render.schema import VALIDATOR
+from tests.render.shown import as_json
 from tests.render.worlds import defaults, overrides
 
 if TYPE_CHECKING:

@@ -157,11 +157,6 @@ def _shape(kind: type, as_shape: Shape | None) -> Shape | None:
     return as_shape if as_shape and issubclass(kind, as_shape.of) else _SHAPES.get(kind)
 
 
-def as_json(document: Shaped | Mapping[str, Json]) -> str:
-    """The document as JSON; see `json_pieces`."""
-    return "".join(json_pieces(document))
-
-
 # A value of which the text begins with a longer line break than this is within an item of a list in an item of a list.
 _SMALL: Final = len("\n        ")
 # Writing less at a time takes longer.
