@@ -11,6 +11,7 @@ from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.topology.references import hostnames_of
 from tests import build
 
 if TYPE_CHECKING:
@@ -65,3 +66,29 @@ def test_who_answers_for_a_hostname_that_is_lost() -> None:
     found = diff(comparison)
     assert found == diff(what_if(analyze(build.snapshot(*WORLD)), deleted=[ROUTE.ref]))
     assert [(each.hostnames, each.by) for each in found.traffic.lost.answered] == [(("a.example.com",), (OTHER.ref,))]
+
+
+NAMES = build.listener(hostname="a.example.com")
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [build.route("o")],
+        [build.route("o", hostnames=[])],
+        [build.route("o", hostnames=[]), build.route("n", hostnames=["b.example.com"])],
+        [build.route("o", hostnames=["*.example.com"])],
+        [build.route("o", hostnames=["b.example.com", "a.example.com"])],
+        [build.route("o", hostnames=["b.example.com"])],
+        [build.gateway("other"), build.route("o", parents=[build.parent("other")], hostnames=["a.example.com"])],
+        [build.gateway("other", NAMES), build.route("o", parents=[build.parent("other")])],
+    ],
+)
+def test_who_answers_among_others(others: list[Resource]) -> None:
+    """All that may be are looked at, however they come to the hostname, and those that name another one are not."""
+    world = build.snapshot(GATEWAY, ROUTE, *others, *SERVICES)
+    found = diff(without(world, ROUTE.ref)).traffic
+    assert found == diff(what_if(analyze(world), deleted=[ROUTE.ref])).traffic
+    by = {ref for each in found.lost.answered for ref in each.by}
+    named = hostnames_of(analyze(world).index, build.ref("HTTPRoute", "o"))
+    assert by == ({build.ref("HTTPRoute", "o")} if named != ("b.example.com",) else set())

@@ -67,6 +67,7 @@ class StoredWorld(World):
                     refs.append(ref)
             else:
                 self._read[ref] = found
+        self._naming: dict[tuple[GroupKind, ObjectRef], Sequence[ObjectRef]] = {}
         self._said: dict[str, Mapping[GroupKind, Sequence[ObjectRef]]] = {}
         self._examples: dict[GroupKind, tuple[Resource, ...]] = {}
         self._first_read, self._looked_at = len(self._read), 0
@@ -163,6 +164,12 @@ class StoredWorld(World):
 
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted: in its own namespace, or together with that."""
+        # Two states of a world ask for the same.
+        if (kind, obj) not in self._naming:
+            self._naming[kind, obj] = self._that_name(kind, obj)
+        return self._naming[kind, obj]
+
+    def _that_name(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         name, namespace = obj.name, obj.namespace
         if len(f"{name}/{namespace}".split()) > 1:
             # What is written on several lines is one text with spaces in their place.

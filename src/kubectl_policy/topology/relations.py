@@ -207,6 +207,18 @@ class Relations:
             )
         return self._attached[parent].get(node, ())
 
+    def is_any_attached_to(self, node: NodeRef) -> bool:
+        """Whether any route is attached to one of these; of those that may be, no more are read than it takes."""
+        parent = node.object
+        if parent in self._attached or not self.index.world.is_narrow:
+            return bool(self.attached_to(node))
+        return any(
+            binding.state == "attached" and (binding.listener or NodeRef(parent)) == node
+            for kind in ROUTES
+            for route in self.index.naming(kind, parent)
+            for binding in self.bindings_at(route, parent)
+        )
+
     def bindings_at(self, route: ObjectRef, at: ObjectRef | NodeRef) -> tuple[Binding, ...]:
         """The same for the parentRefs to one parent, or at one listener."""
         found = self.bindings(route)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # What of these differs is looked up at the routes that name it; anything else may matter to every listener.
 _LOOKED_UP: Final[tuple[GroupKind, ...]] = (*ROUTES, *WITH_PORTS)
 _ANY_HOST: Final = "*"
+# The field in which routes name theirs.
+_HOSTNAMES: Final = "hostnames"
 
 
 @value(kw_only=True)
@@ -319,17 +321,28 @@ class _OneWay:
         if not world.is_narrow or len(names) > MANY:
             return [route for kind in ROUTES for route in world.names_of(kind)]
         places, gateways = {gateway for gateway, _ in self._names}, relations.gateways
-        routes: set[ObjectRef] = set()
         for name in names:
             places.update(found for kind in WITH_LISTENERS for found in index.naming(kind, ObjectRef(kind, "", name)))
-            routes.update(found for kind in ROUTES for found in index.naming(kind, ObjectRef(kind, "", name)))
-        for place in {each for found in places for each in (found, *gateways.admitted(found))}:
-            routes.update(relations.routes_naming(place))
+        parents = {each for found in places for each in (found, *gateways.admitted(found))}
+        routes: set[ObjectRef] = set()
+        for kind in ROUTES:
+            # A wildcard may match any of them.
+            named = {route for name in (*names, _ANY_HOST) for route in index.naming(kind, ObjectRef(kind, "", name))}
+            below = {route for parent in parents for route in index.naming(kind, parent)}
+            routes.update(named, self._perhaps_for_every_host(kind, below - named))
         return sorted(routes, key=lambda route: (ROUTES.index(route.group_kind), route))
+
+    def _perhaps_for_every_host(self, kind: GroupKind, routes: Collection[ObjectRef]) -> Iterable[ObjectRef]:
+        """Of some routes of a kind, those that may name no hostname, although some may have the field."""
+        index = self._lacking.analysis.index
+        having = {*index.having(kind, [_HOSTNAMES])} if routes else set[ObjectRef]()
+        # Others with the same fields name some if these do.
+        is_any_empty = any(not hostnames_of(index, each.ref) for each in index.examples(kind) if each.ref in having)
+        return routes if is_any_empty else (route for route in routes if route not in having)
 
     def _is_empty(self, place: NodeRef) -> bool:
         """Whether no route takes requests at a place."""
-        return self._lacking.is_dark(place) or not self._lacking.topology.relations.attached_to(place)
+        return self._lacking.is_dark(place) or not self._lacking.topology.relations.is_any_attached_to(place)
 
     def _unreached(self, routes: Iterable[RouteTraffic]) -> list[ObjectRef]:
         """What some routes send requests to, and no route that gets any in the other state; without what is gone."""
