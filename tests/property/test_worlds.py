@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from kubectl_policy import load_manifests
 from kubectl_policy.model.unknown import is_unfilled, is_unknown
 from kubectl_policy.model.world import Loaded, Overlay, world_of
-from kubectl_policy.text import documents
 from tests.property.examples import examples
 from tests.property.hostile import files
 from tests.property.strategies import worlds
 from tests.property.world import snapshot_of
-from tests.text.recognising import NEVER
+from tests.text.recognising import NEVER, recognise_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +55,7 @@ def _some(things: Sequence[_Thing]) -> st.SearchStrategy[list[_Thing]]:
 
 def _read(folder: str, patience: int) -> World:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(documents, "PATIENCE", patience)
+        recognise_with(patience, patched)
         return world_of(load_manifests(folder).resources)
 
 

@@ -11,8 +11,7 @@ import pytest
 from kubectl_policy.cli import run
 from kubectl_policy.model import index
 from kubectl_policy.sources import stored
-from kubectl_policy.text import documents
-from tests.text.recognising import NEVER
+from tests.text.recognising import NEVER, recognise_with
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +32,7 @@ def printed(arguments: Sequence[str], patience: int, much: int | None = None) ->
     """
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patched, redirect_stdout(out), redirect_stderr(err):
-        patched.setattr(documents, "PATIENCE", patience)
+        recognise_with(patience, patched)
         if much is not None:
             patched.setattr(stored, "_MUCH", much)
             patched.setattr(stored, "_OFTEN", NEVER)

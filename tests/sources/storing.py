@@ -9,9 +9,9 @@ import yaml
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.sources.stored import StoredWorld
-from kubectl_policy.text import documents
 from kubectl_policy.text.documents import DocumentReader
-from kubectl_policy.text.shapes import ShapedDocument
+from kubectl_policy.text.recognised import ShapedDocument
+from tests.text.recognising import recognise_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,7 @@ def stored(*texts: str, read: Iterable[Resource] = ()) -> StoredWorld:
     """What is recognised in some texts, and what was read elsewhere."""
     objects: dict[ObjectRef, Resource | ShapedDocument] = {}
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(documents, "PATIENCE", 1)
+        recognise_with(1, patched)
         reader = DocumentReader()
     for place, text in enumerate(texts):
         for found in reader.recognise(text, f"{place}.yaml"):

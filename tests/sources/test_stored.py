@@ -10,9 +10,9 @@ from kubectl_policy.model import GroupKind, ObjectRef, Origin
 from kubectl_policy.model.index import Index
 from kubectl_policy.sources.files import InputFile
 from kubectl_policy.sources.reading import Reading
-from kubectl_policy.text import documents
 from tests import build
 from tests.sources.storing import stored
+from tests.text.recognising import recognise_with
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ metadata:
 
 def test_what_is_said_about_other_files_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kustomizations may be as alike as other documents."""
-    monkeypatch.setattr(documents, "PATIENCE", 1)
+    recognise_with(1, monkeypatch)
     reading = Reading({})
     for name in "ab":
         reading.read_file(InputFile(f"{name}/kustomization.yaml"), lambda path: _KUSTOMIZATION.format(path[0]))
@@ -41,7 +41,7 @@ def test_what_is_said_about_other_files_is_read(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_is_read_for_the_most_part_is_not_searched(tmp_path: Path) -> None:
     """To look for what may name an object pays while little was read."""
-    text = "---\n".join(f"apiVersion: v1\nkind: Service\nmetadata:\n  name: s{place}\n" for place in range(100))
+    text = "---\n".join(f"apiVersion: v1\nkind: Service\nmetadata:\n  name: s{place}\n" for place in range(500))
     (tmp_path / "all.yaml").write_text(text, encoding="utf-8")
     world = Index(load_manifests([str(tmp_path)])).world
     asked = [world.is_narrow for ref in [*world.names()] if world.get(ref)]
@@ -119,7 +119,7 @@ def test_a_field_is_had_by_all_of_a_shape() -> None:
 
 def test_names_that_documents_do_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of another namespace than is written, or of none; and what two documents have is the later one's."""
-    monkeypatch.setattr(documents, "PATIENCE", 1)
+    recognise_with(1, monkeypatch)
     gateway_class = (
         "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: b, namespace: home}\n"
     )

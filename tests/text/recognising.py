@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy.text import Document, documents
 from kubectl_policy.text.documents import DocumentReader
-from kubectl_policy.text.shapes import ShapedDocument
+from kubectl_policy.text.recognised import ShapedDocument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,12 +26,18 @@ def read(text: str, patience: int) -> tuple[list[Document | Unread], list[str]]:
     What was recognised is made twice, and is the same again.
     """
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(documents, "PATIENCE", patience)
+        recognise_with(patience, patched)
         reader = DocumentReader()
         found = list(reader.recognise(text))
         ways = [[reader.made(each) if isinstance(each, ShapedDocument) else each for each in found] for _ in range(2)]
     assert told(ways[1]) == told(ways[0])
     return ways[0], [each.name for each in found if isinstance(each, ShapedDocument)]
+
+
+def recognise_with(patience: int, patched: pytest.MonkeyPatch) -> None:
+    """Make a shape of so many documents that are alike, in texts that are as small as those of tests."""
+    patched.setattr(documents, "PATIENCE", patience)
+    patched.setattr(documents, "SMALL", 0)
 
 
 def told(found: Sequence[Document | Unread]) -> list[object]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_policy.text.shapes import PATIENCE, ShapedDocument, Shapes, Written
+from kubectl_policy.text.documents import PATIENCE, SMALL, DocumentReader
+from kubectl_policy.text.recognised import ShapedDocument, Written
+from kubectl_policy.text.shapes import Shapes
 from tests.text.recognising import HEAD, recognised, things
 
 
@@ -25,6 +27,17 @@ def test_so_many_are_read_before_one_is_recognised() -> None:
     same = things(*["spec: {port: 80}\n"] * (PATIENCE + 2))
     assert recognised(same, PATIENCE) == [f"n{place}" for place in range(PATIENCE - 1, PATIENCE + 2)]
     assert recognised(things(*["spec: {port: 80}\n"] * (PATIENCE - 1)), PATIENCE) == []
+
+
+def test_what_is_small_is_read_at_once() -> None:
+    """However many documents are alike; it is all that a reader has met which counts."""
+    text = things(*["spec: {port: 80}\n"] * (2 * PATIENCE))
+    reader = DocumentReader()
+    texts = [text] * (SMALL // len(text) + 2)
+    *small, large, larger = [
+        sum(isinstance(found, ShapedDocument) for found in reader.recognise(text)) for text in texts
+    ]
+    assert (set(small), large, larger) == ({0}, PATIENCE + 1, 2 * PATIENCE)
 
 
 def test_of_a_shape_that_many_have() -> None:

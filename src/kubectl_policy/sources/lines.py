@@ -11,20 +11,18 @@ from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import Every
 from kubectl_policy.sources.files import STDIN, read_text
 from kubectl_policy.text import DocumentError
-from kubectl_policy.text.shapes import ShapedDocument
+from kubectl_policy.text.recognised import ShapedDocument
 from kubectl_policy.text.told import ANY, told_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+    from collections.abc import Sequence
 
     from kubectl_policy.model import Json
     from kubectl_policy.text import Document
     from kubectl_policy.text.lookup import TextLines
     from kubectl_policy.text.places import Steps
+    from kubectl_policy.text.recognised import Made
     from kubectl_policy.text.told import ToldLines
-
-    Made: TypeAlias = Callable[[ShapedDocument], Document]
 
 
 class Lines:

@@ -24,10 +24,9 @@ from kubectl_policy.sources.duplicates import one_of_each
 from kubectl_policy.sources.exclusion import Exclusions
 from kubectl_policy.sources.files import STDIN, Files, find_files, read_stdin, read_text
 from kubectl_policy.sources.options import InputOptions, Progress
-from kubectl_policy.sources.reading import Reading
-from kubectl_policy.sources.stored import StoredWorld, resource_in
+from kubectl_policy.sources.reading import Reading, resource_in
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
-from kubectl_policy.text.shapes import ShapedDocument
+from kubectl_policy.text.recognised import ShapedDocument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -264,6 +263,8 @@ def _resources(
     found.update({each.ref: each for each in chosen})
     if reading.are_all_read:
         return tuple(cast("dict[ObjectRef, Resource]", found).values())
+    from kubectl_policy.sources.stored import StoredWorld  # noqa: PLC0415 (few inputs need it)
+
     return StoredWorld(found, default, reading.made)
 
 

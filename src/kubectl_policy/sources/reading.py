@@ -17,10 +17,9 @@ from kubectl_policy.sources.outline import (
     mentions_of,
     outline,
 )
-from kubectl_policy.sources.stored import resource_in
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
 from kubectl_policy.text.documents import DocumentReader
-from kubectl_policy.text.shapes import ShapedDocument
+from kubectl_policy.text.recognised import ShapedDocument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Severity
     from kubectl_policy.sources.files import InputFile
     from kubectl_policy.sources.lines import Lines
-    from kubectl_policy.text.shapes import Shape
+    from kubectl_policy.text.recognised import Made, Shape
 
 # API groups of files that command-line tools and components read, and that no API server stores.
 _CLIENT_SIDE_GROUPS: Final = frozenset(
@@ -144,7 +143,7 @@ class Reading:
         return [each for each in self._objects if isinstance(each, Resource) and each.ref.group_kind == kind]
 
     @property
-    def made(self) -> Callable[[ShapedDocument], Document]:
+    def made(self) -> Made:
         """What reads documents that were recognised."""
         return self._documents.made
 
@@ -291,6 +290,18 @@ class Reading:
 
     def _warn(self, rule: str, message: str, origin: Origin, field: str = "") -> None:
         self.diagnostics.append(Diagnostic(rule, "warning", message, field=field, origin=origin))
+
+
+def resource_in(found: ShapedDocument, made: Made, ref: ObjectRef | None = None) -> Resource:
+    """The object in a document, by the name that it has there unless another is given."""
+    document = made(found)
+    raw = document.value if isinstance(document.value, dict) else {}
+    return Resource(
+        ref=ref or ObjectRef(found.shape.group_kind, found.namespace, found.name),
+        origin=Origin(found.written.source, document.line),
+        raw=raw,
+        created=time_at(raw, "metadata.creationTimestamp"),
+    )
 
 
 def kind_of(found: Resource | ShapedDocument) -> GroupKind:

@@ -3,40 +3,25 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model import ObjectRef, Origin, Resource
-from kubectl_policy.model.fields import time_at
+from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.index import grouped
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.world import World, inside, names_object, sorted_by_kind, text_of
-from kubectl_policy.text.shapes import ShapedDocument
+from kubectl_policy.sources.reading import resource_in
+from kubectl_policy.text.recognised import ShapedDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from kubectl_policy.model import GroupKind
-    from kubectl_policy.text import Document
-    from kubectl_policy.text.shapes import Shape, Written
-
-    Made: TypeAlias = Callable[[ShapedDocument], Document]
+    from kubectl_policy.model import GroupKind, Resource
+    from kubectl_policy.text.recognised import Made, Shape, Written
 
 # Of a world of which more than one in so many objects was read, the others will be, too.
 _MUCH: Final = 4
 # To read an object takes as long as to look for a word in its text so many times.
 _OFTEN: Final = 20
-
-
-def resource_in(found: ShapedDocument, made: Made, ref: ObjectRef | None = None) -> Resource:
-    """The object in a document, by the name that it has there unless another is given."""
-    document = made(found)
-    raw = document.value if isinstance(document.value, dict) else {}
-    return Resource(
-        ref=ref or ObjectRef(found.shape.group_kind, found.namespace, found.name),
-        origin=Origin(found.written.source, document.line),
-        raw=raw,
-        created=time_at(raw, "metadata.creationTimestamp"),
-    )
 
 
 class StoredWorld(World):

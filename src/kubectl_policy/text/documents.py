@@ -13,7 +13,7 @@ from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import value
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
 from kubectl_policy.text.places import parts_of, places, repeated_key
-from kubectl_policy.text.shapes import PATIENCE, ShapedDocument, Shapes, Written
+from kubectl_policy.text.recognised import ShapedDocument, Written
 from kubectl_policy.text.yaml_reader import YamlReader
 
 if TYPE_CHECKING:
@@ -22,9 +22,13 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.text.json_reader import JsonReader
     from kubectl_policy.text.places import Place, Steps
+    from kubectl_policy.text.shapes import Shapes
 
 # At some 8 MB/s a larger document takes seconds and, as values, ten times its size; `kubectl get -o json` is read fast.
 MAX_YAML_SIZE: Final = 32 * 2**20
+# To make a shape takes as long as to read so many documents; to learn what shapes are, as long as so many characters.
+PATIENCE: Final = 12
+SMALL: Final = 2**14
 
 _MARKER: Final = "---\n"
 _CUT: Final = "\n---\n"
@@ -39,7 +43,9 @@ class DocumentReader:
         """Start without having read anything; see `YamlReader` for words that are text."""
         self._yaml = YamlReader(words_are_text=words_are_text)
         self._json: JsonReader | None = None
-        self._shapes = Shapes(PATIENCE)
+        self._patience, self._small = PATIENCE, SMALL
+        self._shapes: Shapes | None = None
+        self._met = 0
 
     @property
     def words(self) -> int:
@@ -57,9 +63,14 @@ class DocumentReader:
 
     def recognise(self, text: str, source: str = "") -> Iterator[Document | Unread | ShapedDocument]:
         """The same, but that documents of a known shape are not made; the text is that of a source."""
-        if _is_uncommon(text):
+        self._met += len(text)
+        if self._met < self._small or _is_uncommon(text):
             yield from self._read_parts(text, 1)
             return
+        if self._shapes is None:
+            from kubectl_policy.text.shapes import Shapes  # noqa: PLC0415 (most inputs are small)
+
+            self._shapes = Shapes(self._patience)
         written, shaped_at, find = Written(text, source), self._shapes.at, text.find
         # A part starts behind the marker of a document, if it has one.
         start, line, marker = (len(_MARKER), 2, len(_MARKER)) if text.startswith(_MARKER) else (0, 1, 0)

@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
-from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import same_json
 from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.world import words_of
-from kubectl_policy.text import Document
 from kubectl_policy.text.plain_yaml import read_plain
-from kubectl_policy.text.scalars import ONLY_WORDS, PlainKeys, PlainScalars
+from kubectl_policy.text.recognised import WORDS, Shape, ShapedDocument, Written
+from kubectl_policy.text.scalars import PlainKeys, PlainScalars
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from kubectl_policy.model import Json
+    from kubectl_policy.text import Document
 
 # A name that starts with a small letter, or in quotes has no others: what stands for something else is written in
 # capitals, or with other characters (see `model/unknown.py`).
@@ -35,8 +35,6 @@ _QUOTED_NAME: Final = r"(?:\*\.)?[a-z0-9][-a-z0-9.]*+(?<![-.])"
 # Text that no name is like, for one of these characters in it, and that stands for nothing else.
 _ODD: Final = "_/+=~()@ :"
 _NO_CRY: Final = r"(?![A-Z0-9]++(?:_[A-Z0-9]++)++(?:[\"']|$))"
-# What is no text to kubectl, or is none to others.
-_WORDS: Final = frozenset({*ONLY_WORDS, "true", "false", "null"})
 
 
 class _Sort(NamedTuple):
@@ -78,131 +76,25 @@ _AT: Final = (
 )
 _SCALAR: Final = pattern(
     _AT
-    + rf"(?!(?:{'|'.join(sorted(_WORDS))})(?![-\w.]))"
+    + rf"(?!(?:{'|'.join(sorted(WORDS))})(?![-\w.]))"
     + rf"(?:{'|'.join(f'{sort.quote}({sort.pattern}){sort.quote}{sort.end}' for sort in _SORTS)})",
     re.ASCII | re.MULTILINE,
 )
 # The same keys, however they are written.
 _API_KEYS: Final = ("kind", "Kind", "group", "Group", "Version", "type", "strategy")
-# To make a shape takes as long as to read a dozen documents, and few that are larger than this are alike.
-PATIENCE: Final = 12
 # So many shapes are tried before one is looked up.
 _TRIED: Final = 3
+# Few documents that are larger than this are alike.
 _MAX_SIZE: Final = 2**13
 _MAX_SHAPES: Final = 2**14
 # What the values of a shape are made of: the place of a scalar, a value that all have, or what holds more.
 _Node: TypeAlias = "int | tuple[Json] | dict[str, _Node] | list[_Node]"
 
 
-class Shape:
-    """What documents have in common that differ in some of their scalars alone.
-
-    All of them are objects of one kind and version: `api_version` and `group_kind`; `words` are the texts and keys that
-    they have in common, and `height` is the number of line breaks in each. `name` and `namespace` are the places of
-    these among the scalars, the latter -1 if there is none.
-    """
-
-    def __init__(self, marked: str, node: dict[str, _Node], words: str, lines: array[int]) -> None:
-        """By a document with marks for its scalars, its values and the lines of these, the first line being 0.
-
-        Raises `ValueError` where these are not those of an object with a name.
-        """
-        parts = _MARK.split(marked)
-        sorts = [_BY_MARK[mark] for mark in parts[1::2]]
-        self._plain = tuple(place for place, sort in enumerate(sorts) if not sort.is_text)
-        # That of the whole text, twice, as one place alone would have one text and not several.
-        self._names = (0, 0, *(place for place, sort in enumerate(sorts, 1) if sort.mark == _SORTS[0].mark))
-        literals = map(re.escape, parts[::2])
-        patterns = (*(f"({sort.pattern})" for sort in sorts), "")
-        whole = "".join(part for pair in zip(literals, patterns, strict=True) for part in pair)
-        self._match = re.compile(whole, re.ASCII | re.MULTILINE).fullmatch
-        self.words = words
-        self.height = marked.count("\n")
-        self._lines = lines
-        # What all documents have comes behind what each has.
-        self._constants: list[Json] = []
-        self._value = _maker(node, self._constants, len(sorts))
-        metadata = node.get("metadata")
-        self.api_version, kind = (_word(node.get(key)) for key in ("apiVersion", "kind"))
-        self.group_kind = GroupKind(self.api_version.rpartition("/")[0], kind)
-        inside = metadata if isinstance(metadata, dict) else {}
-        name, namespace = inside.get("name"), inside.get("namespace", -1)
-        if not (isinstance(name, int) and isinstance(namespace, int)) or "items" in node:
-            raise ValueError
-        if not all(sorts[place].is_name for place in (name, namespace) if place >= 0):
-            raise ValueError
-        self.name, self.namespace = name, namespace
-
-    def match(self, text: str, start: int, end: int) -> re.Match[str] | None:
-        """What a document of this shape says, by the places of its scalars from 1; None for another one."""
-        match = self._match(text, start, end)
-        # To look them up takes a fraction of the time that it takes to make a pattern that does without them.
-        return match if match and _WORDS.isdisjoint(match.group(*self._names)) else None
-
-    def document(self, found: ShapedDocument, scalars: PlainScalars) -> Document:
-        """A document of this shape that was found."""
-        values: list[Json] = list(found.scalars)
-        for place in self._plain:
-            values[place] = scalars[cast("str", values[place])]
-        lines = array("L", [found.line + each for each in self._lines])
-        return Document(value=self._value((*values, *self._constants)), line=lines[0], value_lines=lines)
-
-
-class Written:
-    """A text, the source that it is of, and the documents that were found in it so far."""
-
-    def __init__(self, text: str, source: str = "") -> None:
-        """Without any yet."""
-        self.text, self.source = text, source
-        self.documents: list[ShapedDocument] = []
-
-    def mentioning(self, word: str) -> Iterator[ShapedDocument]:
-        """The documents in which a word is written anywhere."""
-        at = self.text.find(word)
-        while at >= 0:
-            place = bisect_right(self.documents, at, key=attrgetter("start")) - 1
-            found = self.documents[place] if place >= 0 else None
-            if found and at < found.end:
-                yield found
-                at = self.text.find(word, found.end)
-            else:
-                at = self.text.find(word, at + 1)
-
-
-class ShapedDocument(NamedTuple):
-    """A document of a known shape that was found and not read.
-
-    Where it starts and ends in what is `written`, the line (from 1) on which it starts, and how its object is called.
-    """
-
-    shape: Shape
-    written: Written
-    start: int
-    end: int
-    line: int
-    name: str
-    namespace: str
-
-    @property
-    def scalars(self) -> tuple[str, ...]:
-        """Its scalars as they are written, without quotes."""
-        match = self.shape.match(self.written.text, self.start, self.end)
-        return match.groups() if match else ()
-
-    def mentions(self, word: str) -> bool:
-        """Whether a word is written anywhere in it."""
-        return self.written.text.find(word, self.start, self.end) >= 0
-
-    def said(self) -> tuple[str, ...]:
-        """What it says beside its own name and namespace, in some texts."""
-        own = (self.shape.name, self.shape.namespace)
-        return (self.shape.words, "\n".join(text for place, text in enumerate(self.scalars) if place not in own))
-
-
 class Shapes:
     """The shapes that were met. A shape is made where documents repeat themselves."""
 
-    def __init__(self, patience: int = PATIENCE) -> None:
+    def __init__(self, patience: int) -> None:
         """Know none; of so many documents that are alike, the last one makes a shape."""
         self._patience = patience
         self._known: dict[str, Shape | int] = {}
@@ -285,12 +177,49 @@ def shape_of(text: str, marked: str) -> Shape | None:
         if not (isinstance(node, dict) and all(any(line.endswith(f" {name}") for line in comments) for name in places)):
             return None
         words = "\n".join(each for each in words_of(read.value) if stem not in each)
-        shape = Shape(marked, node, words, array("L", read.value_lines or ()))
+        shape = _shape(marked, node, words, array("L", read.value_lines or ()))
     except ValueError:
         return None
     found = ShapedDocument(shape, Written(text), 0, len(text), 0, "", "")
     made = shape.document(found, PlainScalars())
     return shape if same_json(made.value, itself.value) and made.value_lines == itself.value_lines else None
+
+
+def _shape(marked: str, node: dict[str, _Node], words: str, lines: array[int]) -> Shape:
+    """By a document with marks for its scalars, its values and the lines of these, the first line being 0.
+
+    Raises `ValueError` where these are not those of an object with a name.
+    """
+    parts = _MARK.split(marked)
+    sorts = [_BY_MARK[mark] for mark in parts[1::2]]
+    metadata = node.get("metadata")
+    inside = metadata if isinstance(metadata, dict) else {}
+    name, namespace = inside.get("name"), inside.get("namespace", -1)
+    if not (isinstance(name, int) and isinstance(namespace, int)) or "items" in node:
+        raise ValueError
+    if not all(sorts[place].is_name for place in (name, namespace) if place >= 0):
+        raise ValueError
+    literals = map(re.escape, parts[::2])
+    patterns = (*(f"({sort.pattern})" for sort in sorts), "")
+    whole = "".join(part for pair in zip(literals, patterns, strict=True) for part in pair)
+    # What all documents have comes behind what each has.
+    constants: list[Json] = []
+    made = _maker(node, constants, len(sorts))
+    api_version, kind = (_word(node.get(key)) for key in ("apiVersion", "kind"))
+    return Shape(
+        api_version=api_version,
+        group_kind=GroupKind(api_version.rpartition("/")[0], kind),
+        name=name,
+        namespace=namespace,
+        pattern=re.compile(whole, re.ASCII | re.MULTILINE),
+        # That of the whole text, twice, as one place alone would have one text and not several.
+        bare=(0, 0, *(place for place, sort in enumerate(sorts, 1) if sort.mark == _SORTS[0].mark)),
+        plain=tuple(place for place, sort in enumerate(sorts) if not sort.is_text),
+        words=words,
+        height=marked.count("\n"),
+        lines=lines,
+        made=lambda scalars: made((*scalars, *constants)),
+    )
 
 
 def _read(told: str, text: str) -> tuple[Document, Document]:
