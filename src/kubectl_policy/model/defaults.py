@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from operator import is_not
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
@@ -67,14 +68,23 @@ def _or_none(schema: Json) -> Filler | None:
 
 
 def filled(value: Json, filler: Filler) -> Json:
-    """A value that is there with its defaults; the very same one if there is nothing to fill in."""
-    if isinstance(value, (dict, Mapping)):
-        return filled_mapping(value, filler)
-    if isinstance(value, list) and filler.items:
-        items = filler.items
-        new = [_present(item, items) for item in value]
-        return new if any(one is not other for one, other in zip(new, value, strict=True)) else value
-    return value
+    """A value with its defaults, the very same one if there is nothing to fill in.
+
+    A null that the schema does not allow counts as absent.
+    """
+    if value is None:
+        return None if filler.nullable else filler.default
+    if not filler.goes_on:
+        return value
+    if not isinstance(value, list):
+        return filled_mapping(value, filler) if isinstance(value, (dict, Mapping)) else value
+    items, changed = filler.items, None
+    for place, old in enumerate(value) if items else ():
+        new = filled(old, items) if items else old
+        if new is not old:
+            changed = changed or [*value]
+            changed[place] = new
+    return changed or value
 
 
 def filled_mapping(value: Mapping[str, Json], filler: Filler) -> Mapping[str, Json]:
@@ -82,23 +92,16 @@ def filled_mapping(value: Mapping[str, Json], filler: Filler) -> Mapping[str, Js
     changed: dict[str, Json] = {}
     for key, below in filler.properties:
         if key in value:
-            new = _present(value[key], below)
+            new = filled(value[key], below)
             if new is not value[key]:
                 changed[key] = new
         elif below.default is not None:
             changed[key] = below.default
     for key, old in value.items() if filler.others else ():
-        new = _present(old, filler.others) if filler.others and key not in filler.named else old
+        new = filled(old, filler.others) if filler.others and key not in filler.named else old
         if new is not old:
             changed[key] = new
     return {**value, **changed} if changed else value
-
-
-def _present(value: Json, filler: Filler) -> Json:
-    """A value that is there, with its defaults; a null that the schema does not allow counts as absent."""
-    if value is None:
-        return None if filler.nullable else filler.default
-    return filled(value, filler) if filler.goes_on else value
 
 
 _NO_SCHEMA: Final[Mapping[str, Json]] = {}
@@ -178,7 +181,7 @@ def _with_target_ports(raw: Mapping[str, Json]) -> Mapping[str, Json]:
         else port
         for port in ports
     ]
-    if all(new is old for new, old in zip(with_targets, ports, strict=True)):
+    if not any(map(is_not, with_targets, ports)):
         return raw
     return {**raw, "spec": {**mapping_at(raw, "spec"), "ports": with_targets}}
 
