@@ -321,7 +321,7 @@ _IN_NEW: Final = 2
 _IN_BOTH: Final = 3
 
 
-def _matched(before: Iterable[Path], after: Iterable[Path]) -> Iterator[tuple[Path, Path, Path]]:
+def _matched(before: Collection[Path], after: Collection[Path]) -> Iterator[tuple[Path, Path, Path]]:
     """Every path with what it is in the earlier and in the later state; empty where it is not there; sorted.
 
     What leads to a rule is the same path if the backend below it has no ports there, or if there is none.
@@ -331,16 +331,19 @@ def _matched(before: Iterable[Path], after: Iterable[Path]) -> Iterator[tuple[Pa
     for path in after:
         states[path] = states.get(path, 0) | _IN_NEW
     taken: set[Path] = set()
+    # Where only one state has any, none of them is another one there.
+    is_any = {_IN_OLD: bool(after), _IN_NEW: bool(before)}
     for path, found in sorted(states.items(), key=lambda item: (-len(item[0]), item[0])):
-        if path in taken:
+        if taken and path in taken:
             continue
         if found == _IN_BOTH:
             yield path, path, path
             continue
-        ends = (path, *_without_backend(path))
-        earlier, later = (next((end for end in ends if states.get(end, 0) & state), ()) for state in (_IN_OLD, _IN_NEW))
-        taken |= {earlier, later}
-        yield path, earlier, later
+        ends = _without_backend(path) if is_any[found] else ()
+        other = next((end for end in ends if states.get(end, found) != found), ())
+        if other:
+            taken.add(other)
+        yield (path, path, other) if found == _IN_OLD else (path, other, path)
 
 
 def _without_backend(path: Path) -> Iterator[Path]:
