@@ -8,6 +8,7 @@ from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.differences.effects import SCOPED, SORTS
 from kubectl_policy.resolution import ENFORCEMENT
+from kubectl_policy.topology.paths import first_route
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -206,13 +207,16 @@ def _routed(difference: StateDiff, where: Where) -> dict[ObjectRef, bool]:
     by_object: dict[ObjectRef, bool] = {}
     for change in difference.effects:
         if change.where == where:
-            routes = [[node.object for node in path if node.object.group_kind in ROUTES] for path in change.paths]
-            untold = {position for position, on_path in enumerate(routes) if told.isdisjoint(on_path)}
+            untold = {
+                position: first_route(path) is not None
+                for position, path in enumerate(change.paths)
+                if told.isdisjoint([node.object for node in path])
+            }
             for changed in change.objects if untold else ():
-                on = untold.intersection(changed.paths)
+                on = untold.keys() & changed.paths
                 if on:
                     known = by_object.get(changed.node.object, False)
-                    by_object[changed.node.object] = known or any(routes[position] for position in on)
+                    by_object[changed.node.object] = known or any(untold[position] for position in on)
     return by_object
 
 
