@@ -352,6 +352,10 @@ class Analysis:
         resource = self.index.get(obj)
         return (*self._read_problems.get(obj, ()), *(self._problems.of(resource) if resource else ()))
 
+    def has_relations(self, kind: GroupKind) -> bool:
+        """Whether objects of a kind can have problems with others at all."""
+        return self._problems.are_with_others(kind)
+
     def problems_with_others(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
         """`problems_of` without those that the object has whatever else there is, and those from reading it."""
         resource = self.index.get(obj)

@@ -19,10 +19,8 @@ from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
     NOT_PERMITTED,
     ROUTES,
-    WITH_FILTERS,
     WITH_LISTENERS,
     reference_problem,
-    route_filters,
 )
 from kubectl_policy.validation import Validation
 
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json, ObjectRef, Resource, Severity
+    from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource, Severity
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.resolution import Enforcements
     from kubectl_policy.topology import Path, Topology
@@ -65,6 +63,10 @@ class Problems:
         refused = self._validation.problems_of(resource)
         yield from (problem for problem in refused if not _is_unfilled(resource, problem.field))
         yield from self.with_others(resource)
+
+    def are_with_others(self, kind: GroupKind) -> bool:
+        """Whether objects of a kind can have problems by way of others: routes, what is above these, and policies."""
+        return kind in _REFERRING or self._registry.profile_of(kind) is not None
 
     def with_others(self, resource: Resource) -> Iterator[Diagnostic]:
         """The problems that an object has by way of others: all but what is wrong with its own shape."""
@@ -149,9 +151,7 @@ class Problems:
 
     def _filters_that_attach_nothing(self, route: Resource) -> Iterator[Diagnostic]:
         """Filters that name a policy of a kind of which it is known how it attaches, and by no filter."""
-        if route.ref.group_kind not in WITH_FILTERS:
-            return
-        for named in route_filters(self._topology.index, route.ref):
+        for named in self._topology.relations.filters_of(route.ref):
             profile = self._registry.profile_of(named.object.group_kind)
             known = profile and profile.known_by == "profile" and not profile.filter_routes
             if known and self._topology.index.get(named.object):

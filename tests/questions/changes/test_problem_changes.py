@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.model import Diagnostic, GroupKind, Origin
+from kubectl_policy.model import Diagnostic, GroupKind, Origin, Snapshot
+from kubectl_policy.model.world import Loaded
 from kubectl_policy.questions.changes.diff import diff
 from tests import build
 from tests.differences import between, color
+from tests.fakes import RecordingWorld
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -67,6 +69,17 @@ def test_what_is_wrong_with_others_as_before_is_not_told() -> None:
     """Only with what is changed."""
     policy = color("p", GHOST, a=1)
     assert rules(between([*WORLD, policy], [*WORLD, policy, build.service("t")], PROFILE).problems) == [[], [], []]
+
+
+def test_what_can_have_no_problem_with_others_is_not_read() -> None:
+    """A ConfigMap refers to nothing that is known of, and a policy may refer to anything."""
+    own = [build.resource("ConfigMap", f"c{number}") for number in range(3)]
+    policies = [color(f"p{number}", S, a=1) for number in range(3)]
+    recording = RecordingWorld(Loaded([*WORLD, *own, *policies]))
+    analysis = analyze(Snapshot(resources=recording), profiles=[PROFILE])
+    diff(what_if(analysis, deleted=[build.gateway().ref]))
+    assert {each.ref for each in policies} <= recording.given["get", PROFILE.group_kind]
+    assert not recording.given["get", own[0].ref.group_kind]
 
 
 def test_a_problem_that_stands_on_another_line_is_the_same() -> None:

@@ -194,17 +194,20 @@ def _concerned_policies(comparison: StateComparison, otherwise: Collection[Objec
 def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]) -> ProblemChanges:
     """The problems of the concerned objects and those from reading, compared without the lines that they are on.
 
-    Where the hierarchy differs, every object is concerned.
+    Where the hierarchy differs, every object is concerned that may have any by way of others.
     """
     states, changed, around = (comparison.before, comparison.after), comparison.changed, comparison.surroundings
-    if comparison.shares_topology:
-        every = {*concerned, *changed}
-    elif around:
-        every = {*concerned, *changed, *around.routes, *around.policies}
-    else:
-        every = {resource.ref for state in states for resource in state.snapshot.resources}
     # A definition decides on the shape of all objects of its kind.
-    whole = every if any(ref.group_kind == CRD for ref in changed) else changed
+    redefined = any(ref.group_kind == CRD for ref in changed)
+    every = {*changed}
+    if comparison.shares_topology:
+        every.update(concerned)
+    elif around:
+        every.update(concerned, around.routes, around.policies)
+    else:
+        kinds = {kind for state in states for kind in state.index.group_kinds if redefined or state.has_relations(kind)}
+        every.update(ref for state in states for kind in kinds for ref in state.index.world.names_of(kind))
+    whole = every if redefined else changed
     old, new = (_problems(state, every, whole) for state in states)
     return ProblemChanges(
         introduced=_ordered(problem for key, problem in new.items() if key not in old),
