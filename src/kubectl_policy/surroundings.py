@@ -9,7 +9,7 @@ from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
 from kubectl_policy.model.values import value
 from kubectl_policy.model.world import MANY
-from kubectl_policy.topology.references import ROUTES, WITH_FILTERS, route_filters
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -134,9 +134,8 @@ def _policies_around(
         yield from state.policies_that_may_name(ref)
     for obj in dict.fromkeys((*differing, *around)):
         yield from (attachment.policy for attachment in state.attachments_to(obj))
-        if obj.group_kind in WITH_FILTERS:
-            named = (each.object for each in route_filters(state.index, obj))
-            yield from (each for each in named if each in state.attachments)
+        named = (each.object for each in state.topology.relations.filters_of(obj))
+        yield from (each for each in named if each in state.attachments)
 
 
 def _policies_beside(

@@ -17,7 +17,6 @@ from kubectl_policy.topology.references import (
     WITH_LISTENERS,
     WITH_PARAMETERS,
     parameters_ref,
-    route_filters,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         if profile.filter_routes and obj.group_kind not in (*WITH_LISTENERS, GATEWAY_CLASS, NAMESPACE):
             routes = [obj] if obj.group_kind in WITH_FILTERS else self.topology.relations.routes_referring_to(obj)
             for route in routes:
-                for each in route_filters(self._index, route) if route.group_kind in WITH_FILTERS else ():
+                for each in self.topology.relations.filters_of(route):
                     if each.object.group_kind == kind and world.has(each.object):
                         yield each.object
 

@@ -13,12 +13,10 @@ from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
     NOT_PERMITTED,
     ROUTES,
-    WITH_FILTERS,
     WITH_LISTENERS,
     WITH_PARAMETERS,
     parameters_ref,
     parent_refs,
-    route_filters,
 )
 
 if TYPE_CHECKING:
@@ -97,8 +95,7 @@ def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
         elif backend.state == "broken" and (route.ref, field) not in relations.delegations.circling:
             yield _broken(route, field, named, backend.message, backend.reason)
     yield from _without_weight(relations, route)
-    if route.ref.group_kind in WITH_FILTERS:
-        yield from _of_filters(relations, route)
+    yield from _of_filters(relations, route)
 
 
 def _without_weight(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
@@ -123,7 +120,7 @@ def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
     "Requests that would have been processed by that filter MUST receive a HTTP error response" (HTTPRouteFilter, type
     ExtensionRef).
     """
-    for extension in route_filters(relations.index, route.ref):
+    for extension in relations.filters_of(route.ref):
         presence = relations.index.presence(extension.object)
         if presence == "missing":
             lost = f"requests to {extension.backend}" if extension.backend else "requests to this rule"

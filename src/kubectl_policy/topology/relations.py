@@ -134,6 +134,7 @@ class Relations:
         self._by_parameters = Referrers(index, sorted(WITH_PARAMETERS), self._parameters_of)
         self._plain = Referrers(index, ROUTES, self._plain_backends, self._perhaps_forwarding)
         self._without_weight = Referrers(index, ROUTES, self._weightless_backends, self._perhaps_forwarding)
+        self._kinds_in_filters: dict[GroupKind, frozenset[GroupKind]] = {}
         self._inside: dict[str, tuple[ObjectRef, ...]] = {}
         self._backends_in = Referrers(index, ROUTES, self._homes_of_backends, self._perhaps_leading_to)
         self._named_backends = Referrers(index, ROUTES, self._forwarded, self._perhaps_forwarding)
@@ -289,7 +290,7 @@ class Relations:
         """The routes that send requests to an object by a permitted backendRef, or delegate to it; sorted."""
         if self.delegations.refs:
             return self._routes_by_backend.get(backend, ())
-        return self._plain.to(backend)
+        return self._plain.to(backend) if backend.group_kind in self.kinds_of_backends else ()
 
     def routes_referring_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
         """The same, and then those whose backendRefs to it all have weight 0."""
@@ -317,8 +318,20 @@ class Relations:
     @cached_property
     def kinds_in_filters(self) -> frozenset[GroupKind]:
         """The kinds of what filters of routes name."""
-        examples = (each.ref for kind in WITH_FILTERS for each in self.index.world.examples(kind))
-        return frozenset(named.group_kind for each in examples for named, _ in self._filtered_by(each))
+        return frozenset(named for kind in WITH_FILTERS for named in self._kinds_in_filters_of(kind))
+
+    def _kinds_in_filters_of(self, kind: GroupKind) -> frozenset[GroupKind]:
+        """The kinds of what filters of routes of a kind name."""
+        if kind not in self._kinds_in_filters:
+            examples = (each.ref for each in self.index.world.examples(kind)) if kind in WITH_FILTERS else ()
+            named = (named.group_kind for each in examples for named, _ in self._filtered_by(each))
+            self._kinds_in_filters[kind] = frozenset(named)
+        return self._kinds_in_filters[kind]
+
+    def filters_of(self, route: ObjectRef) -> tuple[RouteFilter, ...]:
+        """The filters of a route that name an object, in their order; see `route_filters`."""
+        # Most worlds have none of them: then no route is looked at for it.
+        return route_filters(self.index, route) if self._kinds_in_filters_of(route.group_kind) else ()
 
     @cached_property
     def kinds_of_backends(self) -> frozenset[GroupKind]:

@@ -10,7 +10,7 @@ from kubectl_policy.model.fields import integer_at, items_at, text_at
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology import attached_hostnames
 from kubectl_policy.topology.gateway.certificates import certificate_refs
-from kubectl_policy.topology.references import WITH_FILTERS, WITH_LISTENERS, route_filters
+from kubectl_policy.topology.references import WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -150,7 +150,7 @@ class Serving:
                 if backend.ref.forwards:
                     backends[backend.ref.rule].append(backend)
             filters: list[list[_Named]] = [[] for _ in raws]
-            for named in route_filters(self.analysis.index, route) if route.group_kind in WITH_FILTERS else ():
+            for named in self.topology.relations.filters_of(route):
                 if not named.backend:
                     known = self.analysis.registry.profile_of(named.object.group_kind)
                     filters[named.rule].append((named.object, known))
@@ -168,7 +168,7 @@ class Serving:
             index.get(route) is other.analysis.index.get(route)
             and self.topology.backends(route) is other.topology.backends(route)
             and not (route in self._failing or route in other._failing)
-            and not (route.group_kind in WITH_FILTERS and route_filters(index, route))
+            and not self.topology.relations.filters_of(route)
         )
 
     def _answers_itself(self, raw: Json, named: Collection[_Named]) -> bool:

@@ -223,7 +223,7 @@ class _OneWay:
             some=tuple(some),
             hostnames=tuple(sorted({name for _, name in self._names} - still)),
             answered=answered,
-            listeners=tuple(sorted({place for each in concerned for place in each.lost if self._is_empty(place)})),
+            listeners=tuple(sorted(filter(self._is_empty, {place for each in concerned for place in each.lost}))),
             backends=tuple(self._unreached(concerned)),
         )
 
@@ -293,12 +293,14 @@ class _OneWay:
         wanted = {wider for _, name in self._names for wider in _wider(name)}
         for route in self._perhaps_answering():
             own = hostnames_of(self._lacking.analysis.index, route)
-            is_meant = not own or any(name.startswith("*.") or name in wanted for name in own)
+            is_meant = not (own and wanted.isdisjoint(own)) or any(name.startswith("*.") for name in own)
             places = list(self._lacking.places(route)) if is_meant else []
             if places and any(rule.answered for rule in self._lacking.rules(route)):
                 for place in places:
                     for name in self._lacking.hostnames(place, route):
                         serving.setdefault((self._lacking.gateway(place), name), set()).add(route)
+        if not serving:
+            return ()
         elsewhere = grouped((name, (gateway, name)) for gateway, name in serving if name != _ANY_HOST)
         by_names: dict[tuple[tuple[ObjectRef, str], ...], set[str]] = {}
         for gateway, name in sorted(self._names):

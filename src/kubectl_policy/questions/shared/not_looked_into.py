@@ -8,11 +8,9 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology.references import (
     ROUTES,
-    WITH_FILTERS,
     WITH_PARAMETERS,
     WITH_PORTS,
     parameters_ref,
-    route_filters,
 )
 
 if TYPE_CHECKING:
@@ -74,8 +72,7 @@ def _of_routes(analysis: Analysis, nodes: Iterable[NodeRef], objects: Iterable[O
     there = {*objects}
     for rule in rules:
         position = analysis.topology.sections(rule.object).index(rule.section)
-        filters = route_filters(analysis.index, rule.object) if rule.object.group_kind in WITH_FILTERS else ()
-        for named in filters:
+        for named in analysis.topology.relations.filters_of(rule.object):
             if named.rule == position and named.backend in {None, *there} and _is_opaque_filter(analysis, named.object):
                 yield NotLookedInto(
                     object=named.object, sort="filter", by=rule, field=named.field, backend=named.backend
