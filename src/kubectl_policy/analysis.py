@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, calls_of
@@ -32,13 +32,14 @@ from kubectl_policy.resolution import (
 from kubectl_policy.topology import Implementation, Path, Topology
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.references import WITH_LISTENERS
-from kubectl_policy.validation import Evaluator
+from kubectl_policy.validation import new_evaluator
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from kubectl_policy.attachment.needs import RequiredReference
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Resource, Snapshot
+    from kubectl_policy.validation.expressions import Evaluator
 
 # So many names are told where one is not there.
 _SHOWN: Final = 5
@@ -52,7 +53,7 @@ def analyze(
     Nothing is computed before it is asked for, nothing is read again, and the snapshot is never changed: to compare two
     states, analyse both.
     """
-    return Analysis(_parts(snapshot, tuple(profiles), implementation or Implementation(), Evaluator()))
+    return Analysis(_parts(snapshot, tuple(profiles), implementation or Implementation(), cache(new_evaluator)))
 
 
 @value(kw_only=True)
@@ -65,14 +66,14 @@ class Parts:
     topology: Topology
     profiles: tuple[PolicyKindProfile, ...]
     implementation: Implementation
-    evaluator: Evaluator
+    evaluator: Callable[[], Evaluator]
 
 
 def _parts(
     snapshot: Snapshot,
     profiles: tuple[PolicyKindProfile, ...],
     implementation: Implementation,
-    evaluator: Evaluator,
+    evaluator: Callable[[], Evaluator],
     other_state: Index | None = None,
 ) -> Parts:
     index = Index(snapshot, other_state)

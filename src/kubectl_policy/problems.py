@@ -25,14 +25,14 @@ from kubectl_policy.topology.references import (
 from kubectl_policy.validation import Validation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource, Severity
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.resolution import Enforcements
     from kubectl_policy.topology import Path, Topology
-    from kubectl_policy.validation import Evaluator
+    from kubectl_policy.validation.expressions import Evaluator
 
 
 # The kinds of the hierarchy whose objects refer to others.
@@ -48,7 +48,7 @@ class Problems:
         registry: Registry,
         attachments: Mapping[ObjectRef, tuple[Attachment, ...]],
         enforcements: Enforcements,
-        evaluator: Evaluator,
+        evaluator: Callable[[], Evaluator],
     ) -> None:
         """Remember where to look; `attachments` are those of each policy."""
         self._topology = topology

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy.model import FieldPath
-from kubectl_policy.validation import Evaluator
-from kubectl_policy.validation.expressions import serve
+from kubectl_policy.validation.expressions import Evaluator, serve
 from kubectl_policy.validation.findings import unchecked
 from kubectl_policy.validation.schema import SchemaCheck
 from tests.validation.things import EVALUATOR, doubts, problems, problems_of, refusals

@@ -23,7 +23,7 @@ NEVER: Final[Json] = {"type": "object", "required": ["never"]}
 
 
 def _said(found: Resource, *definitions: Resource) -> list[str]:
-    validation = Validation(index(*definitions, found), EVALUATOR)
+    validation = Validation(index(*definitions, found), lambda: EVALUATOR)
     return [problem.message for problem in validation.problems_of(found)]
 
 

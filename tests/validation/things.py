@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.validation import Evaluator, Validation
+from kubectl_policy.validation import Validation
+from kubectl_policy.validation.expressions import Evaluator
 from tests.build import crd, index, resource
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def problems(schema: Json, spec: Json, evaluator: Evaluator | None = None) -> li
 def problems_of(root: Json, spec: Json, evaluator: Evaluator | None = None) -> list[Diagnostic]:
     """What is said of a Thing with a spec, and with a field that is not in the schema of all of it."""
     thing = resource("Thing", "t", spec, group="example.com", more={"unknown": 1})
-    return list(Validation(index(crd("Thing", schema=root), thing), evaluator or EVALUATOR).problems_of(thing))
+    return list(Validation(index(crd("Thing", schema=root), thing), lambda: evaluator or EVALUATOR).problems_of(thing))
 
 
 def refusals(schema: Json, spec: Json) -> list[str]:

@@ -28,6 +28,8 @@ class Every(Enum):
 Step: TypeAlias = "str | int | Every"
 
 _PLAIN_KEY: Final = pattern(r"[\w-]+")
+# Without these, there is nothing but names and points between them.
+_BESIDE_NAMES: Final = frozenset("[]*")
 _STEP: Final = pattern(
     r"""\.(?P<name>[^.\[\]]+)|\.?\[(?:(?P<position>[0-9]{1,9})|"(?P<key>[^"]*)"|'(?P<quoted>[^']*)'|(?P<every>))\]"""
 )
@@ -101,6 +103,9 @@ WHOLE: Final = FieldPath()
 
 @lru_cache(maxsize=10_000)
 def _parsed(text: str) -> FieldPath:
+    names = text.split(".")
+    if all(names) and _BESIDE_NAMES.isdisjoint(text):
+        return FieldPath(tuple(names))
     written = f".{text}" if text and text[0] not in ".[" else text
     steps: list[Step] = []
     end = 0

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _NAME: Final = pattern(r"[a-zA-Z0-9*]([-a-zA-Z0-9.*]*[a-zA-Z0-9*])?")
 # What fills something in writes its places in brackets; what stands around them is known.
 _PLACE: Final = pattern(r"\$?\{\{.*?\}\}|\$?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|ENC\[[^\]]*(?:\]|\Z)")
+_OPENING: Final = frozenset("{(<[")
 # Or it is a word that cries out to be replaced; no word of the API is written like that.
 _CRY: Final = pattern(r"[A-Z0-9]+(_[A-Z0-9]+)+")
 # What a hostname may be made of; an asterisk out of its place is only a mistake.
@@ -44,7 +45,7 @@ def is_unknown(name: str) -> bool:
 @lru_cache(maxsize=100_000)
 def is_unfilled(text: str) -> bool:
     """Whether a text that is no name, as a protocol or a label, holds something that is to be filled in."""
-    return has_place(text) or bool(_CRY.fullmatch(text[:_LONGEST]))
+    return has_place(text) or ("_" in text and bool(_CRY.fullmatch(text[:_LONGEST])))
 
 
 @lru_cache(maxsize=100_000)
@@ -61,7 +62,7 @@ def has_place(text: str) -> bool:
 
 def is_withheld(text: str) -> bool:
     """The same of what may be secret: the text is not kept."""
-    return bool(_PLACE.search(text[:_LONGEST]))
+    return not _OPENING.isdisjoint(text) and bool(_PLACE.search(text[:_LONGEST]))
 
 
 def may_be_label(one: str, other: str) -> bool:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import codecs
 import errno
 import fnmatch
-import glob
 import os
-import re
 import stat
 import sys
 from itertools import takewhile
@@ -44,7 +42,9 @@ _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_CONTROLS: Final = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+_CONTROLS: Final = bytes((*range(9), *range(14, 32), 127))
+# What matches more than itself in a pattern, as it does for `fnmatch`.
+_WILDCARDS: Final = frozenset("*?[")
 
 
 @value()
@@ -104,6 +104,11 @@ def find_files(paths: Iterable[str | Path], exclusions: Exclusions | None = None
     return list(files.values())
 
 
+def has_wildcards(path: str) -> bool:
+    """Whether a path is a pattern for others."""
+    return not _WILDCARDS.isdisjoint(path)
+
+
 def nothing_in(folder: str, *, left_out: bool) -> SourceError:
     """What is said of a folder without manifests, or with none but those that are left out of it."""
     if left_out:
@@ -148,7 +153,7 @@ def decoded(data: bytes) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         # Text in another encoding has the same letters; what is encrypted or packed has any bytes.
-        letters = "" if _CONTROLS.search(data) else data.decode("latin-1")
+        letters = data.decode("latin-1") if data.translate(None, _CONTROLS) == data else ""
         raise DocumentError("not-text", line, "not UTF-8 text: save it as UTF-8, or leave it out", letters) from None
     if "\0" in text:
         raise DocumentError("not-text", text.count("\n", 0, text.index("\0")) + 1, "a binary file: leave it out")
@@ -160,7 +165,7 @@ def _meant_by(path: str, exclusions: Exclusions) -> Iterator[InputFile]:
         # To import Path takes longer than to read a small file.
         mode = os.stat(path.rstrip("/") or path[:1] or ".").st_mode  # noqa: PTH116
     except FileNotFoundError:
-        if not glob.has_magic(path):
+        if not has_wildcards(path):
             raise SourceError(
                 f"{path}: there is no such file or folder", "check the path, or quote a pattern"
             ) from None
@@ -188,7 +193,7 @@ def _matching(pattern: str, exclusions: Exclusions) -> Iterator[InputFile]:
     parts = [part for part in pattern.split("/") if part]
     if pattern.endswith("/"):
         parts.append("")
-    root = str(top.joinpath(*takewhile(lambda part: part and not glob.has_magic(part), parts)))
+    root = str(top.joinpath(*takewhile(lambda part: part and not has_wildcards(part), parts)))
     search = exclusions.on_disk(root)
     matches = sorted(_matches(top, parts, search), key=lambda match: match.path)
     if not matches:
@@ -234,7 +239,7 @@ def _matches(top: Path, parts: Iterable[str], search: Search) -> Iterator[InputF
 
 def _children(folder: Path, part: str) -> list[Path]:
     """What a part of a pattern without `**` matches in a folder; raises OSError and ValueError where it is nothing."""
-    if not glob.has_magic(part):
+    if not has_wildcards(part):
         os.lstat(f"{folder}/{part}")
         return [folder / part]
     inside = [entry for entry in sorted(folder.iterdir()) if not _hidden(entry) or part.startswith(".")]

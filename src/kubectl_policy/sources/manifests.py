@@ -5,7 +5,6 @@ They are on disk, on standard input, or in a revision of a git repository.
 
 from __future__ import annotations
 
-import glob
 import os
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO, TypeAlias, cast
@@ -22,7 +21,7 @@ from kubectl_policy.model.kinds import (
 from kubectl_policy.model.values import replace
 from kubectl_policy.sources.duplicates import one_of_each
 from kubectl_policy.sources.exclusion import Exclusions
-from kubectl_policy.sources.files import STDIN, Files, find_files, read_stdin, read_text
+from kubectl_policy.sources.files import STDIN, Files, find_files, has_wildcards, read_stdin, read_text
 from kubectl_policy.sources.options import InputOptions, Progress
 from kubectl_policy.sources.reading import Reading, resource_in
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
@@ -126,7 +125,7 @@ def _check_no_revision(word: str) -> None:
     from kubectl_policy.sources.git import tree_of  # noqa: PLC0415 (see load_state)
 
     try:
-        is_revision = not glob.has_magic(word) and bool(tree_of(word))
+        is_revision = not has_wildcards(word) and bool(tree_of(word))
     except SourceError:
         return
     if is_revision:

@@ -24,10 +24,13 @@ ONLY_WORDS: Final = {
     word: word for word, meaning in _WORDS.items() if isinstance(meaning, bool) and word not in _BOOLEANS
 }
 _NUMBER_STARTS: Final = frozenset("+-.0123456789")
+_IN_NUMBERS: Final = frozenset("+-._0123456789abcdefABCDEFoOxX")
 # strconv.ParseInt with base 0; a longer decimal is out of its range, and left to the next pattern.
 _INTEGER: Final = pattern(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]{0,18}|0))")
 _BASES: Final = {2: 16, 3: 2, 4: 8, 5: 10}
 _FLOAT: Final = pattern(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+# So many digits may be out of the range of an integer.
+_LONG: Final = 19
 _INT64: Final = range(-(2**63), 2**63)
 _FLOAT_BITS: Final = 1023
 
@@ -102,6 +105,10 @@ def _resolved(text: str) -> Scalar:
 
 
 def _number(text: str) -> int | float | str:
+    if text.isdecimal() and text.isascii() and text[0] != "0" and len(text) < _LONG:
+        return int(text)
+    if not _IN_NUMBERS.issuperset(text):
+        return text
     digits = text if text[0] == "." else text.replace("_", "")
     integer = _INTEGER.fullmatch(digits)
     whole = int(integer[1] + integer[integer.lastindex or 0], _BASES[integer.lastindex or 0]) if integer else 0

@@ -1,21 +1,12 @@
 """The hierarchy of target kinds, instantiated: what is above what, and which route attaches to which listener.
 
-What few questions are about, the conditions of routes, is imported when it is first used.
+What few questions are about, the conditions of routes and Gateways, is imported when it is first used.
 """
 
 from typing import TYPE_CHECKING
 
 from kubectl_policy.topology.attached_hostnames import attached_hostnames, too_wide
 from kubectl_policy.topology.delegation.delegations import Delegation
-from kubectl_policy.topology.gateway.conditions import (
-    Condition,
-    attached_listener_sets,
-    gateway_class_conditions,
-    gateway_conditions,
-    listener_conditions,
-    listener_set_conditions,
-    supported_kinds,
-)
 from kubectl_policy.topology.gateway.gateways import Implementation
 from kubectl_policy.topology.gateway.handshake import Binding, BindingState
 from kubectl_policy.topology.graph import Edge, Topology
@@ -31,6 +22,15 @@ if TYPE_CHECKING:
         route_conditions,
         route_parent_conditions,
         routes_above,
+    )
+    from kubectl_policy.topology.gateway.conditions import (
+        Condition,
+        attached_listener_sets,
+        gateway_class_conditions,
+        gateway_conditions,
+        listener_conditions,
+        listener_set_conditions,
+        supported_kinds,
     )
 
 __all__ = [
@@ -66,9 +66,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import what is public in `conditions` (PEP 562)."""
+    """Import what is public in the two modules of conditions (PEP 562)."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from kubectl_policy.topology import conditions  # noqa: PLC0415 (see above)
+    from kubectl_policy.topology.gateway import conditions as of_gateways  # noqa: PLC0415 (see above)
 
-    return getattr(conditions, name)
+    return getattr(conditions if hasattr(conditions, name) else of_gateways, name)

@@ -11,8 +11,6 @@ from kubectl_policy.model.index import Referrers, grouped
 from kubectl_policy.model.kinds import BUILT_IN, NAMESPACE
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
-from kubectl_policy.topology.delegation.references import delegating_refs
-from kubectl_policy.topology.gateway.conditions import why_ignored
 from kubectl_policy.topology.gateway.gateways import Gateways
 from kubectl_policy.topology.gateway.handshake import Handshakes
 from kubectl_policy.topology.gateway.hostnames import may_be_same, requests_at
@@ -193,8 +191,16 @@ class Relations:
     def why_ignored(self, node: NodeRef) -> Problem | None:
         """Why the controller ignores a Gateway or listener, as some do where it is invalid; the reason is a route's."""
         if node not in self._ignored:
-            self._ignored[node] = why_ignored(self.gateways, node)
+            self._ignored[node] = self._why_ignored(node)
         return self._ignored[node]
+
+    def _why_ignored(self, node: NodeRef) -> Problem | None:
+        gateway = self.gateways.gateway_of(node.object)
+        if gateway is None or not self.gateways.profile_of(gateway).ignores_invalid:
+            return None
+        from kubectl_policy.topology.gateway.conditions import invalid  # noqa: PLC0415 (few controllers do)
+
+        return invalid(self.gateways, gateway, node)
 
     def attached_to(self, node: NodeRef) -> tuple[ObjectRef, ...]:
         """The routes that are attached to a listener, or to a parent Service or one of its ports; sorted."""
@@ -261,7 +267,11 @@ class Relations:
         kinds = self.kinds_of_backends - {*WITH_PORTS}
         possible = [kind for kind in sorted(kinds) if kind == HTTP_ROUTE or not self.index.world.names_of(kind)]
         profiles = self._profiles.delegations(possible) if possible else ()
-        return Delegations(self.gateways, delegating_refs(self.gateways, self.forwards, profiles) if profiles else {})
+        if not profiles:
+            return Delegations(self.gateways, {})
+        from kubectl_policy.topology.delegation.references import delegating_refs  # noqa: PLC0415 (few routes do)
+
+        return Delegations(self.gateways, delegating_refs(self.gateways, self.forwards, profiles))
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
         """Each reference of a route to a backend with what it leads to, also those of filters, in their order."""

@@ -5,23 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
-from kubectl_policy.validation.expressions import Evaluator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from kubectl_policy.model import Diagnostic, GroupKind, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.validation.admission import Admission
+    from kubectl_policy.validation.expressions import Evaluator
 
-__all__ = ["Evaluator", "Validation"]
+__all__ = ["Validation", "new_evaluator"]
+
+
+def new_evaluator() -> Evaluator:
+    """An evaluator of expressions with a budget of its own."""
+    from kubectl_policy.validation.expressions import Evaluator  # noqa: PLC0415 (many inputs have no schemas)
+
+    return Evaluator()
 
 
 class Validation:
     """Holds the objects of an index against the schemas that were read with them, and no others."""
 
-    def __init__(self, index: Index, evaluator: Evaluator) -> None:
-        """Remember where to look; a schema is looked at when the first object of its kind is."""
+    def __init__(self, index: Index, evaluator: Callable[[], Evaluator]) -> None:
+        """Remember where to look; schemas and what evaluates are looked at when the first object of a kind is."""
         self._index = index
         self._evaluator = evaluator
         self._admissions: dict[tuple[GroupKind, str], Admission | None] = {}
@@ -33,7 +40,7 @@ class Validation:
             self._admissions[key] = self._admission(*key)
         admission = self._admissions[key]
         if admission:
-            yield from admission.diagnostics(resource, self._index.raw(resource.ref), self._evaluator)
+            yield from admission.diagnostics(resource, self._index.raw(resource.ref), self._evaluator())
 
     def _admission(self, kind: GroupKind, version: str) -> Admission | None:
         """What admits objects of a version; None if no definition that was read serves it."""

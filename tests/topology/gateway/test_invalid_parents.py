@@ -15,7 +15,6 @@ from kubectl_policy.topology import (
     route_parent_conditions,
 )
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.gateway.conditions import why_ignored
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER
 from tests.build import (
     allow,
@@ -67,7 +66,7 @@ def topology(
 
 def reasons(found: Topology, *nodes: NodeRef) -> list[str]:
     """The reason for which each node is ignored; empty if it is not."""
-    ignored = (why_ignored(found.gateways, each) for each in nodes)
+    ignored = (found.relations.why_ignored(each) for each in nodes)
     return [each.reason if each else "" for each in ignored]
 
 
@@ -86,7 +85,7 @@ class TestGateway:
         """Itself, its listeners, and ListenerSets that name it."""
         found = topology(self.broken, listener_set("ls"))
         message = "Gateway default/g is not valid: address type Hostname is not supported"
-        assert why_ignored(found.gateways, G) == Problem(message=message, reason=NO_MATCH)
+        assert found.relations.why_ignored(G) == Problem(message=message, reason=NO_MATCH)
         assert reasons(found, HTTP, LS, node("ListenerSet", "ls", "http")) == [NO_MATCH] * 3
 
     def test_for_want_of_parameters(self) -> None:
@@ -125,7 +124,7 @@ class TestListener:
         """The listener alone; the Gateway serves the others, and none if there are none."""
         found = topology(gateway("g", listener(), tls()))
         message = "listener tls of Gateway default/g is not valid: Secret default/gone does not exist"
-        assert why_ignored(found.gateways, TLS) == Problem(message=message, reason=INVALID_LISTENER)
+        assert found.relations.why_ignored(TLS) == Problem(message=message, reason=INVALID_LISTENER)
         assert reasons(found, G, HTTP) == [""] * 2
         assert reasons(topology(gateway("g", tls())), G, TLS) == ["", INVALID_LISTENER]
 

@@ -30,7 +30,6 @@ from kubectl_policy.render.changes.traffic import (
     places_words,
 )
 from kubectl_policy.render.words.headlines import (
-    as_far_as,
     failures,
     may_affect_more,
     undecided_words,
@@ -38,6 +37,7 @@ from kubectl_policy.render.words.headlines import (
     with_target,
 )
 from kubectl_policy.render.words.names import count, listed, names
+from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from kubectl_policy.render.changes.clauses import (
 )
 from kubectl_policy.render.changes.summary import summarize
 from kubectl_policy.render.changes.traffic import passing_clauses
-from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.render.words.unseen import as_far_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

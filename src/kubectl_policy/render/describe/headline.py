@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.render.describe.places import Places
-from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count, listed, node_words, section_words
 from kubectl_policy.render.words.sources import is_one, sources_words
+from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from kubectl_policy.render.describe.places import Places
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import node_words
 from kubectl_policy.render.words.next_commands import after_object, next_section
-from kubectl_policy.render.words.paths import path_lines
 from kubectl_policy.render.words.sections import (
     BLANK,
     events_section,
@@ -76,6 +75,8 @@ def _paths(answer: ObjectDescription, places: Places, view: View) -> tuple[Line,
     is_delegated = len(places.routes) > 1 and answer.subject.object in places.routes
     if not (numbered or is_delegated):
         return ()
+    from kubectl_policy.render.words.paths import path_lines  # noqa: PLC0415 (few answers have them)
+
     return section("Paths", path_lines(answer.paths, answer.subject, view, numbered=numbered))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import value
 from kubectl_policy.render.describe.blocks import alike, joined, targets_of
 from kubectl_policy.render.describe.by_policy import who
@@ -30,7 +29,7 @@ _INDENT: Final = 2
 _MOST_PLACES: Final = 12
 _MOST_OTHERS: Final = 2
 # What limits or ends requests, by the names of fields: time-outs, retries, limits of rates and of connections.
-_LIMITS: Final = pattern(r"timeout|retr|limit|fault|circuit|maxconn|idle|deadline", re.IGNORECASE)
+_LIMITS: Final = ("timeout", "retr", "limit", "fault", "circuit", "maxconn", "idle", "deadline")
 # What is said of policies of which nothing is in force, by what became of them.
 _FATES: Final = {"rejected": "refused", "unheeded": "ignored"}
 
@@ -130,7 +129,8 @@ def _rank(group: InForce) -> tuple[int, str]:
     """Kinds that protect come first, then those that limit or end requests, then the rest; each by name."""
     if group.settings and all(setting.security for setting in group.settings):
         return 0, group.kind.kind
-    return 1 if any(_LIMITS.search(setting.field) for setting in group.settings) else 2, group.kind.kind
+    fields = "\n".join(setting.field for setting in group.settings).lower()
+    return 1 if any(limit in fields for limit in _LIMITS) else 2, group.kind.kind
 
 
 def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> str:

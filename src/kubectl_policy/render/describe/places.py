@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.render.words.names import section_noun, section_words
-from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
+    from kubectl_policy.render.words.paths import WhichPaths
     from kubectl_policy.topology import Path
 
 
@@ -24,7 +24,6 @@ class Places:
     def __init__(self, answer: ObjectDescription) -> None:
         """Remember the answer; nothing is looked up until somebody asks."""
         self._answer = answer
-        self._which = WhichPaths(answer.paths)
 
     def words(self, positions: Collection[int], *, behind: bool = False) -> str:
         """`rule cart`, `both rules`, `listener https`; `behind` it for what takes effect further down.
@@ -44,6 +43,12 @@ class Places:
         if self._answer.subject.object.group_kind in WITH_PORTS and positions in self._by_route:
             return f"through {self._by_route[positions]} only"
         return self._which.words(positions)
+
+    @cached_property
+    def _which(self) -> WhichPaths:
+        from kubectl_policy.render.words.paths import WhichPaths  # noqa: PLC0415 (of few answers)
+
+        return WhichPaths(self._answer.paths)
 
     @cached_property
     def _on(self) -> Mapping[NodeRef, frozenset[int]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count, either, listed
 from kubectl_policy.render.words.next_commands import elsewhere_hint
+from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from kubectl_policy.model.values import value
 from kubectl_policy.render.explain.combining import above_words, on_one_target_words
 from kubectl_policy.render.explain.words import TWO, reach_words, statements
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.headlines import as_far_as
 from kubectl_policy.render.words.names import count, levels_words, listed
 from kubectl_policy.render.words.next_commands import after_explanation, next_section
 from kubectl_policy.render.words.sections import headline_line, section, titled, unseen_section
+from kubectl_policy.render.words.unseen import as_far_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.render.words.names import attachment_words, count, kind_counts, listed, names, node_words, of_all
+from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.selection import Listing
     from kubectl_policy.questions.status.comparison import ObjectStatus
     from kubectl_policy.questions.status.report import StatusReport
-    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.questions.why_not.why_not import WhyNot
     from kubectl_policy.resolution import Enforcement
 
@@ -256,18 +256,3 @@ def reason_words(reason: Reason) -> str:
     """A reason with the API's own word for it, and where what is responsible was read."""
     api_reason = f" [{reason.api_reason}]" if reason.api_reason else ""
     return f"{reason.message}{api_reason}" + (f" ({reason.origin})" if reason.origin else "")
-
-
-def as_far_as(unseen: Sequence[Unseen]) -> str:
-    """`, as far as could be read: 1 file may hold more; how 2 policies attach is not computed`; empty if nothing is."""
-    otherwise = {thing.what for thing in unseen if thing.is_there}
-    files = {thing.origin.source for thing in unseen if thing.origin and not thing.is_there}
-    others = {thing.what for thing in unseen if not (thing.origin or thing.policies or thing.is_there)}
-    are = "is" if len(others) == 1 else "are"
-    told = [f"{count(len(others), 'object')} {are} not in the input"] if others else []
-    told += [f"{count(len(files), 'file')} may hold more"] if files else []
-    told += [f"{count(len(otherwise), 'object')} may be different"] if otherwise else []
-    unread = f", as far as could be read: {listed(told)}" if told else ""
-    number = len({policy for thing in unseen for policy in thing.policies})
-    attach = "attaches" if number == 1 else "attach"
-    return unread + (f"; how {count(number, 'policy')} {attach} is not computed" if number else "")

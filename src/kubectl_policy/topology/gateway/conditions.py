@@ -129,15 +129,11 @@ def attached_listener_sets(gateways: Gateways, gateway: ObjectRef) -> tuple[Obje
     )
 
 
-def why_ignored(gateways: Gateways, node: NodeRef) -> Problem | None:
-    """Why a Gateway, or a listener of it or of a ListenerSet, serves nothing, being invalid; None if it does, or may.
+def invalid(gateways: Gateways, gateway: ObjectRef, node: NodeRef) -> Problem | None:
+    """Why a Gateway, or a listener of it or of a ListenerSet, is not valid; None if it is, or may be.
 
-    Only some controllers ignore what is invalid (`GatewayProfile.ignores_invalid`). The reason is the one that a route
-    reports.
+    The reason is the one that a route reports where the controller ignores such a node.
     """
-    gateway = gateways.gateway_of(node.object)
-    if gateway is None or not gateways.profile_of(gateway).ignores_invalid:
-        return None
     refusal = next((each for each in gateway_conditions(gateways, gateway) if each.type == "Accepted"), None)
     if refusal and refusal.status == "False" and refusal.reason != "ListenersNotValid":
         return Problem(message=f"{gateway} is not valid: {refusal.message}", reason=NO_PARENT)

@@ -4,7 +4,7 @@ import pytest
 
 from kubectl_policy.model import Origin
 from kubectl_policy.questions.unseen.things import Unseen
-from kubectl_policy.render.words.headlines import as_far_as
+from kubectl_policy.render.words.unseen import as_far_as
 from tests import build
 
 FILE = Unseen(what="objects of any kind", reason="x", origin=Origin("a.yaml", 1))
