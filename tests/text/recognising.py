@@ -48,7 +48,7 @@ def told(found: Sequence[Document | Unread]) -> list[object]:
             each.line,
             dict(each.item_lines),
             each.problems,
-            None if each.value_lines is None else list(each.value_lines),
+            None if each.value_lines is None else [line + each.lines_above for line in each.value_lines],
         )
         if isinstance(each, Document)
         else each

@@ -333,5 +333,13 @@ def test_what_a_document_says() -> None:
 
 
 def test_what_is_nested_deeply() -> None:
-    """Not so deeply that it is refused."""
+    """Not so deeply that it is refused; deeper than what code can say, it is read each time."""
     assert recognised(things(*[f"a: {'[' * 120}b{']' * 120}\n"] * 5)) == [f"n{place}" for place in range(5)]
+    assert recognised(things(*[f"a: {'[' * 180}b{']' * 180}\n"] * 5)) == []
+
+
+def test_keys_that_look_like_code() -> None:
+    """Are keys, however they are quoted."""
+    keys = ['"it\'s"', "'\"'", "'\\'", '"{scalars}"', "\"' + x() + '\""]
+    body = "".join(f"  {key}: b\n" for key in keys)
+    assert recognised(things(*[f"a:\n{body}"] * 3)) == ["n0", "n1", "n2"]

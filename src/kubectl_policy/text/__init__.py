@@ -28,7 +28,7 @@ class Document:
     `item_lines` has the line on which a mapping in the list `items` starts. `problems` are what kubectl would not take,
     with their lines: keys that a mapping has twice, of which the last one is in `value`. Where `value` is what is
     written, in its order, `value_lines` has the line of each value in it, the outer one first: that of its key or, in a
-    list, its own.
+    list, its own; `lines_above` is what has to be added to each of them.
     """
 
     value: Json
@@ -36,6 +36,7 @@ class Document:
     item_lines: Mapping[ItemPlace, int] = field(default_factory=dict[ItemPlace, int])
     problems: tuple[Problem, ...] = ()
     value_lines: Sequence[int] | None = None
+    lines_above: int = 0
 
 
 @value(kw_only=True)

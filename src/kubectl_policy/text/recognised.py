@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
@@ -13,6 +12,7 @@ from kubectl_policy.text.scalars import ONLY_WORDS
 
 if TYPE_CHECKING:
     import re
+    from array import array
     from collections.abc import Callable, Iterator, Sequence
     from typing import TypeAlias
 
@@ -63,8 +63,8 @@ class Shape:
         values: list[Json] = list(found.scalars)
         for place in self.plain:
             values[place] = scalars[cast("str", values[place])]
-        lines = array("L", [found.line + each for each in self.lines])
-        return Document(value=self.made(values), line=lines[0], value_lines=lines)
+        above, lines = found.line, self.lines
+        return Document(value=self.made(values), line=above + lines[0], value_lines=lines, lines_above=above)
 
 
 class Written:

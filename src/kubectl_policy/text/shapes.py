@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model import GroupKind
@@ -87,6 +86,8 @@ _TRIED: Final = 3
 # Few documents that are larger than this are alike.
 _MAX_SIZE: Final = 2**13
 _MAX_SHAPES: Final = 2**14
+# Python takes no expression with more than two hundred brackets in each other.
+_MAX_DEPTH: Final = 150
 # What the values of a shape are made of: the place of a scalar, a value that all have, or what holds more.
 _Node: TypeAlias = "int | tuple[Json] | dict[str, _Node] | list[_Node]"
 
@@ -202,9 +203,6 @@ def _shape(marked: str, node: dict[str, _Node], words: str, lines: array[int]) -
     literals = map(re.escape, parts[::2])
     patterns = (*(f"({sort.pattern})" for sort in sorts), "")
     whole = "".join(part for pair in zip(literals, patterns, strict=True) for part in pair)
-    # What all documents have comes behind what each has.
-    constants: list[Json] = []
-    made = _maker(node, constants, len(sorts))
     api_version, kind = (_word(node.get(key)) for key in ("apiVersion", "kind"))
     return Shape(
         api_version=api_version,
@@ -218,7 +216,7 @@ def _shape(marked: str, node: dict[str, _Node], words: str, lines: array[int]) -
         words=words,
         height=marked.count("\n"),
         lines=lines,
-        made=lambda scalars: made((*scalars, *constants)),
+        made=_maker(node),
     )
 
 
@@ -272,15 +270,27 @@ def _word(node: _Node | None) -> str:
     raise ValueError
 
 
-def _maker(node: _Node, constants: list[Json], first: int) -> Callable[[Sequence[Json]], Json]:
-    """What makes the value of a node from scalars and, from the `first` place behind them on, from its constants."""
+def _maker(node: _Node) -> Callable[[Sequence[Json]], Json]:
+    """What makes the value of a node from scalars: code of its own, which takes a quarter of the time of calls.
+
+    Raises `ValueError` for a node that is too deep for that.
+    """
+    constants: list[Json] = []
+    code = f"lambda scalars: {_code(node, constants, 0)}"
+    made: Callable[[Sequence[Json]], Json] = eval(code, {"constants": constants})  # noqa: S307 (as `_code` writes it)
+    return made
+
+
+def _code(node: _Node, constants: list[Json], depth: int) -> str:
+    """An expression for the value of a node; of what is written in documents, nothing but keys is in it, in quotes."""
+    if depth > _MAX_DEPTH:
+        raise ValueError
     if isinstance(node, tuple):
         constants.append(node[0])
-        return itemgetter(first + len(constants) - 1)
+        return f"constants[{len(constants) - 1}]"
     if isinstance(node, int):
-        return itemgetter(node)
+        return f"scalars[{node}]"
     if isinstance(node, dict):
-        fields = tuple((key, _maker(inner, constants, first)) for key, inner in node.items())
-        return lambda values: {key: make(values) for key, make in fields}
-    items = tuple(_maker(inner, constants, first) for inner in node)
-    return lambda values: [make(values) for make in items]
+        fields = (f"{key!r}: {_code(inner, constants, depth + 1)}" for key, inner in node.items())
+        return f"{{{', '.join(fields)}}}"
+    return f"[{', '.join(_code(inner, constants, depth + 1) for inner in node)}]"

@@ -23,10 +23,10 @@ ANY: Final[Json] = object()  # type: ignore[assignment]
 def told_lines(document: Document) -> dict[int, ToldLines]:
     """The objects in a document, by the lines on which they start; none where reading did not tell them."""
     found: dict[int, ToldLines] = {}
-    lines = document.value_lines or ()
+    lines, above = document.value_lines or (), document.lines_above
     for place, start in {(): 0, **item_starts(document.value)}.items() if lines else ():
         steps: Steps = tuple(step for position in place for step in ("items", position))
-        told = found.setdefault(lines[start], ToldLines())
+        told = found.setdefault(lines[start] + above, ToldLines(above))
         told.add(FieldPath(steps).get(document.value), lines, start)
     return found
 
@@ -34,8 +34,9 @@ def told_lines(document: Document) -> dict[int, ToldLines]:
 class ToldLines:
     """The objects that start on a line, the outer one first, as they were read."""
 
-    def __init__(self) -> None:
-        """None yet."""
+    def __init__(self, above: int) -> None:
+        """None yet; so many lines are above the first one of the document that they are in."""
+        self._above = above
         self._objects: list[tuple[Json, Sequence[int], int]] = []
         # By the place of a mapping or a list among all values of a document, those of what it holds.
         self._inside: dict[int, dict[str | int, int]] = {}
@@ -56,7 +57,7 @@ class ToldLines:
                 here, place = here[step], inside[step]
             else:
                 if value is ANY or says(here, value):
-                    return lines[place]
+                    return lines[place] + self._above
         return None
 
     def _places_in(self, value: Json, place: int) -> dict[str | int, int]:
