@@ -71,7 +71,7 @@ def _sections(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
 
 
 def _whole(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:
-    return _nodes(node.object) if node.section in relations.sections(node.object) else ()
+    return _nodes(node.object) if node.section and node.section in relations.sections(node.object) else ()
 
 
 def _attached_routes(relations: Relations, node: NodeRef) -> Iterable[NodeRef]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
@@ -60,8 +60,9 @@ class Paths:
         self._to: dict[NodeRef, tuple[Path, ...]] = {}
         self._through: dict[NodeRef, tuple[Path, ...]] = {}
         self._ways_to: dict[NodeRef, tuple[Path, ...]] = {}
-        # How ways go on from a route, which is the same wherever they come from.
+        # How ways go on from a route, which is the same wherever they come from, and what is above many routes.
         self._below: dict[NodeRef, list[tuple[Path, bool]] | None] = {}
+        self._heads: dict[Path, _Head | None] = {}
 
     def to(self, node: NodeRef) -> tuple[Path, ...]:
         """Every path from a root down to a node; see `Topology.paths`."""
@@ -160,12 +161,14 @@ class Paths:
             return self._follow(way)
         if route not in self._below:
             self._below[route] = self._straight_below(route.object)
-        rest = self._below[route]
-        # What comes from other routes, or from the mesh, may not go on to all that is below.
-        if rest is None or len(way) == 1 or not all(map(_is_above_routes, way[:-1])):
+        rest, above = self._below[route], way[:-1]
+        if above not in self._heads:
+            self._heads[above] = _head(above)
+        head = self._heads[above]
+        if rest is None or head is None:
             return self._follow(way)
-        head = _with_namespaces(way)
-        return [head + nodes if is_at_home else _with_namespaces(way + nodes) for nodes, is_at_home in rest]
+        start = head.to(route)
+        return [start + nodes if is_at_home else _with_namespaces(way + nodes) for nodes, is_at_home in rest]
 
     def _straight_below(self, route: ObjectRef) -> list[tuple[Path, bool]] | None:
         """The ways on from a route to backends, and whether each stays in its namespace; None if one may go further."""
@@ -245,8 +248,26 @@ def on_path(nodes: Collection[NodeRef], path: Path) -> list[NodeRef]:
     return sorted((node for node in nodes if node in path), key=path.index)
 
 
-def _is_above_routes(node: NodeRef) -> bool:
-    return node.object.group_kind in _ABOVE_ROUTES
+class _Head(NamedTuple):
+    """What is above the routes at a listener: their ways begin alike, however many they are."""
+
+    path: Path
+    namespaces: frozenset[str]
+
+    def to(self, route: NodeRef) -> Path:
+        """The path to one of the routes."""
+        home = route.object.namespace
+        return (*self.path, route) if home in self.namespaces else (*self.path, _namespace(home), route)
+
+
+def _head(above: Path) -> _Head | None:
+    """The beginning of ways to routes; None where these come from other routes, or from the mesh, or from nowhere.
+
+    Such a way may not go on to all that is below.
+    """
+    if not above or not all(node.object.group_kind in _ABOVE_ROUTES for node in above):
+        return None
+    return _Head(_with_namespaces(above), frozenset({"", *(node.object.namespace for node in above)}))
 
 
 # One for all paths: there are more paths than anything else.
