@@ -21,7 +21,7 @@ from kubectl_policy.model.unknown import Port, port_at
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.model import Json
     from kubectl_policy.model.index import Index
@@ -34,7 +34,10 @@ GRPC_ROUTE: Final = GroupKind(GATEWAY_API, "GRPCRoute")
 TLS_ROUTE: Final = GroupKind(GATEWAY_API, "TLSRoute")
 TCP_ROUTE: Final = GroupKind(GATEWAY_API, "TCPRoute")
 UDP_ROUTE: Final = GroupKind(GATEWAY_API, "UDPRoute")
-ROUTES: Final = (HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE, TCP_ROUTE, UDP_ROUTE)
+# Each with its place in their order: to look one up takes a fraction of the time in which it is compared with all.
+ROUTES: Final[Mapping[GroupKind, int]] = {
+    kind: place for place, kind in enumerate((HTTP_ROUTE, GRPC_ROUTE, TLS_ROUTE, TCP_ROUTE, UDP_ROUTE))
+}
 SERVICE_IMPORT: Final = GroupKind("multicluster.x-k8s.io", "ServiceImport")
 WITH_PORTS: Final = (SERVICE, SERVICE_IMPORT)
 WITH_LISTENERS: Final = (GATEWAY, *LISTENER_SETS)
@@ -52,7 +55,7 @@ def layer_of(kind: GroupKind) -> int:
 
     Kinds that are not of the hierarchy are taken for backends, but for Namespaces, which may stand above anything.
     """
-    layers: tuple[tuple[GroupKind, ...], ...] = ((NAMESPACE,), (GATEWAY_CLASS,), (GATEWAY,), LISTENER_SETS, ROUTES)
+    layers: tuple[Collection[GroupKind], ...] = ((NAMESPACE,), (GATEWAY_CLASS,), (GATEWAY,), LISTENER_SETS, ROUTES)
     return next((number for number, kinds in enumerate(layers) if kind in kinds), len(layers))
 
 

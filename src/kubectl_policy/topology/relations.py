@@ -483,7 +483,7 @@ class Relations:
         """
         parents = (gateway, *self.gateways.listener_sets(gateway))
         routes = {route for parent in parents for route in self.routes_naming(parent)}
-        return sorted(routes, key=lambda route: (ROUTES.index(route.group_kind), route))
+        return sorted(routes, key=lambda route: (ROUTES[route.group_kind], route))
 
     def _homes_of_backends(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         """What a route sends requests to, by the Namespaces of that."""

@@ -15,7 +15,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, SERVICE_IMPORT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.model.fields import Step
@@ -73,7 +73,7 @@ _PORTS: Final = {
 class _Shape:
     """The types of some fields of some kinds; no kinds means every kind. `[]` in a path means each item of a list."""
 
-    kinds: Sequence[GroupKind]
+    kinds: Collection[GroupKind]
     fields: Mapping[str, str]
 
 

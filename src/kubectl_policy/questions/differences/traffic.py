@@ -332,7 +332,7 @@ class _OneWay:
             named = {route for name in (*names, _ANY_HOST) for route in index.naming(kind, ObjectRef(kind, "", name))}
             below = {route for parent in parents for route in index.naming(kind, parent)}
             routes.update(named, self._perhaps_for_every_host(kind, below - named))
-        return sorted(routes, key=lambda route: (ROUTES.index(route.group_kind), route))
+        return sorted(routes, key=lambda route: (ROUTES[route.group_kind], route))
 
     def _perhaps_for_every_host(self, kind: GroupKind, routes: Collection[ObjectRef]) -> Iterable[ObjectRef]:
         """Of some routes of a kind, those that may name no hostname, although some may have the field."""

@@ -167,7 +167,7 @@ def type_named(analysis: Analysis, word: str) -> ListType:
     if rows == "listeners":
         return ListType(rows=rows, noun="listener", kinds=WITH_LISTENERS)
     if rows:
-        return ListType(rows=rows, noun="route", kinds=ROUTES)
+        return ListType(rows=rows, noun="route", kinds=tuple(ROUTES))
     meant = kinds_meant(analysis, word, *_OWN)
     present = [kind for kind in meant if index.of_kind(kind)] or meant
     placed = [kind for kind in present if kind in HIERARCHY]
