@@ -253,9 +253,11 @@ class _Fates:
 
     def _outcome(self, field: Field, leaf: Leaf) -> tuple[FateState, tuple[Source, ...], bool]:
         """The state of a field, who superseded it, and whether that is for the path's port."""
-        if leaf.source in self.resolution.rejected:
+        resolution = self.resolution
+        # Hardly anything is refused, ignored or undecided, and to look that up for each field takes longer than to see.
+        if resolution.rejected and leaf.source in resolution.rejected:
             return "rejected", self._winners_over(leaf.source), False
-        if (leaf.source, field) in self.resolution.ignored_fields:
+        if resolution.ignored_fields and (leaf.source, field) in resolution.ignored_fields:
             return "unheeded", (), False
         there, around = self._place(field)
         # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
@@ -263,12 +265,13 @@ class _Fates:
             return "superseded", (there.source,), False
         nothing_more: Json = [] if isinstance(there, KeyedList) else {}
         if isinstance(there, Leaf) or (there is not None and leaf.value == nothing_more):
-            return "undecided" if leaf.source in self.resolution.undecided else "effective", (), False
+            undecided = resolution.undecided and leaf.source in resolution.undecided
+            return "undecided" if undecided else "effective", (), False
         setters = self._setters(around)
-        outer = self.resolution.replaced_for_port
+        outer = resolution.replaced_for_port
         if setters or not outer or field[: len(outer)] != outer:
             return "superseded", setters or self.winners, False
-        return "superseded", tuple(sorted(self.resolution.port_sources)) or self.winners, True
+        return "superseded", tuple(sorted(resolution.port_sources)) or self.winners, True
 
     def _place(self, field: Field) -> tuple[Leaf | Traced | None, Field]:
         """What is at a field, or above it instead; and where the closest map is, empty for the whole spec."""

@@ -281,6 +281,10 @@ class Relations:
             self._backends[route] = known or backends_of(self.gateways, self.delegations, route, refs, self.ports)
         return self._backends[route]
 
+    def leaves_namespace(self, route: ObjectRef) -> bool:
+        """Whether a route names a backend in another namespace."""
+        return any(each.ref.object.namespace != route.namespace for each in self.backends(route))
+
     def below_rule(self, rule: NodeRef) -> Mapping[NodeRef, None]:
         """Where the rule of a route sends requests, as far as its references are permitted; in their order."""
         route = rule.object

@@ -78,10 +78,10 @@ def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Node
     These are the levels at which its kind takes effect or, where that is not known, what the policy
     targets and every object below that on such a path.
     """
-    nodes: dict[NodeRef, None] = {}
+    nodes: set[NodeRef] = set()
     for effective, targets, in_force in policy_outcomes(enforcement):
         if in_force:
-            nodes.update(dict.fromkeys(affected_on(effective.path, profile, targets)))
+            nodes.update(affected_on(effective.path, profile, targets))
     return tuple(sorted(nodes, key=from_the_root))
 
 
@@ -103,10 +103,11 @@ def policy_outcomes(enforcement: Enforcement) -> Iterator[PolicyOutcome]:
     parts: dict[Resolution, tuple[frozenset[NodeRef], bool]] = {}
     for effective in enforcement.outcomes:
         resolution = effective.resolution
-        if resolution not in parts:
+        known = parts.get(resolution)
+        if known is None:
             targets = frozenset(part.source.target for part in resolution.contributions_of.get(policy, ()))
-            parts[resolution] = targets, policy in resolution.policies_in_force
-        yield PolicyOutcome(effective, *parts[resolution])
+            known = parts[resolution] = targets, policy in resolution.policies_in_force
+        yield PolicyOutcome(effective, *known)
 
 
 def affected_on(path: Path, profile: PolicyKindProfile, targets: Iterable[NodeRef]) -> tuple[NodeRef, ...]:

@@ -132,9 +132,9 @@ def unseen_for_policy(
     """
     policy = enforcement.policy
     attachments, profile = analysis.attachments[policy], analysis.registry.known(policy.group_kind)
+    relations = analysis.topology.relations
     affected = [effective.path for effective in enforcement.outcomes]
-    nodes = dict.fromkeys(chain.from_iterable(affected))
-    routes = dict.fromkeys(node.object for node in nodes if node.object.group_kind in ROUTES)
+    routes = dict.fromkeys(node.object for path in affected for node in path if node.object.group_kind in ROUTES)
     targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
     through = [path for target in targets for path in analysis.topology.paths_through(target)]
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
@@ -162,7 +162,8 @@ def unseen_for_policy(
         *(possible_for_policy(analysis, policy, paths) if analysis.may_be_otherwise else ()),
         *(unknown_controllers(analysis, kinds) if kinds else ()),
         *(unknown_parameters(analysis, kinds) if kinds else ()),
-        *unknown_grants(analysis, affected),
+        # There may be thousands of paths, and most routes stay in their namespaces.
+        *(unknown_grants(analysis, affected) if any(map(relations.leaves_namespace, routes)) else ()),
         *unknown_namespaces(analysis, (*subjects, *others)),
         *unknown_below_targets(analysis, enforcement),
         *cut_paths(through),
