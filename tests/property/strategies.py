@@ -100,7 +100,7 @@ def worlds(draw: st.DrawFn) -> World:
     nodes = [NodeRef(node.object, name) for node, names in sections(bare).items() for name in ("", *names)]
     spine = max(full_paths(bare), key=lambda path: (len(path), path))
     targets = (*spine * 4, *nodes, *_MISSING)
-    policies = draw(st.lists(_policies(found_kinds, targets), min_size=3, max_size=6))
+    policies = draw(st.lists(policies_on(found_kinds, targets), min_size=3, max_size=6))
     return bare._replace(
         policies=tuple(policy._replace(name=name) for policy, name in zip(policies, "fedcba", strict=False))
     )
@@ -129,7 +129,8 @@ def _routes(found_gateways: tuple[Gateway, ...], found_services: tuple[Service, 
 
 
 @st.composite
-def _policies(draw: st.DrawFn, known: tuple[Kind, ...], nodes: tuple[NodeRef, ...]) -> Policy:
+def policies_on(draw: st.DrawFn, known: tuple[Kind, ...], nodes: tuple[NodeRef, ...]) -> Policy:
+    """A policy of a kind with some of the nodes for targets, mostly one."""
     kind = draw(st.sampled_from(known))
     targets = draw(st.lists(st.sampled_from(nodes), min_size=draw(st.sampled_from((1, 1, 1, 0))), max_size=2))
     at_home = next((target.object.namespace for target in targets if target.object.namespace), "ns")

@@ -10,18 +10,20 @@ from hypothesis import strategies as st
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
+from kubectl_policy.model import NodeRef
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.surroundings import STANDARD
 from kubectl_policy.topology.references import ROUTES
-from tests.property.changes import pairs_of_worlds, refs_in
+from tests.oracle import sections
+from tests.property.changes import pairs_of_worlds, refs_in, without
 from tests.property.examples import examples
-from tests.property.strategies import worlds
-from tests.property.world import profiles_of, snapshot_of
+from tests.property.kinds import kinds
+from tests.property.strategies import NAMESPACES, policies_on, worlds
+from tests.property.world import OURS, Gateway, Route, Rule, Service, World, profiles_of, snapshot_of
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Snapshot
-    from tests.property.world import World
 
 
 class _Narrow(Loaded):
@@ -56,6 +58,63 @@ def test_only_what_a_deletion_can_reach_differs(world: World, choice: int, *, co
         what_if(analyze(each, profiles=profiles), deleted=[subject]) for each in (_narrow(snapshot), snapshot)
     )
     assert diff(asked) == diff(every)
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> tuple[World, World]:
+    """Many routes below one Gateway that has a policy, as some of them may, and the same with fewer of all that."""
+    kind = draw(kinds())._replace(name="K")
+    if draw(st.integers(0, 3)):
+        # What becomes of policies on a path is decided by these alone.
+        kind = kind._replace(direct=False, object_fields={}, refusal="there")
+    backends = st.sampled_from([("ns", name, port) for name in ("s0", "s1") for port in (None, 80)])
+    rules = st.builds(Rule, st.sampled_from(("", "named")), st.lists(backends, max_size=2).map(tuple))
+    parents = st.sampled_from([("ns", "g0", section) for section in ("", "", "l0", "l1")])
+    routes = tuple(
+        draw(
+            st.builds(
+                Route,
+                st.sampled_from(("ns", "ns", "other")),
+                st.just(f"r{number}"),
+                st.lists(parents, min_size=1, max_size=2).map(tuple),
+                st.lists(rules, min_size=1, max_size=1).map(tuple),
+                st.just({}),
+            )
+        )
+        for number in range(draw(st.integers(4, 7)))
+    )
+    crowd = World(
+        NAMESPACES,
+        (("public", OURS),),
+        (Gateway("ns", "g0", "public", (("l0", "All"), ("l1", draw(st.sampled_from(("All", "Same")))))),),
+        routes,
+        tuple(Service("ns", name, (("http", 80),)) for name in ("s0", "s1")),
+        (("other", "ns"),),
+        (kind,),
+        (),
+    )
+    nodes = [NodeRef(node.object, name) for node, names in sections(crowd).items() for name in ("", *names)]
+    below = [node for node in nodes if node.object.kind != "Gateway"]
+    above = [node for node in nodes if node.object.kind == "Gateway"]
+    targets = [draw(st.sampled_from(above)), *draw(st.lists(st.sampled_from((*below, *above, *nodes)), max_size=3))]
+    named = tuple(
+        draw(policies_on((kind,), (target,)))._replace(name=name, namespace=target.object.namespace, targets=(target,))
+        for name, target in zip("fedc", targets, strict=False)
+    )
+    one = crowd._replace(policies=named)
+    changing = [ref for ref in refs_in(one) if ref.kind == "HTTPRoute" or ref in {policy.ref for policy in named[1:]}]
+    other = without(one, draw(st.lists(st.sampled_from(changing), min_size=1, max_size=2)))
+    return draw(st.sampled_from(((one, other), (other, one))))
+
+
+@settings(max_examples=examples(60))
+@given(pair=crowds(), complete=st.booleans())
+def test_only_what_a_change_can_reach_differs_in_a_crowd(pair: tuple[World, World], *, complete: bool) -> None:
+    """The same where most routes below a Gateway are as before."""
+    profiles = profiles_of(pair[0])
+    before, after = (replace(snapshot_of(world), complete=complete) for world in pair)
+    asked = compare(_narrow(before), _narrow(after), profiles=profiles)
+    assert diff(asked) == diff(compare(before, after, profiles=profiles))
 
 
 def _narrow(snapshot: Snapshot) -> Snapshot:

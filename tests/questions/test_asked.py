@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy import analyze
+from bench.worlds import one_gateway
+from kubectl_policy import analyze, load_manifests
 from kubectl_policy.cli.options import Call
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import replace
@@ -23,6 +25,7 @@ from kubectl_policy.render.changes import BLAST_RADIUS
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.explain import EXPLANATION
 from kubectl_policy.render.why_not import WHY_NOT
+from kubectl_policy.topology.references import HTTP_ROUTE
 from tests.crowded import IMPLEMENTATIONS, TEAM, Implementation, world
 from tests.fakes import RecordingWorld
 
@@ -109,6 +112,30 @@ def test_other_routes_on_the_same_gateway_are_not_asked_for(question: str, name:
     snapshots = (_world(name, size, neighbours=True) for size in (500, 800))
     few, many = (_asked(snapshot, question, implementation) for snapshot in snapshots)
     assert few.numbers == many.numbers
+
+
+@pytest.mark.usefixtures("capsys")
+def test_of_other_routes_few_are_read_to_delete_one() -> None:
+    """Which of them are there, and what else may answer for its hostname, is known by what is written in them.
+
+    Of those without a policy of their own, one is read. Only where the route had one that beat the Gateway's, all that
+    beat it are told, and the routes that have them are read.
+    """
+    snapshots = [load_manifests("-", stdin=StringIO("---\n".join(one_gateway(size)))) for size in (1_000, 2_000)]
+
+    def read(name: str) -> list[int]:
+        worlds = [RecordingWorld(world_of(snapshot.resources)) for snapshot in snapshots]
+        for snapshot, asked in zip(snapshots, worlds, strict=True):
+            analysis = analyze(replace(snapshot, resources=asked))
+            Call(output="tree").show(
+                BLAST_RADIUS, blast_radius(analysis, find(analysis, "httproute", name, "team")), analysis
+            )
+        return [len(asked.given["get", HTTP_ROUTE]) for asked in worlds]
+
+    few, many = read("route-1")
+    assert few == many
+    few, many = read("route-0")
+    assert many - few == (2_000 - 1_000) / 10
 
 
 def test_what_is_asked_for_to_describe_a_route_is_in_the_documentation(capsys: pytest.CaptureFixture[str]) -> None:

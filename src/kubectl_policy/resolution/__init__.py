@@ -2,7 +2,7 @@
 
 from kubectl_policy.resolution.contributions import Contribution
 from kubectl_policy.resolution.effective import EffectivePolicy, Fate, Resolution
-from kubectl_policy.resolution.enforcement import ENFORCEMENT, Contention, Enforcement, Enforcements
+from kubectl_policy.resolution.enforcement import ENFORCEMENT, Contention, Enforcement, Enforcements, standing
 from kubectl_policy.resolution.merging import ScopeOutcome
 from kubectl_policy.resolution.precedence import Refusal, order_unknown, same_level_of
 from kubectl_policy.resolution.reach import CARRY_NOTHING, paths_by_way_of, reach, takes_effect_below
@@ -32,5 +32,6 @@ __all__ = [
     "plain",
     "reach",
     "same_level_of",
+    "standing",
     "takes_effect_below",
 ]

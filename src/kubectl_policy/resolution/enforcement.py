@@ -176,11 +176,17 @@ def enforce(
             idle.append(path)
         elif effective := resolver.effective_of(profile.group_kind, path):
             outcomes.append(effective)
-    if not outcomes:
-        return Enforcement(policy, "NoEffect", (), (), tuple(idle))
+    state, by = standing(policy, [outcome.resolution for outcome in outcomes])
+    return Enforcement(policy, state, by, tuple(outcomes), tuple(idle))
+
+
+def standing(policy: ObjectRef, resolutions: Iterable[Resolution]) -> tuple[EnforcementState, tuple[ObjectRef, ...]]:
+    """The state of a policy that is attached, and who beats it, by what becomes of it on all of its paths."""
     alike: dict[object, list[Resolution]] = {}
-    for resolution in dict.fromkeys([outcome.resolution for outcome in outcomes]):
+    for resolution in dict.fromkeys(resolutions):
         alike.setdefault(resolution.likeness, []).append(resolution)
+    if not alike:
+        return "NoEffect", ()
     parts: list[_PolicyPart] = []
     by: set[ObjectRef] = set()
     for first, *others in alike.values():
@@ -189,7 +195,7 @@ def enforce(
         by |= part.beaten_by
         # Where one object's own settings beat the policy, so do those of the others.
         by.update(other.own_object for other in others if first.own_object in part.beaten_by and other.own_object)
-    return Enforcement(policy, _state(parts), tuple(sorted(by - {policy})), tuple(outcomes), tuple(idle))
+    return _state(parts), tuple(sorted(by - {policy}))
 
 
 @value(kw_only=True)

@@ -60,7 +60,7 @@ class AttachedPolicies:
 
     def at(self, node: NodeRef) -> OnTarget:
         """The policies at a node; they have their defaults."""
-        if self._attachments.are_all_known:
+        if self._is_known_everywhere:
             return self._everywhere.get(node, _NOTHING)
         obj = node.object
         if obj not in self._objects:
@@ -89,9 +89,14 @@ class AttachedPolicies:
 
     def on_path(self, path: Path) -> list[NodeRef]:
         """The nodes of a path with policies, in its order."""
-        if self._attachments.are_all_known:
+        if self._is_known_everywhere:
             return on_path(self._with_policies, path)
         return [node for node in path if self.at(node).on]
+
+    @property
+    def _is_known_everywhere(self) -> bool:
+        """Whether to look at one node takes no look at policies any more."""
+        return "_everywhere" in self.__dict__ or self._attachments.are_all_known
 
     @cached_property
     def _with_policies(self) -> Collection[NodeRef]:

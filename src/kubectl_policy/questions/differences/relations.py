@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
+from kubectl_policy.questions.differences.enforcing import change_of_standing
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES
 
 if TYPE_CHECKING:
@@ -149,13 +150,8 @@ def enforcement_changes(comparison: StateComparison, concerned: Collection[Objec
     """The policies with another enforcement than before, of those that may be concerned; sorted."""
     changes: list[EnforcementChange] = []
     for policy in sorted(concerned):
-        earlier, later = (
-            state.enforcement(policy) if policy in state.attachments else None
-            for state in (comparison.before, comparison.after)
-        )
-        old, new = earlier.state if earlier else None, later.state if later else None
-        by = later.by if later else ()
-        if old != new or (earlier and earlier.by != by):
-            by_before = earlier.by if earlier else ()
+        standings = change_of_standing(comparison, policy)
+        if standings:
+            (old, by_before), (new, by) = (standing or (None, ()) for standing in standings)
             changes.append(EnforcementChange(policy=policy, before=old, after=new, by=by, by_before=by_before))
     return tuple(changes)
