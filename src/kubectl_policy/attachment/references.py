@@ -43,7 +43,7 @@ def target_references(policy: Resource, profile: PolicyKindProfile) -> tuple[Tar
         if isinstance(declared, list):
             for position, entry in enumerate(declared):
                 references += _references(f"{path}[{position}]", entry, profile.target_group)
-        else:
+        elif declared is not None:
             references += _references(path, declared, profile.target_group)
     return tuple(references)
 

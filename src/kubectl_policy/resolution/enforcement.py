@@ -194,7 +194,8 @@ def standing(policy: ObjectRef, resolutions: Iterable[Resolution]) -> tuple[Enfo
         parts.append(part)
         by |= part.beaten_by
         # Where one object's own settings beat the policy, so do those of the others.
-        by.update(other.own_object for other in others if first.own_object in part.beaten_by and other.own_object)
+        if others and first.own_object in part.beaten_by:
+            by.update(filter(None, (other.own_object for other in others)))
     return _state(parts), tuple(sorted(by - {policy}))
 
 

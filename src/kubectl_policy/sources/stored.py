@@ -55,7 +55,7 @@ class StoredWorld(World):
         self._naming: dict[tuple[GroupKind, ObjectRef], Sequence[ObjectRef]] = {}
         self._said: dict[str, Mapping[GroupKind, Sequence[ObjectRef]]] = {}
         self._examples: dict[GroupKind, tuple[Resource, ...]] = {}
-        self._first_read, self._looked_at = len(self._read), 0
+        self._first_read, self._looked_at, self._is_narrow = len(self._read), 0, True
 
     @property
     def is_narrow(self) -> bool:
@@ -63,8 +63,12 @@ class StoredWorld(World):
 
         Not where much was read already, or where so many texts were looked at that it took no less to read them.
         """
-        read = len(self._read) - self._first_read
-        return read * _MUCH <= len(self._objects) and self._looked_at <= _OFTEN * len(self._objects)
+        # Once it is not, it never is again.
+        if self._is_narrow:
+            read = len(self._read) - self._first_read
+            much = read * _MUCH > len(self._objects)
+            self._is_narrow = not (much or self._looked_at > _OFTEN * len(self._objects))
+        return self._is_narrow
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object of a name; None if there is none."""

@@ -105,7 +105,7 @@ class ShapedDocument(NamedTuple):
     @property
     def scalars(self) -> tuple[str, ...]:
         """Its scalars as they are written, without quotes."""
-        match = self.shape.match(self.written.text, self.start, self.end)
+        match = self.shape.pattern.fullmatch(self.written.text, self.start, self.end)
         return match.groups() if match else ()
 
     def mentions(self, word: str) -> bool:

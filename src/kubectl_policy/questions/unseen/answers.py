@@ -138,22 +138,25 @@ def unseen_for_policy(
     targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
     through = [path for target in targets for path in analysis.topology.paths_through(target)]
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
-    is_open = bool(analysis.snapshot.gaps or analysis.index.unknown_namespaces or analysis.may_be_otherwise)
-    above = targets if is_open or profile.controllers or profile.enabled_by else ()
+    has_gaps, is_homeless = bool(analysis.snapshot.gaps), bool(analysis.index.unknown_namespaces)
+    is_open = has_gaps or is_homeless or analysis.may_be_otherwise
+    is_conditional = bool(profile.controllers or profile.enabled_by)
+    above = targets if is_open or is_conditional else ()
     paths = [*(path for target in above for path in analysis.topology.paths(target)), *affected]
-    kinds = [(policy.group_kind, path) for path in paths] if profile.controllers or profile.enabled_by else []
+    kinds = [(policy.group_kind, path) for path in paths] if is_conditional else []
     subjects = (policy, *(attachment.target.object for attachment in attachments if attachment.target))
     has_ports = profile.port_field is not None
-    counts = has_ports or bool(analysis.snapshot.gaps)
+    counts = has_ports or has_gaps
     beside = [other for each in enforcement.resolutions for other in each.contributions_of] if counts else []
-    in_doubt = (*paths, *through) if analysis.snapshot.gaps or analysis.index.unknown_namespaces else ()
-    on_paths = (node.object for path in in_doubt for node in path)
-    others = [*dict.fromkeys((*on_paths, *enforcement.by, *(beside if analysis.snapshot.gaps else ())))]
+    others: Collection[ObjectRef] = ()
+    if has_gaps or is_homeless:
+        on_paths = (node.object for path in (*paths, *through) for node in path)
+        others = dict.fromkeys((*on_paths, *enforcement.by, *(beside if has_gaps else ())))
     selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
     beating = (each for by in enforcement.by for each in analysis.attachments.get(by, ()))
     unseen = (
-        *gaps(analysis, relevant_gaps(analysis, subjects, others, below=below)),
-        *gaps(analysis, gaps_in_list(analysis, selected, "") if below else ()),
+        *(gaps(analysis, relevant_gaps(analysis, subjects, others, below=below)) if has_gaps else ()),
+        *(gaps(analysis, gaps_in_list(analysis, selected, "")) if has_gaps and below else ()),
         *unknown_targets(analysis, attachments),
         *unfilled_settings(analysis, [policy, *(beside if has_ports else ())]),
         *(unknown_needs(analysis, (*attachments, *beating)) if needs else ()),
@@ -162,9 +165,9 @@ def unseen_for_policy(
         *(possible_for_policy(analysis, policy, paths) if analysis.may_be_otherwise else ()),
         *(unknown_controllers(analysis, kinds) if kinds else ()),
         *(unknown_parameters(analysis, kinds) if kinds else ()),
-        # There may be thousands of paths, and most routes stay in their namespaces.
+        # Most routes stay in their namespaces.
         *(unknown_grants(analysis, affected) if any(map(relations.leaves_namespace, routes)) else ()),
-        *unknown_namespaces(analysis, (*subjects, *others)),
+        *(unknown_namespaces(analysis, (*subjects, *others)) if is_homeless else ()),
         *unknown_below_targets(analysis, enforcement),
         *cut_paths(through),
     )

@@ -79,10 +79,11 @@ def _possibly_attached(analysis: Analysis, obj: ObjectRef) -> Iterator[Unseen]:
 def unfilled_settings(analysis: Analysis, policies: Iterable[ObjectRef]) -> Iterator[Unseen]:
     """The policies of which it is to be filled in how they combine with others, which comes first, or on which port."""
     for policy in dict.fromkeys(policies):
-        profile, resource = analysis.registry.known(policy.group_kind), analysis.index.get(policy)
+        profile = analysis.registry.known(policy.group_kind)
         fields = [FieldPath.parse(field) for field in (profile.strategy_field, profile.order_field) if field]
         if profile.port_field:
             fields.append(FieldPath.parse(f"spec.{profile.port_field.field}[].{profile.port_field.key}"))
+        resource = analysis.index.get(policy) if fields else None
         for pattern in fields if resource else ():
             for field, found in pattern.each(resource.raw) if resource else ():
                 if isinstance(found, str) and is_unfilled(found):

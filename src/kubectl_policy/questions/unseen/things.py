@@ -183,6 +183,8 @@ def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[U
         if target.object.group_kind not in _BELOW_LISTENERS:
             for path in analysis.topology.paths_through(target):
                 listeners.update(_listeners_below(target, path))
+    if not listeners:
+        return
     owners = dict.fromkeys(sorted(node.object for node in listeners))
     for route in dict.fromkeys(route for owner in owners for route in analysis.topology.relations.routes_naming(owner)):
         for binding in analysis.topology.bindings(route):
