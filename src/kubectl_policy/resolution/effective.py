@@ -109,17 +109,17 @@ class Resolution:
         sources = tuple(part.source for part in self.contributions)
         return hash((self.kind, sources, tuple((field, leaf.source) for field, leaf in leaves(self.spec))))
 
-    @cached_property
+    @property
     def likeness(self) -> object:
         """What is the same where policies fare alike, whatever the target objects say themselves, and whichever say it.
 
         Which fields these say makes a difference.
         """
-        return (
-            (self.without_own, tuple((each.field, *(field for field, _ in each.leaves)) for each in self.own))
-            if self.own
-            else self
-        )
+        return self._beside_own if self.own else self
+
+    @cached_property
+    def _beside_own(self) -> object:
+        return self.without_own, tuple((each.field, *(field for field, _ in each.leaves)) for each in self.own)
 
     @property
     def own_object(self) -> ObjectRef | None:
@@ -163,15 +163,27 @@ class Resolution:
         return by_source
 
     @cached_property
+    def _finder(self) -> _Fates:
+        return _Fates(self)
+
+    @cached_property
     def fates(self) -> tuple[Fate, ...]:
         """The fate of every field that a contribution declares, in order of contributions."""
-        finder = _Fates(self)
+        finder = self._finder
         return tuple(finder.of(field, leaf) for part in self.contributions for field, leaf in leaves(part.spec))
+
+    def outcomes_of(self, policy: ObjectRef) -> Iterator[tuple[Field, Leaf, FateState, tuple[Source, ...]]]:
+        """What becomes of each field of a policy, and who superseded it: its fate without words."""
+        outcome = self._finder.outcome
+        for part in self.contributions_of.get(policy, ()):
+            for name, leaf in leaves(part.spec):
+                state, by, _ = outcome(name, leaf)
+                yield name, leaf, state, by
 
     @cached_property
     def own_fates(self) -> tuple[tuple[Field, Leaf, Fate], ...]:
         """Every value of the target object's own with its field and its fate."""
-        finder = _Fates(self)
+        finder = self._finder
         return tuple((field, leaf, finder.of(field, leaf)) for own in self.own for field, leaf in own.leaves)
 
     @cached_property
@@ -248,10 +260,10 @@ class _Fates:
         self.setters: dict[Field, tuple[Source, ...]] = {}
 
     def of(self, field: Field, leaf: Leaf) -> Fate:
-        state, by, by_port = self._outcome(field, leaf)
+        state, by, by_port = self.outcome(field, leaf)
         return Fate(field_name(field), leaf.value, leaf.source, state, by, by_port, leaf.defaulted)
 
-    def _outcome(self, field: Field, leaf: Leaf) -> tuple[FateState, tuple[Source, ...], bool]:
+    def outcome(self, field: Field, leaf: Leaf) -> tuple[FateState, tuple[Source, ...], bool]:
         """The state of a field, who superseded it, and whether that is for the path's port."""
         resolution = self.resolution
         # Hardly anything is refused, ignored or undecided, and to look that up for each field takes longer than to see.

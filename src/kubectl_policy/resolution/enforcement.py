@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.controllers import Event
     from kubectl_policy.resolution.effective import EffectivePolicy, Resolution
     from kubectl_policy.resolution.resolver import Resolver
+    from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path, Topology
 
 EnforcementState: TypeAlias = Literal[
@@ -221,20 +222,20 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
 
     What beats it is told field by field or, where it has no fields there, as a whole.
     """
-    fates, in_force = resolution.fates_of.get(policy, ()), resolution.policies_in_force
-    lost = [fate for fate in fates if fate.state not in _HELD]
+    fates, in_force = [*resolution.outcomes_of(policy)], resolution.policies_in_force
+    lost = [(field, leaf, by) for field, leaf, state, by in fates if state not in _HELD]
     if lost and len(lost) < len(fates):
-        held: dict[str, list[Json]] = {}
-        for fate in fates:
-            if fate.state in _HELD:
-                held.setdefault(fate.field, []).append(fate.value)
-        lost = [fate for fate in lost if fate.value not in held.get(fate.field, ())]
+        held: dict[Field, list[Json]] = {}
+        for field, leaf, state, _ in fates:
+            if state in _HELD:
+                held.setdefault(field, []).append(leaf.value)
+        lost = [each for each in lost if each[1].value not in held.get(each[0], ())]
     sources = frozenset(part.source for part in resolution.contributions_of.get(policy, ()))
     counting = sources - (resolution.ignored_sources - resolution.rejected)
     ignored = bool(sources) and not counting
     # Of a policy without fields there, it is not known whether it takes all the others' away.
     undecided = bool(resolution.undecided) and (
-        any(fate.state == "undecided" for fate in fates) if fates else not sources.isdisjoint(resolution.undecided)
+        any(state == "undecided" for _, _, state, _ in fates) if fates else not sources.isdisjoint(resolution.undecided)
     )
     whole: frozenset[ObjectRef] = frozenset() if policy in in_force or ignored else in_force
     return _PolicyPart(
@@ -242,7 +243,7 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
         undecided=undecided,
         refused=counting <= resolution.rejected if counting else None,
         loses=bool(lost),
-        beaten_by=frozenset([source.object for fate in lost for source in fate.superseded_by]) if fates else whole,
+        beaten_by=frozenset([source.object for _, _, by in lost for source in by]) if fates else whole,
         ignored=ignored,
     )
 

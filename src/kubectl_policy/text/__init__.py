@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model import Problem
-from kubectl_policy.model.values import field, value
+from kubectl_policy.model.values import compact, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,10 +19,11 @@ ItemPlace: TypeAlias = "tuple[int, ...]"
 # Kubernetes itself stops at 10,000 levels of JSON; no manifest comes near 100, and whatever walks a value may recurse.
 MAX_DEPTH: Final = 200
 
+_NO_LINES: Final[Mapping[ItemPlace, int]] = MappingProxyType({})
 UNRENDERED: Final = "a template ({{ ... }}), not a manifest: render it (helm template) first"
 
 
-@value(kw_only=True)
+@compact
 class Document:
     """One YAML or JSON document and the line (from 1) on which its content starts.
 
@@ -33,7 +35,7 @@ class Document:
 
     value: Json
     line: int
-    item_lines: Mapping[ItemPlace, int] = field(default_factory=dict[ItemPlace, int])
+    item_lines: Mapping[ItemPlace, int] = _NO_LINES
     problems: tuple[Problem, ...] = ()
     value_lines: Sequence[int] | None = None
     lines_above: int = 0
