@@ -94,6 +94,19 @@ def test_what_reading_told(tmp_path: Path) -> None:
     assert lines.locate(found.resources[0].origin, name, "other") is None
 
 
+def test_behind_what_cannot_be_read(tmp_path: Path) -> None:
+    """Nothing is told of a broken document, and nothing is wrong with those around it."""
+    thing = "apiVersion: v1\nkind: Service\nmetadata:\n  name: {}\n"
+    path = tmp_path / "all.yaml"
+    path.write_text("---\n".join([thing.format("a"), "kind: [\n", thing.format("b")]), encoding="utf-8")
+    lines = Lines()
+    found = load_manifests(path, lines=lines).resources
+    path.unlink()
+    name = FieldPath.parse("metadata.name")
+    assert [lines.locate(each.origin, name) for each in found] == [4, 11]
+    assert lines.locate(Origin(str(path), 7), name) is None
+
+
 def test_standard_input_is_gone() -> None:
     """It cannot be read again."""
     assert locate(Origin("<stdin>", 1), "kind") is None

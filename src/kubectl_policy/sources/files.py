@@ -28,6 +28,8 @@ STDIN: Final = "<stdin>"
 MAX_FILE_SIZE: Final = 2**30
 # Of what has no size, so much is asked for at once.
 _USUAL_SIZE: Final = 2**16
+# Bytes as they are, also where text is written otherwise.
+_TO_READ: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 # Kustomize takes this name as well.
@@ -122,12 +124,16 @@ def read_text(path: str) -> str:
 
     Raises OSError, and DocumentError (too-large, not-text) for what is no text.
     """
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (see _type)
-        about = os.fstat(file.fileno())
-        data = file.read(min(about.st_size, MAX_FILE_SIZE) + 1) or b""
+    # To make a file object takes as long as to read a small file.
+    file = os.open(path, _TO_READ)
+    try:
+        about = os.fstat(file)
+        data = os.read(file, min(about.st_size, MAX_FILE_SIZE) + 1)
         # What is no file, such as a pipe, has no size, and gives what it has.
-        while not stat.S_ISREG(about.st_mode) and len(data) <= MAX_FILE_SIZE and (part := file.read(_USUAL_SIZE)):
+        while not stat.S_ISREG(about.st_mode) and len(data) <= MAX_FILE_SIZE and (part := os.read(file, _USUAL_SIZE)):
             data += part
+    finally:
+        os.close(file)
     return decoded(data)
 
 

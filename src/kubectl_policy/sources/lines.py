@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import Every
 from kubectl_policy.sources.files import STDIN, read_text
-from kubectl_policy.text import DocumentError
+from kubectl_policy.text import DocumentError, Unread
 from kubectl_policy.text.recognised import ShapedDocument
 from kubectl_policy.text.told import ANY, told_lines
 
@@ -30,7 +29,7 @@ class Lines:
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._documents: dict[str, Sequence[Document | ShapedDocument]] = {}
+        self._documents: dict[str, Sequence[Document | Unread | ShapedDocument]] = {}
         self._made: dict[str, Made] = {}
         # By the source and the place of a document in it.
         self._told: dict[tuple[str, int], dict[int, ToldLines]] = {}
@@ -42,7 +41,7 @@ class Lines:
         self._kept[source] = text
         return text
 
-    def take(self, source: str, documents: Sequence[Document | ShapedDocument], made: Made) -> None:
+    def take(self, source: str, documents: Sequence[Document | Unread | ShapedDocument], made: Made) -> None:
         """Go by what reading a source told, in whose order the documents are; what was recognised is to be `made`."""
         self._documents[source], self._made[source] = documents, made
 
@@ -65,11 +64,11 @@ class Lines:
 
     def _told_at(self, source: str, line: int) -> ToldLines | None:
         documents = self._documents.get(source, ())
-        place = bisect_right(documents, line, key=attrgetter("line")) - 1
-        if place < 0:
+        place = bisect_right(documents, line, key=_line_of) - 1
+        document = documents[place] if place >= 0 else None
+        if document is None or isinstance(document, Unread):
             return None
         if (source, place) not in self._told:
-            document = documents[place]
             self._told[source, place] = told_lines(
                 self._made[source](document) if isinstance(document, ShapedDocument) else document
             )
@@ -84,6 +83,11 @@ class Lines:
             return TextLines(text_at(source)) if source != STDIN else None
         except (OSError, ValueError, DocumentError, SourceError):
             return None
+
+
+def _line_of(document: Document | Unread | ShapedDocument) -> int:
+    """A line that is in a document and in no other one."""
+    return document.problem.line if isinstance(document, Unread) else document.line
 
 
 def locate(origin: Origin, path: str) -> int | None:

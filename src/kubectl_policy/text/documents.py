@@ -29,6 +29,9 @@ MAX_YAML_SIZE: Final = 32 * 2**20
 # To make a shape takes as long as to read so many documents; to learn what shapes are, as long as so many characters.
 PATIENCE: Final = 12
 SMALL: Final = 2**14
+# Where there is so much, what comes a few times comes many times.
+LARGE: Final = 2**20
+LITTLE_PATIENCE: Final = 3
 
 _MARKER: Final = "---\n"
 _CUT: Final = "\n---\n"
@@ -70,7 +73,7 @@ class DocumentReader:
         if self._shapes is None:
             from kubectl_policy.text.shapes import Shapes  # noqa: PLC0415 (most inputs are small)
 
-            self._shapes = Shapes(self._patience)
+            self._shapes = Shapes(self._patience if self._met < LARGE else min(self._patience, LITTLE_PATIENCE))
         written, shaped_at, find = Written(text, source), self._shapes.at, text.find
         # A part starts behind the marker of a document, if it has one.
         start, line, marker = (len(_MARKER), 2, len(_MARKER)) if text.startswith(_MARKER) else (0, 1, 0)

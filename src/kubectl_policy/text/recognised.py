@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from kubectl_policy.model.values import value
 from kubectl_policy.text import Document
-from kubectl_policy.text.scalars import ONLY_WORDS
 
 if TYPE_CHECKING:
     import re
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     # What reads a document after all.
     Made: TypeAlias = Callable[["ShapedDocument"], Document]
 
-# What is no text to kubectl, or is none to others.
-WORDS: Final = frozenset({*ONLY_WORDS, "true", "false", "null"})
-
 
 @value(kw_only=True)
 class Shape:
@@ -32,9 +28,8 @@ class Shape:
 
     All of them are objects of one kind and version, with the same `words`: texts and keys; `height` is the number of
     line breaks in each. A `pattern` has a group for each scalar: `name` and `namespace` are the places of these among
-    them, the latter -1 if there is none. Those at the places `plain` are no text as they are written; those of the
-    groups `bare` are names if they are no words. `made` is what makes the value of a document from its scalars, and
-    `lines` are those of the values in it, the first one being 0.
+    them, the latter -1 if there is none. Those at the places `plain` are no text as they are written. `made` is what
+    makes the value of a document from its scalars, and `lines` are those of the values in it, the first one being 0.
     """
 
     api_version: str
@@ -44,19 +39,12 @@ class Shape:
     words: str
     height: int
     pattern: re.Pattern[str]
-    bare: tuple[int, ...]
     plain: tuple[int, ...]
     lines: array[int]
     made: Callable[[Sequence[Json]], Json]
 
     # No two are alike.
     __eq__, __hash__ = object.__eq__, object.__hash__
-
-    def match(self, text: str, start: int, end: int) -> re.Match[str] | None:
-        """What a document of this shape says, by the places of its scalars from 1; None for another one."""
-        match = self.pattern.fullmatch(text, start, end)
-        # To look them up takes a fraction of the time that it takes to make a pattern that does without them.
-        return match if match and WORDS.isdisjoint(match.group(*self.bare)) else None
 
     def document(self, found: ShapedDocument, scalars: PlainScalars) -> Document:
         """A document of this shape that was found."""

@@ -18,8 +18,8 @@ from kubectl_policy.model.fields import same_json
 from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.world import words_of
 from kubectl_policy.text.plain_yaml import read_plain
-from kubectl_policy.text.recognised import WORDS, Shape, ShapedDocument, Written
-from kubectl_policy.text.scalars import PlainKeys, PlainScalars
+from kubectl_policy.text.recognised import Shape, ShapedDocument, Written
+from kubectl_policy.text.scalars import ONLY_WORDS, PlainKeys, PlainScalars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,9 +27,12 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.text import Document
 
+# What is no text to kubectl, or is none to others.
+_WORDS: Final = sorted({*ONLY_WORDS, "true", "false", "null"})
 # A name that starts with a small letter, or in quotes has no others: what stands for something else is written in
 # capitals, or with other characters (see `model/unknown.py`).
-_NAME: Final = r"[a-z][-a-zA-Z0-9.]*+(?<![-.])"
+_SMALL_WORD: Final = "|".join(filter(str.islower, _WORDS))
+_NAME: Final = rf"(?:[a-eg-mp-su-xz]|(?!(?:{_SMALL_WORD})(?![-\w.]))[fnoty])[-a-zA-Z0-9.]*+(?<![-.])"
 _QUOTED_NAME: Final = r"(?:\*\.)?[a-z0-9][-a-z0-9.]*+(?<![-.])"
 # Text that no name is like, for one of these characters in it, and that stands for nothing else.
 _ODD: Final = "_/+=~()@ :"
@@ -75,7 +78,7 @@ _AT: Final = (
 )
 _SCALAR: Final = pattern(
     _AT
-    + rf"(?!(?:{'|'.join(sorted(WORDS))})(?![-\w.]))"
+    + rf"(?!(?:{'|'.join(_WORDS)})(?![-\w.]))"
     + rf"(?:{'|'.join(f'{sort.quote}({sort.pattern}){sort.quote}{sort.end}' for sort in _SORTS)})",
     re.ASCII | re.MULTILINE,
 )
@@ -101,23 +104,24 @@ class Shapes:
         self._known: dict[str, Shape | int] = {}
         # Until there are enough of them for a shape, they are not even compared.
         self._first: list[str] | None = []
-        # Documents follow each other as others did before: the shapes that came after each, the last one first.
+        # Documents follow each other as others did before: the shapes that came after each, the latest first.
         self._next: dict[Shape | None, list[Shape]] = {}
         self._last: Shape | None = None
         self._namespaces: dict[str, str] = {}
 
     def at(self, written: Written, start: int, end: int, line: int) -> ShapedDocument | None:
         """The document between two places of a text; None where it has no shape, or none is known yet."""
-        text, tried = written.text, self._next.get(self._last, [])
+        text, tried = written.text, self._next.get(self._last, ())
         found: Shape | None
         for found in tried:
-            if match := found.match(text, start, end):
+            if match := found.pattern.fullmatch(text, start, end):
                 break
         else:
             found = self._looked_up(text[start:end]) if end - start <= _MAX_SIZE else None
-            match = found.match(text, start, end) if found else None
-            if found and match:
-                self._next[self._last] = [found, *tried[: _TRIED - 1]]
+            match = found.pattern.fullmatch(text, start, end) if found else None
+        if match and found and (not tried or found is not tried[0]):
+            others = [each for each in tried if each is not found]
+            self._next[self._last] = [found, *others[: _TRIED - 1]]
         self._last = found
         if found is None or match is None:
             return None
@@ -210,8 +214,6 @@ def _shape(marked: str, node: dict[str, _Node], words: str, lines: array[int]) -
         name=name,
         namespace=namespace,
         pattern=re.compile(whole, re.ASCII | re.MULTILINE),
-        # That of the whole text, twice, as one place alone would have one text and not several.
-        bare=(0, 0, *(place for place, sort in enumerate(sorts, 1) if sort.mark == _SORTS[0].mark)),
         plain=tuple(place for place, sort in enumerate(sorts) if not sort.is_text),
         words=words,
         height=marked.count("\n"),
