@@ -7,7 +7,7 @@ from kubectl_policy.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.model.assumptions import AssumedObjects
+    from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.questions.shared.selection import Selection
 
 
@@ -83,7 +83,7 @@ def selection(namespace: str, names: tuple[str, ...], selector: str) -> "Selecti
 
 def assumption(text: str) -> "AssumedObjects":
     """What `--assume-exists` says. Raises `UsageError` for anything else than a kind, or a kind with a name."""
-    from kubectl_policy.model.assumptions import AssumedObjects
+    from kubectl_policy.model.snapshot import AssumedObjects
 
     try:
         return AssumedObjects.parse(text)

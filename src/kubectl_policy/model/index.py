@@ -13,8 +13,7 @@ from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
 from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds, plural
-from kubectl_policy.model.refs import GroupKind, ObjectRef
-from kubectl_policy.model.rules import rule_names
+from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
 from kubectl_policy.model.values import replace

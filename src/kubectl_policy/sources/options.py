@@ -10,7 +10,7 @@ from kubectl_policy.model.values import field, value
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model.assumptions import AssumedObjects
+    from kubectl_policy.model.snapshot import AssumedObjects
 
 # What is told how many things are rendered or begun, how many there are as far as is known, and the name of the last.
 Progress: TypeAlias = Callable[[int, int, str], None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.rules import is_unnamed
+from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.model.rules import is_unnamed
+from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.differences.traffic import RouteTraffic
 from kubectl_policy.render.output.text import Line, Span, cells, pad

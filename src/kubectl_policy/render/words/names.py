@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, plural, with_article
-from kubectl_policy.model.rules import is_unnamed
+from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.render.output.text import Span
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, depth_of
 

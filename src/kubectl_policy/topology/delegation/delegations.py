@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.rules import is_unnamed
+from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology.delegation.flow import Flow, Passing, flow
 from kubectl_policy.topology.delegation.order import Order, circle_words, loops, order

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.assumptions import AssumedObjects
 from kubectl_policy.model.index import Index
+from kubectl_policy.model.snapshot import AssumedObjects
 from tests.build import grant, ref, resource, snapshot
 
 SECRET = ref("Secret", "a", group="")

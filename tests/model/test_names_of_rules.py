@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.model.rules import names_as_in, rule_names
+from kubectl_policy.model.refs import names_as_in, rule_names
 from tests.build import route, rule
 
 if TYPE_CHECKING:
