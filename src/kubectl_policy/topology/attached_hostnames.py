@@ -11,6 +11,8 @@ from kubectl_policy.topology.gateway.hostnames import around, covers, intersecti
 from kubectl_policy.topology.references import hostnames_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.topology.gateway.listeners import Listener
     from kubectl_policy.topology.graph import Topology
@@ -34,7 +36,7 @@ def attached_hostnames(
     at = topology.gateways.listener(listener)
     if at is None:
         return ()
-    firsts = {route}
+    firsts: Collection[ObjectRef] = (route,)
     if topology.relations.delegations.to(route):
         paths = (path for path in topology.paths(NodeRef(route)) if listener in path)
         firsts = {path[path.index(listener) + 1].object for path in paths}
@@ -43,9 +45,10 @@ def attached_hostnames(
         if not _is_attached(topology, listener, first, counted=counted):
             continue
         own = hostnames_of(topology.index, first) if first.group_kind in WITH_HOSTNAMES else ()
-        for name in (intersection(hostname, at.hostname) for hostname in own or [""]):
-            taken = name is None or is_left_to_others(topology, at, name)
-            names.update(() if taken else [name or "*"])
+        for hostname in own or ("",):
+            name = intersection(hostname, at.hostname)
+            if name is not None and not is_left_to_others(topology, at, name):
+                names.add(name or "*")
     return tuple(sorted(names))
 
 
@@ -63,7 +66,7 @@ def is_left_to_others(topology: Topology, listener: Listener, name: str) -> bool
 
 def _is_attached(topology: Topology, listener: NodeRef, route: ObjectRef, *, counted: bool) -> bool:
     bindings = topology.relations.bindings_at(route, listener)
-    return any(binding.is_counted if counted else binding.state == "attached" for binding in bindings)
+    return bool([each for each in bindings if (each.is_counted if counted else each.state == "attached")])
 
 
 def too_wide(topology: Topology, path: Path) -> str:

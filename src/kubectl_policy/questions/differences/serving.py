@@ -74,7 +74,8 @@ class Serving:
 
         To a route that others delegate to, they come where they come to those.
         """
-        if route not in self._places:
+        found = self._places.get(route)
+        if found is None:
             places: dict[NodeRef, bool] = {}
             for binding in self.topology.bindings(route):
                 place = binding.listener or NodeRef(binding.parent)
@@ -86,8 +87,8 @@ class Serving:
                 answering = {place: certain for place, certain in places.items() if not self._fails_at(place, route)}
                 # Where all of them fail, the rules say so.
                 places = answering or places
-            self._places[route] = places
-        return self._places[route]
+            found = self._places[route] = places
+        return found
 
     def _fails_at(self, place: NodeRef, route: ObjectRef) -> bool:
         """Whether every request that comes to a route at a place fails for a policy."""
@@ -107,7 +108,7 @@ class Serving:
         return f"{first.policy} is not valid: {first.message}"
 
     def _by_delegation(self, route: ObjectRef) -> list[NodeRef]:
-        if not any(delegation.takes for delegation in self.topology.relations.delegations.to(route)):
+        if not [delegation for delegation in self.topology.relations.delegations.to(route) if delegation.takes]:
             return []
         paths = [path for path in self.topology.paths(NodeRef(route)) if self.topology.carries_traffic(path)]
         listeners = (
@@ -127,9 +128,10 @@ class Serving:
     def hostnames(self, place: NodeRef, route: ObjectRef) -> tuple[str, ...]:
         """The hostnames of a route at a place, `*` for every host; none of what is no listener."""
         key = (place, route)
-        if key not in self._hostnames:
-            self._hostnames[key] = attached_hostnames(self.topology, place, route)
-        return self._hostnames[key]
+        found = self._hostnames.get(key)
+        if found is None:
+            found = self._hostnames[key] = attached_hostnames(self.topology, place, route)
+        return found
 
     def gateway(self, place: NodeRef) -> ObjectRef:
         """The Gateway that a place belongs to, or what else it is part of."""
@@ -141,25 +143,30 @@ class Serving:
 
     def rules(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         """The rules of a route in their order."""
-        if route not in self._rules and self._other and self._answers_like(self._other, route):
-            self._rules[route] = self._other.rules(route)
-        if route not in self._rules:
-            raws = items_at(self.analysis.index.raw(route), "spec.rules")
-            backends: list[list[Backend]] = [[] for _ in raws]
-            for backend in self.topology.backends(route):
-                if backend.ref.forwards:
-                    backends[backend.ref.rule].append(backend)
-            filters: list[list[_Named]] = [[] for _ in raws]
-            for named in self.topology.relations.filters_of(route):
-                if not named.backend:
-                    known = self.analysis.registry.profile_of(named.object.group_kind)
-                    filters[named.rule].append((named.object, known))
-            nodes = (NodeRef(route, section) for section in self.topology.sections(route))
-            self._rules[route] = tuple(
-                self._ended(_rule(node, raw, of_rule, by_itself=self._answers_itself(raw, named)), named)
-                for node, raw, of_rule, named in zip(nodes, raws, backends, filters, strict=True)
-            )
-        return self._rules[route]
+        found = self._rules.get(route)
+        if found is None:
+            is_like = self._other and self._answers_like(self._other, route)
+            found = self._rules[route] = self._other.rules(route) if self._other and is_like else self._rules_of(route)
+        return found
+
+    def _rules_of(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
+        raws = items_at(self.analysis.index.raw(route), "spec.rules")
+        backends: list[list[Backend]] = [[] for _ in raws]
+        for backend in self.topology.backends(route):
+            if backend.ref.forwards:
+                backends[backend.ref.rule].append(backend)
+        filters: list[list[_Named]] = [[] for _ in raws]
+        for named in self.topology.relations.filters_of(route):
+            if not named.backend:
+                known = self.analysis.registry.profile_of(named.object.group_kind)
+                filters[named.rule].append((named.object, known))
+        of_rules = zip(self.topology.sections(route), raws, backends, filters, strict=True)
+        return tuple(
+            [
+                self._ended(_rule(NodeRef(route, name), raw, led_to, by_itself=self._answers_itself(raw, named)), named)
+                for name, raw, led_to, named in of_rules
+            ]
+        )
 
     def _answers_like(self, other: Serving, route: ObjectRef) -> bool:
         """Whether all that decides on the rules of a route is known to be as in another state."""
@@ -211,16 +218,16 @@ def _rule(node: NodeRef, raw: Json, backends: list[Backend], *, by_itself: bool)
     matches = tuple(items_at(raw, "matches"))
     if by_itself:
         return RuleAnswers(rule=node, matches=matches, answered=1, total=1)
-    weights = [(backend, 1 if backend.routes is not None else backend.ref.weight) for backend in backends]
-    total = sum([weight for _, weight in weights])
-    broken = [(backend, weight) for backend, weight in weights if weight and _is_broken(backend)]
-    return RuleAnswers(
-        rule=node,
-        matches=matches,
-        answered=total - sum([weight for _, weight in broken]),
-        total=total,
-        broken=tuple(backend for backend, _ in broken),
-    )
+    answered, total = 0, 0
+    broken: list[Backend] = []
+    for backend in backends:
+        weight = 1 if backend.routes is not None else backend.ref.weight
+        total += weight
+        if weight and _is_broken(backend):
+            broken.append(backend)
+        else:
+            answered += weight
+    return RuleAnswers(rule=node, matches=matches, answered=answered, total=total, broken=tuple(broken))
 
 
 def _is_broken(backend: Backend) -> bool:

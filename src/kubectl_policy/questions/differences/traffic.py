@@ -210,8 +210,9 @@ class _OneWay:
             places = [place for place, certain in self._having.places(route).items() if certain]
             rules = [rule for rule in self._having.rules(route) if rule.answered] if places else []
             if rules:
-                failing = tuple(self._failing(route, rules)) if self._lacking.places(route) else ()
-                loses_all = not self._lacking.places(route) or _is_all(failing, rules)
+                there = self._lacking.places(route)
+                failing = tuple(self._failing(route, rules)) if there else ()
+                loses_all = not there or _is_all(failing, rules)
                 found = self._traffic(route, places, failing, loses_all=loses_all)
                 if found:
                     (every if loses_all else some).append(found)
@@ -233,15 +234,18 @@ class _OneWay:
         """What of a route's traffic is lacking; None if nothing is."""
         having, lacking = self._having, self._lacking
         there = lacking.places(route)
-        lost = tuple(place for place in places if not (place in there or NodeRef(place.object) in there))
         names = [(place, name) for place in places for name in having.hostnames(place, route)]
-        # Attached alike, it has the same hostnames in both.
-        same = having.topology.bindings(route) is lacking.topology.bindings(route)
-        gone = [
-            (place, name)
-            for place, name in names
-            if place in lost or (there.get(place) and not same and name not in lacking.hostnames(place, route))
-        ]
+        if there:
+            lost = tuple(place for place in places if not (place in there or NodeRef(place.object) in there))
+            # Attached alike, it has the same hostnames in both.
+            same = having.topology.bindings(route) is lacking.topology.bindings(route)
+            gone = [
+                (place, name)
+                for place, name in names
+                if place in lost or (there.get(place) and not same and name not in lacking.hostnames(place, route))
+            ]
+        else:
+            lost, gone = tuple(places), names
         if not (lost or failing or gone):
             return None
         at_gateways = {(having.gateway(place), name) for place, name in (names if loses_all else gone)}

@@ -36,9 +36,11 @@ def intersection(one: str, other: str) -> str | None:
     `foo.test.example.com`, but not `example.com`." (HTTPRouteSpec.Hostnames, Listener.Hostname.) DNS names are compared
     without regard to case. Where it is not known whether there are such hosts, it is the name of which more is known.
     """
-    if not one or covers(one, other):
+    if not one or not other:
+        return one or other
+    if covers(one, other):
         return other
-    if not other or covers(other, one):
+    if covers(other, one):
         return one
     if not _may_intersect(one, other):
         return None
