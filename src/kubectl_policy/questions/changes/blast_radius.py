@@ -167,7 +167,7 @@ def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable
             for node in outcome.nodes(profile):
                 nodes.setdefault(node, set()).update(winners - {policy} or effective.policies_in_force())
     groups: dict[tuple[ObjectRef, ...], list[NodeRef]] = {}
-    for node in sorted(nodes.keys() - {*in_force}, key=from_the_root):
+    for node in from_the_root(nodes.keys() - {*in_force}):
         groups.setdefault(tuple(sorted(nodes[node])), []).append(node)
     return tuple(SupersededOn(tuple(objects), by) for by, objects in groups.items())
 

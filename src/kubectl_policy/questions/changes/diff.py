@@ -132,7 +132,7 @@ def _answered(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterato
     gone = {(each.policy.group_kind, path) for each in failing for path in each.paths}
     lengths = {(kind, len(path)) for kind, path in gone}
     for pair in pairs:
-        if not any(kind == pair.kind and (kind, pair.path[:length]) in gone for kind, length in lengths):
+        if not gone or not any(kind == pair.kind and (kind, pair.path[:length]) in gone for kind, length in lengths):
             yield pair
 
 
@@ -301,7 +301,7 @@ def _otherwise(
     targets = (node.node.object for each in effects for node in each.objects)
     objects = dict.fromkeys((*sorted(policies), *sources, *targets))
     for state in (comparison.before, comparison.after):
-        for ref in objects:
+        for ref in objects if state.snapshot.gaps else ():
             yield from gaps(state, state.index.absence.gaps_of(ref))
     # What was valid and goes may have been invalid: then less is lost than is said.
     yield from unseen_needs(comparison.after, (*setting, *sorted(comparison.created | comparison.updated)))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path
 
+_TEXT: Final = json.JSONEncoder(default=str).encode
 _WHERE: Final[tuple[Where, ...]] = ("kept", "gone", "new")
 
 
@@ -98,6 +99,7 @@ class _EffectChanges:
         self._scoped = scoped
         self._groups: dict[tuple[object, ...], _Group] = {}
         self._differences: dict[tuple[object, ...], _Difference] = {}
+        self._profiles: dict[GroupKind, PolicyKindProfile] = {}
         self._before = _PathsOf(comparison.before)
         self._after = _PathsOf(comparison.after)
 
@@ -110,7 +112,10 @@ class _EffectChanges:
         if nodes:
             where = self._where(pair, nodes)
             key = (pair.kind, where, difference.text, difference.from_nothing, difference.to_nothing)
-            self._groups.setdefault(key, _Group(difference, where)).pairs.append((pair, nodes))
+            group = self._groups.get(key)
+            if group is None:
+                group = self._groups[key] = _Group(difference, where)
+            group.pairs.append((pair, nodes))
 
     def grouped(self) -> Iterator[EffectChange]:
         """A change for all pairs that differ in the same way."""
@@ -123,9 +128,10 @@ class _EffectChanges:
                     positions.setdefault(node, []).append(position)
             pairs = [pair for pair, _ in group.pairs]
             paths = tuple(pair.path for pair in pairs)
-            outcomes = [outcome for pair in pairs for outcome in (pair.before, pair.after) if outcome]
+            outcomes = (outcome for pair in pairs for outcome in (pair.before, pair.after) if outcome)
+            resolutions = dict.fromkeys(outcome.resolution for outcome in outcomes)
             profile = self._profile(pairs[0].kind)
-            objects = [ChangedObject(node, tuple(positions[node])) for node in sorted(positions, key=from_the_root)]
+            objects = [ChangedObject(node, tuple(positions[node])) for node in from_the_root(positions)]
             state = self._after if group.where == "new" else self._before
             yield EffectChange(
                 kind=profile.group_kind,
@@ -139,8 +145,8 @@ class _EffectChanges:
                     *(state.among_all(changed, paths) for changed in objects[: self._scoped]),
                     *objects[self._scoped :],
                 ),
-                assumed=assumed_of(profile, outcomes),
-                doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
+                assumed=assumed_of(profile, resolutions),
+                doubts=tuple(sorted({doubt for resolution in resolutions for doubt in resolution.doubts})),
             )
 
     def _difference(self, pair: Pair) -> _Difference:
@@ -150,17 +156,16 @@ class _EffectChanges:
         if before is None or after is None:
             # What objects say themselves lasts, so that it does not matter.
             key = (before and before.likeness, after and after.likeness, pair.kind, pair.path[-1].object.group_kind)
-        if key not in self._differences:
+        found = self._differences.get(key)
+        if found is None:
             fields = tuple(_field_changes(pair, self._comparison))
-            self._differences[key] = _Difference(
+            found = self._differences[key] = _Difference(
                 fields=fields,
-                text=json.dumps(
-                    [[field.field, _plain(field.before), _plain(field.after)] for field in fields], default=str
-                ),
+                text=_TEXT([[field.field, _plain(field.before), _plain(field.after)] for field in fields]),
                 from_nothing=not (before and before.policies_in_force),
                 to_nothing=not (after and after.policies_in_force),
             )
-        return self._differences[key]
+        return found
 
     def _nodes(self, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
         """The nodes below what differs: where policies stand otherwise, else where those are attached that set a field.
@@ -173,12 +178,13 @@ class _EffectChanges:
         nodes = affected_on(pair.path, profile, otherwise or sources)
         if pair.in_before and pair.in_after:
             return nodes
-        other = self._after if pair.in_before else self._before
-        ways = {node: pair.path[: place + 1] for place, node in enumerate(pair.path)}
-        return tuple(node for node in nodes if not other.leads(ways[node]))
+        return (self._after if pair.in_before else self._before).not_led_to(pair.path, nodes)
 
     def _profile(self, kind: GroupKind) -> PolicyKindProfile:
-        return self._comparison.profile_in(self._comparison.before, kind)
+        found = self._profiles.get(kind)
+        if found is None:
+            found = self._profiles[kind] = self._comparison.profile_in(self._comparison.before, kind)
+        return found
 
     def _where(self, pair: Pair, nodes: Iterable[NodeRef]) -> Where:
         """Whether what differs does so on a path that is there in both states, as is something that is concerned."""
@@ -196,12 +202,16 @@ class _PathsOf:
         self._through: dict[NodeRef, tuple[Path, ...]] = {}
         self._beginning: dict[NodeRef, dict[Path, list[int]]] = {}
 
-    def leads(self, way: Path) -> bool:
-        """Whether a way is one of those that lead to its end."""
+    def not_led_to(self, path: Path, nodes: Iterable[NodeRef]) -> tuple[NodeRef, ...]:
+        """Those of some nodes on a path to which the same way does not lead."""
         sections = self._analysis.topology.sections
         # Nothing is below a section that is not there: that is seen without looking for all ways to the end.
-        if any(node.section and node.section not in sections(node.object) for node in way[:-1]):
-            return False
+        there = (place for place, node in enumerate(path) if node.section and node.section not in sections(node.object))
+        below = path[next(there, len(path)) + 1 :]
+        return tuple([node for node in nodes if node in below or not self._leads(_down_to(node, path))])
+
+    def _leads(self, way: Path) -> bool:
+        """Whether a way is one of those that lead to its end."""
         node = way[-1]
         if node not in self._to:
             there = may_exist(self._analysis, node)
@@ -221,6 +231,11 @@ class _PathsOf:
         if len(chosen) in {0, len(through)}:
             return changed
         return replace(changed, all_paths=through, affected_paths=tuple(sorted(chosen)))
+
+
+def _down_to(node: NodeRef, path: Path) -> Path:
+    """The part of a path down to the last place of a node."""
+    return path[: len(path) - path[::-1].index(node)]
 
 
 def _by_beginning(node: NodeRef, paths: Iterable[Path]) -> dict[Path, list[int]]:

@@ -12,7 +12,6 @@ from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.attachment.attachment import State
     from kubectl_policy.comparison import StateComparison
@@ -113,9 +112,10 @@ def parent_changes(comparison: StateComparison) -> tuple[ParentChange, ...]:
 
 
 def _parents_of(comparison: StateComparison, route: ObjectRef) -> Iterator[ParentChange]:
-    if comparison.before.topology.bindings(route) is comparison.after.topology.bindings(route):
+    held, holding = comparison.before.topology.bindings(route), comparison.after.topology.bindings(route)
+    if held is holding:
         return
-    before, after = _by_parent(comparison.before, route), _by_parent(comparison.after, route)
+    before, after = _by_parent(held), _by_parent(holding)
     for parent in sorted({*before, *after}):
         earlier, later = before.get(parent), after.get(parent)
         old, new = earlier.state if earlier else None, later.state if later else None
@@ -126,9 +126,10 @@ def _parents_of(comparison: StateComparison, route: ObjectRef) -> Iterator[Paren
             yield ParentChange(route=route, parent=parent, before=old, after=new, message=message)
 
 
-def _by_parent(analysis: Analysis, route: ObjectRef) -> Mapping[NodeRef, Binding]:
-    bindings = sorted(analysis.topology.bindings(route), key=lambda binding: binding.state == "attached")
-    return {binding.listener or NodeRef(binding.parent): binding for binding in bindings}
+def _by_parent(bindings: Collection[Binding]) -> Mapping[NodeRef, Binding]:
+    """A binding for each parent or listener, one that holds rather than another one."""
+    ordered = sorted(bindings, key=lambda binding: binding.state == "attached") if len(bindings) > 1 else bindings
+    return {binding.listener or NodeRef(binding.parent): binding for binding in ordered}
 
 
 def cut_off(comparison: StateComparison, changes: Iterable[ParentChange]) -> tuple[ObjectRef, ...]:

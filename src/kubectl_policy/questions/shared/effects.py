@@ -82,7 +82,7 @@ def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Node
     for effective, targets, in_force in policy_outcomes(enforcement):
         if in_force:
             nodes.update(affected_on(effective.path, profile, targets))
-    return tuple(sorted(nodes, key=from_the_root))
+    return tuple(from_the_root(nodes))
 
 
 class PolicyOutcome(NamedTuple):
@@ -124,9 +124,13 @@ def affected_on(path: Path, profile: PolicyKindProfile, targets: Iterable[NodeRe
     )
 
 
-def from_the_root(node: NodeRef) -> tuple[int, NodeRef]:
-    """What sorts nodes from the root downward, then by kind and name."""
-    return depth_of(node.object.group_kind), node
+def from_the_root(nodes: Iterable[NodeRef]) -> list[NodeRef]:
+    """Nodes from the root downward, then sorted by kind and name."""
+    # Many come sorted at each depth, and of all depths in turns.
+    by_depth: dict[int, list[NodeRef]] = {}
+    for node in nodes:
+        by_depth.setdefault(depth_of(node.object.group_kind), []).append(node)
+    return [node for depth in sorted(by_depth) for node in sorted(by_depth[depth])]
 
 
 def relevant_diagnostics(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> tuple[Diagnostic, ...]:

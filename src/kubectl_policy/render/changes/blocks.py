@@ -30,9 +30,7 @@ def joined(changes: Sequence[EffectChange]) -> EffectChange:
     objects: dict[NodeRef, list[ChangedObject]] = {}
     for changed in (changed for change in changes for changed in change.objects):
         objects.setdefault(changed.node, []).append(changed)
-    return replace(
-        changes[0], objects=tuple(_on_paths_of_all(objects[node]) for node in sorted(objects, key=from_the_root))
-    )
+    return replace(changes[0], objects=tuple(_on_paths_of_all(objects[node]) for node in from_the_root(objects)))
 
 
 def targets_of(changes: Sequence[EffectChange]) -> Mapping[Source, Sequence[NodeRef]]:

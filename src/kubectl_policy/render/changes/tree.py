@@ -155,7 +155,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
 def traffic_section(difference: StateDiff, view: View, gone: Collection[ObjectRef] = ()) -> tuple[Line, ...]:
     """Where settings end with their paths, but for what is said of routes and for what is itself gone."""
     ended = summarize(difference, gone).ended
-    places = sorted((NodeRef(ref) for ref in ended.on_all_paths | ended.on_some_paths), key=from_the_root)
+    places = from_the_root(NodeRef(ref) for ref in ended.on_all_paths | ended.on_some_paths)
     return section("Traffic ends", [list_line([str(node) for node in places], view)] if places else [])
 
 
