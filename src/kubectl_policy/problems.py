@@ -73,8 +73,10 @@ class Problems:
         kind = resource.ref.group_kind
         if kind in _REFERRING:
             yield from dangling_references_of(self._topology.relations, resource)
-            yield from self._circles(resource)
-            yield from self._filters_that_attach_nothing(resource)
+            if self._cycles and kind in ROUTES:
+                yield from self._circles(resource)
+            if self._topology.relations.filters_of(resource.ref):
+                yield from self._filters_that_attach_nothing(resource)
         profile = self._registry.profile_of(kind)
         if profile:
             yield from self._of_policy(resource, profile)
@@ -134,8 +136,6 @@ class Problems:
         )
 
     def _circles(self, route: Resource) -> Iterator[Diagnostic]:
-        if route.ref.group_kind not in ROUTES:
-            return
         for cycle in self._cycles:
             routes = tuple(dict.fromkeys(node.object for node in cycle))
             if route.ref in routes:

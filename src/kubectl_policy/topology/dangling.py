@@ -20,9 +20,10 @@ from kubectl_policy.topology.references import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.references import BackendRef
     from kubectl_policy.topology.relations import Relations
 
@@ -85,24 +86,28 @@ def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]
 
 
 def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
+    # There are many routes, and most of them are in order.
     for parent in parent_refs(relations.index, route.ref):
-        field = f"spec.parentRefs[{parent.position}]"
-        yield from _absent(relations, route, field, parent.object, NO_PARENT)
-    for backend in relations.backends(route.ref):
+        if relations.index.presence(parent.object) != "present":
+            field = f"spec.parentRefs[{parent.position}]"
+            yield from _absent(relations, route, field, parent.object, NO_PARENT)
+    backends = relations.backends(route.ref)
+    for backend in [each for each in backends if each.state != "resolved"]:
         field, named = backend.ref.field, None if backend.is_any else backend.ref.object
         if backend.state == "unknown":
             yield _unknown(route, field, named, backend.message)
-        elif backend.state == "broken" and (route.ref, field) not in relations.delegations.circling:
+        elif (route.ref, field) not in relations.delegations.circling:
             yield _broken(route, field, named, backend.message, backend.reason)
-    yield from _without_weight(relations, route)
-    yield from _of_filters(relations, route)
+    if [each for each in backends if not each.ref.weight]:
+        yield from _without_weight(route, backends)
+    if relations.filters_of(route.ref):
+        yield from _of_filters(relations, route)
 
 
-def _without_weight(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
+def _without_weight(route: Resource, backends: Iterable[Backend]) -> Iterator[Diagnostic]:
     """The rules whose backends all have weight 0; implementations answer requests with 500 or 503."""
     rules: dict[int, list[BackendRef]] = {}
-    backends = relations.backends(route.ref)
-    for backend in () if all(each.ref.weight for each in backends) else backends:
+    for backend in backends:
         if backend.ref.forwards and backend.routes is None:
             rules.setdefault(backend.ref.rule, []).append(backend.ref)
     for rule, refs in rules.items():

@@ -86,11 +86,27 @@ class Handshakes:
         """Remember where to look."""
         self._gateways = gateways
         self._terms: dict[tuple[NodeRef, GroupKind, str], Terms] = {}
+        self._absent: dict[ObjectRef, Problem | None] = {}
 
     def of(self, route: ObjectRef) -> Iterator[Binding]:
         """The outcomes of a route's handshakes, in the order of its parentRefs and of the listeners of each parent."""
         for parent in parent_refs(self._gateways.index, route):
             yield from _Handshake(self._gateways, self, route, parent).outcomes()
+
+    def absent(self, parent: ObjectRef) -> Problem | None:
+        """Why no route attaches to a parent, as it is not there, or not known; None if that is no reason."""
+        if parent not in self._absent:
+            self._absent[parent] = self._problem(parent)
+        return self._absent[parent]
+
+    def _problem(self, parent: ObjectRef) -> Problem | None:
+        index = self._gateways.index
+        presence = index.presence(parent)
+        if parent.group_kind not in _PARENTS:
+            return doubt(f"it is not known how routes attach to {parent.group_kind}")
+        if presence == "missing":
+            return Problem(message=f"{parent} does not exist", reason=NO_PARENT)
+        return doubt(index.not_here(parent)) if presence == "unknown" else None
 
     def terms(self, listener: Listener, kind: GroupKind, namespace: str) -> Terms:
         """What a listener says to every route of a kind in a namespace."""
@@ -110,15 +126,10 @@ class _Handshake:
     parent: ParentRef
 
     def outcomes(self) -> Iterator[Binding]:
-        parent, index = self.parent.object, self.gateways.index
-        presence = index.presence(parent)
-        if parent.group_kind not in _PARENTS:
-            yield self._outcome(doubt(f"it is not known how routes attach to {parent.group_kind}"))
-        elif presence == "missing":
-            yield self._outcome(Problem(message=f"{parent} does not exist", reason=NO_PARENT))
-        elif presence == "unknown":
-            yield self._outcome(doubt(index.not_here(parent)))
-        elif parent.group_kind in WITH_PORTS:
+        absent = self.handshakes.absent(self.parent.object)
+        if absent:
+            yield self._outcome(absent)
+        elif self.parent.object.group_kind in WITH_PORTS:
             yield self._at_service()
         else:
             yield from self._at_listeners()
