@@ -82,8 +82,7 @@ def surroundings(before: Analysis, after: Analysis, differing: Collection[Object
 
 def _are_read_alike(before: Analysis, after: Analysis) -> bool:
     """Whether as much could be read of both states, and the same is known of kinds of policies."""
-    old, new = before.snapshot, after.snapshot
-    return (old.gaps, old.complete, old.listed, old.assumed) == (new.gaps, new.complete, new.listed, new.assumed) and (
+    return before.snapshot.is_read_like(after.snapshot) and (
         before.registry.policy_kinds == after.registry.policy_kinds
     )
 

@@ -7,11 +7,15 @@ from typing import Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.comparison import what_if
-from kubectl_policy.model import ObjectRef, Resource
+from kubectl_policy.comparison import compare, what_if
+from kubectl_policy.model import Gap, ObjectRef, Resource, Snapshot
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.topology.references import HTTP_ROUTE
+from kubectl_policy.topology.relations import Relations
 from tests import build
 
+GATEWAY: Final = build.ref("Gateway", "g")
 LABELLED: Final = build.allow("Selector", {"matchLabels": {"web": "yes"}})
 FAR: Final = build.backend("far", namespace="far")
 OBJECTS: Final = (
@@ -44,6 +48,16 @@ OTHERWISE: Final = (
 ROUTES: Final = tuple(ObjectRef(HTTP_ROUTE, "default", name) for name in ("one", "two", "lost", "new"))
 
 
+REFERRING: Final = (
+    Relations.routes_naming,
+    Relations.routes_forwarding_to,
+    Relations.routes_referring_to,
+    Relations.is_named_as_backend,
+    Relations.filters_naming,
+    Relations.gets_no_requests,
+)
+
+
 @pytest.mark.parametrize("complete", [True, False])
 @pytest.mark.parametrize(
     ("applied", "deleted"),
@@ -61,6 +75,9 @@ def test_each_change(applied: tuple[Resource, ...], deleted: tuple[ObjectRef, ..
     assert taken.nodes == alone.nodes
     for node in alone.nodes:
         assert taken.paths(node) == alone.paths(node)
+    for obj in {node.object for node in alone.nodes}:
+        for question in REFERRING:
+            assert question(taken.relations, obj) == question(alone.relations, obj)
 
 
 @pytest.mark.parametrize(
@@ -83,3 +100,40 @@ def test_what_is_taken_over(changed: Resource, *, bindings: bool, backends: bool
     assert (after.backends(two) is before.backends(two)) == backends
     assert after.bindings(lost) is not before.bindings(lost)
     assert after.backends(lost) is not before.backends(lost)
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_same"),
+    [
+        (build.gateway("g", build.listener()), True),
+        (build.gateway_class(controller="example.com/other"), True),
+        (build.service("s", 9090), True),
+        (build.route("one", parents=[]), False),
+        (build.grant(namespace="far", targets=[("", "Service", "other")]), False),
+        (build.crd("Thing"), False),
+    ],
+    ids=lambda it: str(getattr(it, "ref", it)),
+)
+def test_which_routes_refer_to_what_is_looked_up_once(changed: Resource, *, is_same: bool) -> None:
+    """Where no route differs, nor what lets it refer to anything."""
+    comparison = what_if(analyze(build.snapshot(*OBJECTS, complete=True)), applied=[changed])
+    before, after = comparison.before.topology.relations, comparison.after.topology.relations
+    assert (after.referring is before.referring) == is_same
+
+
+@pytest.mark.parametrize("other", [build.snapshot(complete=True), build.snapshot(gaps=[Gap("Service", "", "")])])
+def test_where_more_was_read_routes_may_refer_to_more(other: Snapshot) -> None:
+    """A ReferenceGrant may be in what was not read."""
+    of_this = build.snapshot(*OBJECTS)
+    comparison = compare(of_this, replace(other, resources=[each for each in OBJECTS if each.ref != GATEWAY]))
+    assert comparison.changed == {GATEWAY}
+    assert comparison.after.topology.relations.referring is not comparison.before.topology.relations.referring
+
+
+def test_where_routes_delegate_they_refer_to_what_depends_on_gateways() -> None:
+    """Which controllers there are decides whether a reference means routes."""
+    delegating = build.route("top", rules=[build.rule(build.backend("one", kind="HTTPRoute", group=GATEWAY_API))])
+    comparison = what_if(analyze(build.snapshot(*OBJECTS, delegating)), deleted=[GATEWAY])
+    before, after = comparison.before.topology.relations, comparison.after.topology.relations
+    assert after.delegations.refs
+    assert after.referring is not before.referring

@@ -345,8 +345,7 @@ class Referrers(Generic[_Value]):
 
     def to(self, obj: ObjectRef) -> tuple[_Value, ...]:
         """What refers to an object, each once: kind by kind, by the names of the objects that refer."""
-        world = self._index.world
-        if not world.is_narrow:
+        if "all" in self.__dict__ or not self._index.world.is_narrow:
             return self.all.get(obj, ())
         if obj not in self._found:
             holders = (holder for kind in self._kinds for holder in sorted({*self._perhaps(kind, obj)}))

@@ -185,3 +185,8 @@ class Snapshot:
     left_out: tuple[LeftOut, ...] = ()
     assumed: tuple[AssumedObjects, ...] = ()
     rules: Mapping[ObjectRef, tuple[str, ...]] = field(default_factory=dict["ObjectRef", "tuple[str, ...]"])
+
+    def is_read_like(self, other: Snapshot) -> bool:
+        """Whether as much could be read of another state: what is in neither is missing, or unknown, in both."""
+        own, theirs = ((each.gaps, each.complete, each.listed, each.assumed) for each in (self, other))
+        return own == theirs

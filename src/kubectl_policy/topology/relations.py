@@ -24,11 +24,11 @@ from kubectl_policy.topology.references import (
     WITH_PORTS,
     backend_refs,
     parameters_ref,
-    parent_refs,
     port_names,
     ports_at,
     route_filters,
 )
+from kubectl_policy.topology.referring import ReferringRoutes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -77,6 +77,12 @@ class Alike:
         named = other.kinds_of_parameters
         self._same_listeners = kinds <= {*ROUTES, *WITH_PORTS} and kinds.isdisjoint(named)
         self._same_grants = kinds <= {*HIERARCHY}
+        self._same_references = self._same_grants and kinds.isdisjoint(ROUTES)
+
+    def referring(self, delegations: Delegations) -> ReferringRoutes | None:
+        """Which routes refer to an object, if none of them differs and none delegates in either state."""
+        is_same = self._same_references and self._index.snapshot.is_read_like(self._other.index.snapshot)
+        return None if not is_same or delegations.refs or self._other.delegations.refs else self._other.referring
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """Those of a route that is attached wherever it names a parent: to listeners that are the same; else none."""
@@ -127,15 +133,16 @@ class Relations:
         self._below_rules: dict[ObjectRef, Mapping[NodeRef, Mapping[NodeRef, None]]] = {}
         self._taking: dict[ObjectRef, Mapping[Requests, tuple[ObjectRef, ...]]] = {}
         self._possibly: dict[tuple[ObjectRef, bool], Mapping[str, tuple[tuple[ObjectRef, Requests], ...]]] = {}
-        self._by_parent = Referrers(index, ROUTES, self._parents_of)
-        self._by_filter = Referrers(index, WITH_FILTERS, self._filtered_by)
         self._by_parameters = Referrers(index, sorted(WITH_PARAMETERS), self._parameters_of)
-        self._plain = Referrers(index, ROUTES, self._plain_backends, self._perhaps_forwarding)
-        self._without_weight = Referrers(index, ROUTES, self._weightless_backends, self._perhaps_forwarding)
         self._kinds_in_filters: dict[GroupKind, frozenset[GroupKind]] = {}
         self._inside: dict[str, tuple[ObjectRef, ...]] = {}
-        self._backends_in = Referrers(index, ROUTES, self._homes_of_backends, self._perhaps_leading_to)
-        self._named_backends = Referrers(index, ROUTES, self._forwarded, self._perhaps_forwarding)
+
+    @cached_property
+    def referring(self) -> ReferringRoutes:
+        """Which routes refer to an object; those of another state, where they are the same."""
+        return (self._alike and self._alike.referring(self.delegations)) or ReferringRoutes(
+            self.index, lambda: self.kinds_of_backends, lambda: self.delegations.refs
+        )
 
     def beside(self, other: Relations, differing: Collection[GroupKind]) -> Relations:
         """These relations, which take over from those of another state what is the same, as only some kinds differ."""
@@ -276,9 +283,10 @@ class Relations:
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
         """Each reference of a route to a backend with what it leads to, also those of filters, in their order."""
         if route not in self._backends:
-            refs = self._refs_of(route)
             known = self._alike.backends(route) if self._alike and not self.delegations.refs else ()
-            self._backends[route] = known or backends_of(self.gateways, self.delegations, route, refs, self.ports)
+            self._backends[route] = known or backends_of(
+                self.gateways, self.delegations, route, self._refs_of(route), self.ports
+            )
         return self._backends[route]
 
     def leaves_namespace(self, route: ObjectRef) -> bool:
@@ -298,26 +306,26 @@ class Relations:
 
     def routes_naming(self, parent: ObjectRef) -> tuple[ObjectRef, ...]:
         """The routes with a parentRef to an object, whether or not they attach; sorted."""
-        return self._by_parent.to(parent)
+        return self.referring.by_parent.to(parent)
 
     def routes_forwarding_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
         """The routes that send requests to an object by a permitted backendRef, or delegate to it; sorted."""
         if self.delegations.refs:
             return self._routes_by_backend.get(backend, ())
-        return self._plain.to(backend) if backend.group_kind in self.kinds_of_backends else ()
+        return self.referring.forwarding.to(backend) if backend.group_kind in self.kinds_of_backends else ()
 
     def routes_referring_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
         """The same, and then those whose backendRefs to it all have weight 0."""
-        return tuple(dict.fromkeys((*self.routes_forwarding_to(backend), *self._without_weight.to(backend))))
+        return tuple(dict.fromkeys((*self.routes_forwarding_to(backend), *self.referring.weightless.to(backend))))
 
     def gets_no_requests(self, backend: ObjectRef) -> bool:
         """Whether an object is referred to with weight 0 alone, by routes that would send it requests otherwise."""
-        weightless = self._without_weight.to(backend)
+        weightless = self.referring.weightless.to(backend)
         return bool(weightless) and not (self.routes_forwarding_to(backend) or self.routes_naming(backend))
 
     def filters_naming(self, obj: ObjectRef) -> tuple[RouteFilter, ...]:
         """The filters of routes that name an object, by kind and name of the route, then in their order."""
-        return self._by_filter.to(obj) if obj.group_kind in self.kinds_in_filters else ()
+        return self.referring.by_filter.to(obj) if obj.group_kind in self.kinds_in_filters else ()
 
     def holders_of(self, parameters: ObjectRef) -> tuple[ParametersRef, ...]:
         """The GatewayClasses and then the Gateways that name an object as their parameters, each sorted by name."""
@@ -338,7 +346,7 @@ class Relations:
         """The kinds of what filters of routes of a kind name."""
         if kind not in self._kinds_in_filters:
             examples = (each.ref for each in self.index.world.examples(kind)) if kind in WITH_FILTERS else ()
-            named = (named.group_kind for each in examples for named, _ in self._filtered_by(each))
+            named = (named.object.group_kind for each in examples for named in route_filters(self.index, each))
             self._kinds_in_filters[kind] = frozenset(named)
         return self._kinds_in_filters[kind]
 
@@ -351,11 +359,11 @@ class Relations:
     def kinds_of_backends(self) -> frozenset[GroupKind]:
         """The kinds of what routes send requests to."""
         examples = (each.ref for kind in ROUTES for each in self.index.world.examples(kind))
-        return frozenset(named.group_kind for each in examples for named, _ in self._forwarded(each))
+        return frozenset(ref.object.group_kind for each in examples for ref in self._refs_of(each) if ref.forwards)
 
     def is_named_as_backend(self, obj: ObjectRef) -> bool:
         """Whether routes name an object as a backend, whether or not they may."""
-        return bool(self._named_backends.to(obj))
+        return bool(self.referring.naming.to(obj))
 
     def requests_of(self, route: ObjectRef) -> tuple[Requests, ...]:
         """Which requests a route takes, each once."""
@@ -408,7 +416,9 @@ class Relations:
             objects = (ref for kind in HIERARCHY for ref in self.index.names_in(kind, namespace))
             home = ObjectRef(NAMESPACE, "", namespace)
             delegating = self.delegations.refs
-            backends = self._backends_by_namespace.get(namespace, ()) if delegating else self._backends_in.to(home)
+            backends = (
+                self._backends_by_namespace.get(namespace, ()) if delegating else self.referring.backends.to(home)
+            )
             self._inside[namespace] = tuple(dict.fromkeys((*objects, *backends)))
         return self._inside[namespace]
 
@@ -417,45 +427,18 @@ class Relations:
         """Whether any reference to a backend may mean routes."""
         return bool(self.delegations.refs) or not self.kinds_of_backends.isdisjoint(ROUTES)
 
-    def _parents_of(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
-        return ((ref.object, route) for ref in parent_refs(self.index, route))
-
-    def _filtered_by(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, RouteFilter]]:
-        return ((each.object, each) for each in route_filters(self.index, route))
-
     def _parameters_of(self, holder: ObjectRef) -> Iterator[tuple[ObjectRef, ParametersRef]]:
         named = parameters_ref(self.index, holder)
         if named:
             yield named.object, named
 
-    def _perhaps_forwarding(self, kind: GroupKind, backend: ObjectRef) -> Iterable[ObjectRef]:
-        """The routes of a kind that may send requests to an object: to what is of a kind that some do."""
-        return self.index.naming(kind, backend) if backend.group_kind in self.kinds_of_backends else ()
-
-    def _forwarded(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
-        return ((ref.object, route) for ref in backend_refs(self.index, route) if ref.forwards)
-
-    def _plain_backends(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
-        return ((ref.object, route) for ref in self._plain_refs(route) if ref.weight)
-
-    def _weightless_backends(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
-        return ((ref.object, route) for ref in self._plain_refs(route) if not ref.weight)
-
     @cached_property
     def _routes_by_backend(self) -> Mapping[ObjectRef, tuple[ObjectRef, ...]]:
         if not self.delegations.refs:
-            return self._plain.all
-        plain = ((backend, route) for route in self._routes() for backend, _ in self._plain_backends(route))
+            return self.referring.forwarding.all
+        plain = (each for route in self._routes() for each in self.referring.backends_of(route))
         delegated = ((each.child, each.parent.object) for each in self.delegations.taken())
         return grouped(sorted([*plain, *delegated]))
-
-    def _plain_refs(self, route: ObjectRef) -> Iterator[BackendRef]:
-        """Every reference of a route that forwards, and may, without delegating."""
-        delegating = {ref.ref.field for ref in self.delegations.refs.get(route, ())}
-        for ref in self._refs_of(route):
-            is_plain = ref.forwards and ref.field not in delegating and ref.object.name
-            if is_plain and self.index.grants.permit(route.group_kind, route.namespace, ref.object) is not False:
-                yield ref
 
     @property
     def forwards(self) -> Iterator[tuple[ObjectRef, BackendRef]]:
@@ -488,14 +471,6 @@ class Relations:
         parents = (gateway, *self.gateways.listener_sets(gateway))
         routes = {route for parent in parents for route in self.routes_naming(parent)}
         return sorted(routes, key=lambda route: (ROUTES[route.group_kind], route))
-
-    def _homes_of_backends(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
-        """What a route sends requests to, by the Namespaces of that."""
-        return ((ObjectRef(NAMESPACE, "", backend.namespace), backend) for backend, _ in self._plain_backends(route))
-
-    def _perhaps_leading_to(self, kind: GroupKind, home: ObjectRef) -> Iterable[ObjectRef]:
-        """The routes of a kind that may send requests to what is in a Namespace: those in it or that name it."""
-        return (*self.index.names_in(kind, home.name), *self.index.naming(kind, home))
 
     @cached_property
     def _backends_by_namespace(self) -> Mapping[str, tuple[ObjectRef, ...]]:

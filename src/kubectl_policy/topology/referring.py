@@ -1,0 +1,81 @@
+"""Which routes refer to an object, as they say it themselves: the reverse of their references, looked up once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model import ObjectRef
+from kubectl_policy.model.index import Referrers
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.topology.references import ROUTES, WITH_FILTERS, backend_refs, parent_refs, route_filters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    from kubectl_policy.model import GroupKind
+    from kubectl_policy.model.index import Index
+    from kubectl_policy.topology.delegation.references import DelegatingRef
+    from kubectl_policy.topology.references import BackendRef, RouteFilter
+
+
+class ReferringRoutes:
+    """The routes that refer to an object, each by what refers to it.
+
+    `by_parent` are those with a parentRef to it, `by_filter` are their filters that name it. `forwarding` are those
+    that send it requests, as far as they may and without delegating, `weightless` those that do so with weight 0, and
+    `naming` all that name it as a backend. `backends` are what routes send requests to in a Namespace.
+
+    Nothing of that depends on any other objects than routes, ReferenceGrants and definitions.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        kinds: Callable[[], Collection[GroupKind]],
+        delegating: Callable[[], Mapping[ObjectRef, Iterable[DelegatingRef]]],
+    ) -> None:
+        """Remember where to look; `kinds` are those of backends, and `delegating` the references that mean routes."""
+        self._index, self._kinds, self._delegating = index, kinds, delegating
+        perhaps = self._perhaps_forwarding
+        self.by_parent = Referrers(index, ROUTES, self._parents)
+        self.by_filter = Referrers(index, WITH_FILTERS, self._filters)
+        self.forwarding = Referrers(index, ROUTES, self.backends_of, perhaps)
+        self.weightless = Referrers(index, ROUTES, self._weightless, perhaps)
+        self.naming = Referrers(index, ROUTES, self._named, perhaps)
+        self.backends = Referrers(index, ROUTES, self._homes, self._perhaps_leading_to)
+
+    def backends_of(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        """Each object that a route sends requests to, with the route."""
+        return ((ref.object, route) for ref in self._plain(route) if ref.weight)
+
+    def _parents(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        return ((ref.object, route) for ref in parent_refs(self._index, route))
+
+    def _filters(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, RouteFilter]]:
+        return ((each.object, each) for each in route_filters(self._index, route))
+
+    def _weightless(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        return ((ref.object, route) for ref in self._plain(route) if not ref.weight)
+
+    def _named(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        return ((ref.object, route) for ref in backend_refs(self._index, route) if ref.forwards)
+
+    def _homes(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        """What a route sends requests to, by the Namespaces of that."""
+        return ((ObjectRef(NAMESPACE, "", backend.namespace), backend) for backend, _ in self.backends_of(route))
+
+    def _plain(self, route: ObjectRef) -> Iterator[BackendRef]:
+        """Every reference of a route that forwards, and may, without delegating."""
+        delegating = {ref.ref.field for ref in self._delegating().get(route, ())}
+        for ref in backend_refs(self._index, route):
+            is_plain = ref.forwards and ref.field not in delegating and ref.object.name
+            if is_plain and self._index.grants.permit(route.group_kind, route.namespace, ref.object) is not False:
+                yield ref
+
+    def _perhaps_forwarding(self, kind: GroupKind, backend: ObjectRef) -> Iterable[ObjectRef]:
+        """The routes of a kind that may send requests to an object: to what is of a kind that some do."""
+        return self._index.naming(kind, backend) if backend.group_kind in self._kinds() else ()
+
+    def _perhaps_leading_to(self, kind: GroupKind, home: ObjectRef) -> Iterable[ObjectRef]:
+        """The routes of a kind that may send requests to what is in a Namespace: those in it or that name it."""
+        return (*self._index.names_in(kind, home.name), *self._index.naming(kind, home))
