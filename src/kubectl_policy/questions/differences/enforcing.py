@@ -50,8 +50,11 @@ def _of_lasting(comparison: StateComparison, policy: ObjectRef) -> _Lasting | No
     None as well where more decides on what becomes of it on a path than the policies there.
     """
     before, around = comparison.before, comparison.surroundings
+    # Where it is not known what a change can reach, the kind may be none of policies in one of the states.
+    if around is None or policy in around.attached_otherwise:
+        return None
     profile, attachments = before.registry.known(policy.group_kind), before.attachments.get(policy, ())
-    if around is None or policy in around.attached_otherwise or not _depends_on_policies_alone(profile):
+    if not _depends_on_policies_alone(profile):
         return None
     targets = [each.target for each in attachments if each.target and each.state == "attached"]
     if len(targets) != 1 or targets[0].object.group_kind not in WITH_LISTENERS:
