@@ -123,6 +123,16 @@ def test_json_within_items_is_written_as_it_is_made() -> None:
     assert json.loads("".join(pieces)) == outer.plain()
 
 
+def test_json_of_a_long_list_in_an_item_is_never_whole() -> None:
+    """As the paths of one effect in a difference."""
+    effect = Shape(object, "effect", Field("paths", lambda _: ("x" * 2_000,) * 300))
+    difference = Shape(object, "difference", Field("effects", lambda about: [effect(about)]))
+    outer = document(object, "Deep", Field("difference", difference), doc="Deep.")(object())
+    pieces = [*json_pieces(outer)]
+    assert max(map(len, pieces)) < 40_000
+    assert json.loads("".join(pieces)) == outer.plain()
+
+
 @pytest.mark.parametrize("answer", _answers(), ids=lambda answer: type(answer).__name__)
 def test_json_is_the_document_in_one_piece(answer: Answer) -> None:
     """Byte for byte what the library writes of the plain document."""

@@ -157,8 +157,10 @@ def _shape(kind: type, as_shape: Shape | None) -> Shape | None:
     return as_shape if as_shape and issubclass(kind, as_shape.of) else _SHAPES.get(kind)
 
 
-# A value of which the text begins with a longer line break than this is within an item of a list in an item of a list.
+# A value of which the text begins with a longer line break than this is within an item of a list in an item of a list,
+# and small unless it has so many items itself.
 _SMALL: Final = len("\n        ")
+_MANY: Final = 256
 # Writing less at a time takes longer.
 _PIECE: Final = 2**15
 
@@ -186,7 +188,9 @@ def _pieces(value: object, as_shape: Shape | None, line: str, head: str) -> Iter
     kind = type(value)
     own = _shape(kind, as_shape)
     inner = f"{line}  "
-    if len(line) >= _SMALL or kind in _PLAIN:
+    if kind in _PLAIN or (
+        len(line) >= _SMALL and (kind is not tuple or len(cast("tuple[object, ...]", value)) < _MANY)
+    ):
         yield head + _text(value, own or as_shape, line)
     elif own:
         yield from _fields(own.entries(value), line, head)
