@@ -34,6 +34,7 @@ _STYLES: Final[tuple[tuple[Stanzas, str, str], ...]] = (
     ("plural", "overrides", "defaults"),
     ("singular", "override", "default"),
 )
+NOBODY: Final[frozenset[Source]] = frozenset()
 # The stanzas of GEP-713's experimental text, which merges field by field and lets the first created win.
 EXPERIMENTAL: Final = frozenset({"spec.override", "spec.default"})
 
@@ -321,4 +322,4 @@ def ignored_fields(part: Contribution, counting: Contribution | None) -> frozens
 def instead_of(spec: Traced, profile: PolicyKindProfile, listener: Listener | None) -> frozenset[Source]:
     """Who says something of the listener's port, which replaces what a merged spec says of every port."""
     entries = spec.get(profile.port_field.field) if profile.port_field and listener else None
-    return frozenset(leaf.source for _, leaf in leaves(entries)) if isinstance(entries, KeyedList) else frozenset()
+    return frozenset(leaf.source for _, leaf in leaves(entries)) if isinstance(entries, KeyedList) else NOBODY

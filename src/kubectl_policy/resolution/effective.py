@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 from kubectl_policy.model.fields import WHOLE, FieldPath, value_at
 from kubectl_policy.model.values import compact, field, replace, value
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.resolution.contributions import as_chosen_above, ignored_fields, instead_of, without_ignored
+from kubectl_policy.resolution.contributions import (
+    NOBODY,
+    as_chosen_above,
+    ignored_fields,
+    instead_of,
+    without_ignored,
+)
 from kubectl_policy.resolution.merging import PathContext, merged
 from kubectl_policy.resolution.traced import KeyedList, Leaf, Source, field_name, keyed, leaves, trace, without
 
@@ -27,6 +33,10 @@ if TYPE_CHECKING:
 
 # What says nothing where a field of an object stands for a setting.
 _EMPTY: Final[tuple[Json, ...]] = (None, "", [], {})
+_UNDATED: Final[frozenset[Doubt]] = frozenset({"age unknown"})
+_NO_FIELDS: Final[frozenset[tuple[Source, Field]]] = frozenset()
+# Contributions, and what counts of each.
+_Counted: TypeAlias = "Sequence[tuple[Contribution, Contribution | None]]"
 FateState: TypeAlias = Literal["effective", "undecided", "superseded", "rejected", "unheeded"]
 
 
@@ -337,20 +347,18 @@ def resolve(
     port_sources = instead_of(merge.spec, profile, context.listener)
     replaced: Field = tuple(profile.port_field.instead_of.split(".")) if port_sources and profile.port_field else ()
     spec = without(merge.spec, replaced) if replaced else merge.spec
-    undated: frozenset[Doubt] = frozenset({"age unknown"} if age_unknown else ())
     return Resolution(
         kind=profile.group_kind,
         spec=spec,
         contributions=contributions,
         members=merge.members,
-        rejected=merge.rejected | frozenset(context.refused),
+        # A set takes more room than all else here, and nearly all of these have nothing in them.
+        rejected=merge.rejected.union(context.refused) if context.refused else merge.rejected,
         undecided=merge.undecided,
-        doubts=merge.doubts | undated,
+        doubts=merge.doubts.union(_UNDATED) if age_unknown else merge.doubts,
         kept_out=context.refused,
-        ignored_fields=frozenset(
-            (part.source, field) for part, left in counted for field in ignored_fields(part, left)
-        ),
-        ignored_sources=_sources(part for part, _ in counted) - _sources(left for _, left in counted if left),
+        ignored_fields=_ignored_fields(counted) if counted else _NO_FIELDS,
+        ignored_sources=_ignored_sources(counted) if counted else NOBODY,
         scopes=merge.scopes,
         replaced_for_port=replaced,
         port_sources=port_sources,
@@ -369,8 +377,12 @@ def _counting(
     return tuple(part for part in (without_ignored(part, profile, context.listener) for part in allowed) if part)
 
 
-def _sources(contributions: Iterable[Contribution]) -> frozenset[Source]:
-    return frozenset(part.source for part in contributions)
+def _ignored_fields(counted: _Counted) -> frozenset[tuple[Source, Field]]:
+    return frozenset((part.source, field) for part, left in counted for field in ignored_fields(part, left))
+
+
+def _ignored_sources(counted: _Counted) -> frozenset[Source]:
+    return frozenset(part.source for part, _ in counted) - {left.source for _, left in counted if left}
 
 
 def own_fields(profile: PolicyKindProfile, target: Mapping[str, Json]) -> Iterator[tuple[str, str]]:

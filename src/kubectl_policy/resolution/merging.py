@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.values import field, replace, value
 from kubectl_policy.profiles.merging import MergeStrategy
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.listeners import Listener
 
 Doubt: TypeAlias = Literal["age unknown", "combination unknown", "fold direction"]
+_CERTAIN: Final[frozenset[Doubt]] = frozenset()
 
 
 @value(kw_only=True)
@@ -75,7 +76,7 @@ def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, co
         return Merge()
     if merges_by_level(profile):
         return by_level(contributions, profile, context)
-    doubts: frozenset[Doubt] = frozenset()
+    doubts = _CERTAIN
     if profile.chooser == "challenger":
         layer = fold_by_challenger(contributions, profile)
     else:
@@ -145,8 +146,8 @@ def merge(established: Layer, challenger: Layer) -> Layer:
     as well add to each other: both are kept, and it is undecided which of them counts.
     """
     strategy = established.strategy
-    rejected = established.rejected | challenger.rejected
-    undecided = established.undecided | challenger.undecided
+    rejected = _with(established.rejected, challenger.rejected)
+    undecided = _with(established.undecided, challenger.undecided)
     match strategy:
         case _ if established.guessed and _disjoint(established.declared, challenger.declared):
             parts = established.parts + challenger.parts
@@ -173,6 +174,11 @@ def merge(established: Layer, challenger: Layer) -> Layer:
         undecided=undecided,
         empty=empty,
     )
+
+
+def _with(one: frozenset[Source], other: frozenset[Source]) -> frozenset[Source]:
+    """Those who are in either; a set without any takes room, too."""
+    return one | other if one and other else one or other
 
 
 def _disjoint(one: Traced, other: Traced) -> bool:
