@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.index import grouped
 from kubectl_policy.model.unknown import is_unknown
-from kubectl_policy.model.world import World, inside, names_object, sorted_by_kind, text_of
+from kubectl_policy.model.world import World, has_word, inside, names_object, sorted_by_kind, text_of
 from kubectl_policy.sources.reading import resource_in
 from kubectl_policy.text.recognised import ShapedDocument
 
@@ -178,7 +178,13 @@ class StoredWorld(World):
 
     def _names_object(self, ref: ObjectRef, obj: ObjectRef) -> bool:
         found = self._objects[ref]
-        return names_object(ref, obj, *(found.said() if isinstance(found, ShapedDocument) else [self._text(ref)]))
+        if not isinstance(found, ShapedDocument):
+            return names_object(ref, obj, self._text(ref))
+        # It says all that is written in it but for comments and what it is called itself.
+        text, own = found.text, (found.name, found.namespace)
+        far = obj.namespace not in {"", ref.namespace}
+        is_called = has_word(obj.name, *own) or (far and has_word(obj.namespace, *own))
+        return names_object(ref, obj, *(found.said() if is_called or "#" in text else [text]))
 
     def _text(self, ref: ObjectRef) -> str:
         if ref not in self._texts:

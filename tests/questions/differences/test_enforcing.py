@@ -80,6 +80,19 @@ def test_a_route_where_another_policy_beats_it() -> None:
     )
 
 
+def test_a_route_of_another_kind() -> None:
+    """What is below a Gateway may be of any kind."""
+    route = build.route("rpc", kind="GRPCRoute", rules=[build.rule(build.backend("s0"))])
+    own = build.policy("own", build.target("rpc", "GRPCRoute"), color="blue")
+    change = _without((*WORLD, ON_GATEWAY, route, own), route).enforcement[0]
+    assert (change.before, change.after, change.by_before, change.by) == (
+        "PartiallyEnforced",
+        "Enforced",
+        (own.ref,),
+        (),
+    )
+
+
 def test_the_last_route_where_it_is_beaten() -> None:
     """Then the policy is enforced everywhere."""
     change = _without((*WORLD, ON_GATEWAY, ON_ROUTES[0]), ROUTES[0]).enforcement[0]

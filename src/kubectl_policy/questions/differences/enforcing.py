@@ -134,7 +134,8 @@ class _Lasting:
         if not found:
             return None
         for node in others:
-            if any(self._target in path for path in state.topology.paths(node)):
+            # Below a route there is little, whichever Gateway it is attached to.
+            if node.object.group_kind in ROUTES or any(self._target in path for path in state.topology.paths(node)):
                 found |= self._unchanged_through(node)
         return found
 
