@@ -21,8 +21,13 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Resource, Snapshot
     from kubectl_policy.questions.changes.diff import StateDiff
 
-GATEWAY: Final = build.gateway("g", build.listener("l0"), build.listener("l1", port=81))
-ROUTES: Final = tuple(build.route(f"r{n}", rules=[build.rule(build.backend(f"s{n}"))]) for n in range(5))
+GATEWAY: Final = build.gateway(
+    "g", build.listener("l0", allowedRoutes=build.allow("All")), build.listener("l1", port=81)
+)
+ROUTES: Final = tuple(
+    build.route(f"r{n}", parents=[build.parent("g", "l0")], rules=[build.rule(build.backend(f"s{n}"))])
+    for n in range(5)
+)
 ON_GATEWAY: Final = build.policy("g", build.target("g", "Gateway"), color="red")
 ON_ROUTES: Final = tuple(build.policy(f"p{n}", build.target(f"r{n}", "HTTPRoute"), color="blue") for n in range(5))
 ON_RULES: Final = tuple(
@@ -32,6 +37,7 @@ ON_OTHER: Final = build.policy("x", build.target("x", "HTTPRoute"), color="blue"
 ON_LISTENER: Final = build.policy("l", build.target("g", "Gateway", sectionName="l1"), color="green")
 ON_NAMESPACE: Final = build.policy("n", build.target("default", "Namespace", group=""), color="green")
 ELSEWHERE: Final = build.policy("n", build.target("other", "Namespace", group=""), namespace="other", color="green")
+IN_OTHER: Final = build.route("r9", parents=[build.parent("g", "l0", namespace="default")], namespace="other")
 ON_ALL: Final = build.policy("all", *(build.target(each.ref.name, "HTTPRoute") for each in ROUTES), color="green")
 ON_BOTH: Final = build.policy("g", build.target("g", "Gateway"), build.target("r4", "HTTPRoute"), color="red")
 WORLD: Final = (build.gateway_class(), GATEWAY, *ROUTES, *(build.service(f"s{n}") for n in range(5)))
@@ -99,6 +105,13 @@ def test_the_last_route_where_it_is_beaten() -> None:
     assert (change.policy, change.before, change.after) == (ON_GATEWAY.ref, "PartiallyEnforced", "Enforced")
 
 
+def test_the_last_route_where_it_is_not_beaten() -> None:
+    """Then another policy beats it on all of its paths."""
+    others = build.policy("p", *(build.target(each.ref.name, "HTTPRoute") for each in ROUTES[1:]), color="blue")
+    change = _without((*WORLD, ON_LISTENER, ON_GATEWAY, others), ROUTES[0]).enforcement[0]
+    assert (change.policy, change.before, change.after) == (ON_GATEWAY.ref, "PartiallyEnforced", "Overridden")
+
+
 def test_the_last_route_of_a_listener() -> None:
     """What beats the policy at the listener does so without a route as well."""
     found = _without((*WORLD, ALONE, ON_GATEWAY, ON_LISTENER), ALONE)
@@ -113,7 +126,7 @@ def test_a_route_with_a_policy_alone_on_a_listener() -> None:
         for each in _without((*WORLD, ALONE, ON_GATEWAY, ON_LISTENER, own), ALONE).enforcement
         if each.policy == ON_GATEWAY.ref
     )
-    assert (change.by_before, change.by) == ((ON_LISTENER.ref, own.ref), (ON_LISTENER.ref,))
+    assert (change.by_before, change.by) == ((own.ref,), (ON_LISTENER.ref,))
 
 
 @pytest.mark.parametrize(
@@ -124,6 +137,8 @@ def test_a_route_with_a_policy_alone_on_a_listener() -> None:
         ((*WORLD, ON_GATEWAY, ON_NAMESPACE, ON_ROUTES[0]), ROUTES[0]),
         ((*WORLD, ON_GATEWAY, ELSEWHERE, ON_ROUTES[0]), ROUTES[0]),
         ((*WORLD, ON_GATEWAY, ON_ALL), ROUTES[0]),
+        ((*WORLD, ON_GATEWAY, ON_RULES[1], ON_ROUTES[0]), ROUTES[0]),
+        ((*WORLD, IN_OTHER, ON_GATEWAY, ELSEWHERE, ON_ROUTES[0]), ROUTES[0]),
         ((*WORLD, ON_GATEWAY, *(ON_RULES[:4]), ON_ROUTES[4]), ROUTES[4]),
         ((*WORLD, ON_GATEWAY, ON_ROUTES[0], build.policy("o", build.target("nobody", "HTTPRoute"))), ROUTES[0]),
         ((*WORLD, ON_GATEWAY, ON_ROUTES[0], build.route("x", parents=[build.parent("y")]), ON_OTHER), ROUTES[0]),
@@ -143,7 +158,7 @@ def test_narrowly_as_widely(world: Sequence[Resource], deleted: Resource) -> Non
     "profile",
     [
         replace(COLOR, policy_class="direct"),
-        replace(COLOR, object_fields={"color": "spec.color"}),
+        replace(COLOR, object_fields={"color": "metadata.name"}),
         replace(COLOR, controllers=frozenset({"example.org/other"})),
     ],
 )
