@@ -69,7 +69,7 @@ def crowds(draw: st.DrawFn) -> tuple[World, World]:
         kind = kind._replace(direct=False, object_fields={}, refusal="there")
     backends = st.sampled_from([("ns", name, port) for name in ("s0", "s1") for port in (None, 80)])
     rules = st.builds(Rule, st.sampled_from(("", "named")), st.lists(backends, max_size=2).map(tuple))
-    parents = st.sampled_from([("ns", "g0", section) for section in ("", "", "l0", "l1")])
+    parents = st.sampled_from([("ns", "g0", section) for section in ("", "l0", "l0", "l1")])
     routes = tuple(
         draw(
             st.builds(
