@@ -12,6 +12,7 @@ from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
 from kubectl_policy.render.changes.relations import first_lines
 from kubectl_policy.render.changes.settings import effect_sections
+from kubectl_policy.render.changes.summary import summarize
 from kubectl_policy.render.changes.traffic import list_line
 from kubectl_policy.render.changes.tree import diff_tree, traffic_section
 from kubectl_policy.render.output.text import Line, Span, View, to_text
@@ -240,8 +241,11 @@ def test_traffic_ends_for_what_is_left() -> None:
     """Objects that are gone themselves need no traffic."""
     ended = replace(change(field("lost"), nodes=[ROUTE, OTHER]), where="gone")
     found = difference(effects=(ended,))
-    assert to_text(traffic_section(found, VIEW, {ROUTE.object}), 100) == "\nTraffic ends\n  HTTPRoute default/q\n"
-    assert traffic_section(found, VIEW, {ROUTE.object, OTHER.object}) == ()
+    assert (
+        to_text(traffic_section(summarize(found, {ROUTE.object}), VIEW), 100)
+        == "\nTraffic ends\n  HTTPRoute default/q\n"
+    )
+    assert traffic_section(summarize(found, {ROUTE.object, OTHER.object}), VIEW) == ()
 
 
 def test_a_world_that_loses_a_gateway_and_gets_another() -> None:

@@ -52,12 +52,16 @@ _PAIR: Final = 2
 _THERE: Final = " where it was in force"
 
 
-def blast_headline(answer: BlastRadius) -> str:
-    """What a policy affects and what deleting it changes, or what deleting any other object does."""
+def blast_headline(answer: BlastRadius, summary: ChangeSummary | None = None) -> str:
+    """What a policy affects and what deleting it changes, or what deleting any other object does.
+
+    `summary` is that of the difference, without what is deleted, where it is known already.
+    """
     reach, unread = answer.reach, as_far_as(answer.difference.unseen)
+    known = summary or summarize(answer.difference, {answer.subject, *answer.deleted_with_it})
     if reach:
-        return f"{_affects(answer, reach)}. {_without_policy(answer, reach)}{unread}."
-    first, more = _without(answer)
+        return f"{_affects(answer, reach)}. {_without_policy(answer, reach, known)}{unread}."
+    first, more = _without(answer, known)
     absent = "" if answer.in_input else f" {answer.subject} is not in the input: it is assumed to exist."
     return f"{first}{unread}.{f' It also {more}.' if more else ''}{absent}"
 
@@ -113,10 +117,9 @@ def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
     return f"{what}{namespace_words({ref.namespace for ref in objects})}{said}"
 
 
-def _without_policy(answer: BlastRadius, reach: PolicyReach) -> str:
+def _without_policy(answer: BlastRadius, reach: PolicyReach, summary: ChangeSummary) -> str:
     """What deleting a policy changes: on what it affects, on what else, and for other policies."""
     difference = answer.difference
-    summary = summarize(difference, {answer.subject, *answer.deleted_with_it})
     affected = {node.object for node in reach.affected}
     further = [
         *passing_clauses(difference),
@@ -171,10 +174,9 @@ def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
     return f", which {what}" if left == affected else f"; {len(left)} of them {what}"
 
 
-def _without(answer: BlastRadius) -> tuple[str, str]:
+def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
     """What deleting an object that is not a policy does, and what it does besides, if traffic is lost."""
-    difference, gone = answer.difference, {answer.subject, *answer.deleted_with_it}
-    summary = summarize(difference, gone)
+    difference = answer.difference
     traffic = difference.traffic
     hit = {each.route for each in (*traffic.lost.routes, *traffic.uncontrolled)}
     of_policies = summary.without_target | summary.losing_target | summary.unsure

@@ -225,6 +225,7 @@ def _traffic_change(difference: StateDiff, where: Where, refs: AbstractSet[Objec
     passing = difference.deleted if where == "gone" else difference.created
     known = refs & {*passing, *(node.object for node in on_all_paths(changes) if not node.section)}
     rest = refs - known
-    cut = {changed.node.object for change in changes for changed in change.objects[SCOPED:] if not changed.all_paths}
+    unscoped = (changed for change in changes for changed in change.objects[SCOPED:] if not changed.all_paths)
     # Two numbers would look like a distinction where it is only not known.
-    return TrafficChange(frozenset(), known | rest) if rest & cut else TrafficChange(known, rest)
+    is_cut = bool(rest) and not rest.isdisjoint(changed.node.object for changed in unscoped)
+    return TrafficChange(frozenset(), known | rest) if is_cut else TrafficChange(known, rest)

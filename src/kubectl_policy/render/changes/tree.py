@@ -33,13 +33,13 @@ from kubectl_policy.render.words.next_commands import after_blast_radius, next_s
 from kubectl_policy.render.words.sections import BLANK, headline_line, references_section, section, unseen_section
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, SupersededOn
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.differences.counts import ObjectCounts
+    from kubectl_policy.render.changes.summary import ChangeSummary
     from kubectl_policy.render.output.text import Document, View
 
 
@@ -60,7 +60,7 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
         *gateways_section(difference.without_class, view),
         *parents_section("Routes that lose parents", lost, view, difference.cut_off, deleted),
         *parents_section("Routes that get parents", got, view),
-        *traffic_section(difference, view),
+        *traffic_section(summarize(difference), view),
         *_targets(difference, view),
         *enforcement_section(difference.enforcement, view),
         *changed_problems_section("Problems introduced", problems.introduced, view),
@@ -106,6 +106,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     difference, subject = answer.difference, answer.subject
     kept = [change for change in difference.effects if change.where == "kept"]
     deleted = {subject, *answer.deleted_with_it}
+    summary = summarize(difference, deleted)
     told = {*deleted, *(each.route for each in difference.traffic.routes)}
     invalid = {failing.policy for failing in difference.failing}
     hidden = deleted | invalid
@@ -115,7 +116,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     superseded, detached = (reach.superseded, reach.detached) if reach else ((), ())
     failed = [attachment for attachment in reach.attachments if attachment.state != "attached"] if reach else []
     return (
-        headline_line(blast_headline(answer)),
+        headline_line(blast_headline(answer, summary)),
         *lost_sections(difference, view),
         *gained_sections(difference, view),
         *(behind_section(reach.behind, answer.counts.owner_key, view) if reach else ()),
@@ -138,7 +139,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
         ),
         *gateways_section(difference.without_class, view),
         *parents_section("Routes that lose parents", parents, view, difference.cut_off, deleted),
-        *traffic_section(difference, view, deleted),
+        *traffic_section(summary, view),
         *attachments_section("Policies that lose a target", targets, view),
         *enforcement_section((change for change in difference.enforcement if change.policy not in deleted), view),
         *references_section((each for each in answer.referred_to_by if each.policy not in invalid), subject),
@@ -152,9 +153,9 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     )
 
 
-def traffic_section(difference: StateDiff, view: View, gone: Collection[ObjectRef] = ()) -> tuple[Line, ...]:
+def traffic_section(summary: ChangeSummary, view: View) -> tuple[Line, ...]:
     """Where settings end with their paths, but for what is said of routes and for what is itself gone."""
-    ended = summarize(difference, gone).ended
+    ended = summary.ended
     places = from_the_root(NodeRef(ref) for ref in ended.on_all_paths | ended.on_some_paths)
     return section("Traffic ends", [list_line([str(node) for node in places], view)] if places else [])
 
