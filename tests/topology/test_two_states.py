@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.model import Gap, ObjectRef, Resource, Snapshot
+from kubectl_policy.model import Gap, ObjectRef, Origin, Resource, Snapshot
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.values import replace
 from kubectl_policy.topology.references import HTTP_ROUTE
@@ -137,3 +137,12 @@ def test_where_routes_delegate_they_refer_to_what_depends_on_gateways() -> None:
     before, after = comparison.before.topology.relations, comparison.after.topology.relations
     assert after.delegations.refs
     assert after.referring is not before.referring
+
+
+def test_what_was_read_twice_is_taken_over_where_its_kind_does_not_differ() -> None:
+    """An object is the same if nothing of its kind differs, whether or not it is the very same one."""
+    again = [replace(each, origin=Origin("later.yaml", 7)) for each in OBJECTS if each.ref != GATEWAY]
+    comparison = compare(build.snapshot(*OBJECTS, complete=True), build.snapshot(*again, complete=True))
+    assert comparison.changed == {GATEWAY}
+    before, after = comparison.before.topology, comparison.after.topology
+    assert after.backends(ROUTES[1]) is before.backends(ROUTES[1])

@@ -73,7 +73,7 @@ class Alike:
     def __init__(self, other: Relations, index: Index, differing: Collection[GroupKind]) -> None:
         """Of the state that is indexed, by those of the other one."""
         self._other, self._index = other, index
-        kinds = {*differing}
+        self._differing = kinds = {*differing}
         named = other.kinds_of_parameters
         self._same_listeners = kinds <= {*ROUTES, *WITH_PORTS} and kinds.isdisjoint(named)
         self._same_grants = kinds <= {*HIERARCHY}
@@ -98,6 +98,8 @@ class Alike:
         return found if all(each.state == "resolved" and self._is_same(each.ref.object) for each in found) else ()
 
     def _is_same(self, obj: ObjectRef) -> bool:
+        if obj.group_kind not in self._differing:
+            return self._index.world.has(obj)
         resource = self._index.get(obj)
         return resource is not None and resource is self._other.index.get(obj)
 
