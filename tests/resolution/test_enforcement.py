@@ -154,6 +154,15 @@ class TestBeaten:
         above = policy("q", target("g"), overrides={"a": 2})
         assert verdict(world(above, policy("p", target("r", "HTTPRoute"), a=1))) == ("Overridden", ["q"])
 
+    def test_overridden_by_each_object_that_says_the_same_itself(self) -> None:
+        """Where the settings of one beat the policy, so do those of the others."""
+        at_routes = (TargetLevel(HTTP_ROUTE),)
+        profile = replace(INHERITED, object_fields={"a": "metadata.name"}, effective_targets=at_routes)
+        analysis = analyze(
+            snapshot(gateway("g"), route("r"), route("q"), policy("p", target("g"), a=1)), profiles=[profile]
+        )
+        assert verdict(analysis) == ("Overridden", ["q", "r"])
+
     def test_an_empty_policy_is_overridden_by_whom(self) -> None:
         """It has no field that could be superseded."""
         above = policy("q", target("g"), overrides={"a": 2})
