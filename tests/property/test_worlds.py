@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kubectl_policy import load_manifests
 from kubectl_policy.model.unknown import is_unfilled, is_unknown
 from kubectl_policy.model.world import Loaded, Overlay, world_of
+from kubectl_policy.sources import stored
 from tests.property.examples import examples
 from tests.property.hostile import files
 from tests.property.strategies import worlds
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
 
 
 @settings(max_examples=examples(25))
-@given(data=st.data(), world=worlds(), patience=st.sampled_from((1, 1, 2)))
-def test_what_is_recognised_is_what_is_read(data: st.DataObject, world: GeneratedWorld, patience: int) -> None:
+@given(data=st.data(), world=worlds(), patience=st.sampled_from((1, 1, 2)), few=st.sampled_from((0, 0, NEVER)))
+def test_what_is_recognised_is_what_is_read(
+    data: st.DataObject, world: GeneratedWorld, patience: int, few: int
+) -> None:
     """The same objects in the same places; and what names another, has a field or stands for others is found."""
     resources = snapshot_of(world).resources
     texts = data.draw(files(resources))
@@ -41,6 +44,13 @@ def test_what_is_recognised_is_what_is_read(data: st.DataObject, world: Generate
         for path, text in texts.items():
             Path(name, path).write_bytes(text)
         some, every = (_read(name, each) for each in (patience, NEVER))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(stored, "_FEW", few)
+        _hold(data, some, every, resources)
+
+
+def _hold(data: st.DataObject, some: World, every: World, resources: Sequence[Resource]) -> None:
+    """The world itself, and what lies above it."""
     _holds(some, every)
     changed: dict[ObjectRef, Resource | None] = dict.fromkeys(data.draw(_some([*every.names()])))
     changed |= {each.ref: each for each in data.draw(_some(resources))}

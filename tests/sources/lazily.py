@@ -36,6 +36,7 @@ def printed(arguments: Sequence[str], patience: int, much: int | None = None) ->
         if much is not None:
             patched.setattr(stored, "_MUCH", much)
             patched.setattr(stored, "_OFTEN", NEVER)
+            patched.setattr(stored, "_FEW", 0)
             patched.setattr(index, "MANY", NEVER)
         code = run(arguments)
     return Printed(code, out.getvalue(), err.getvalue())

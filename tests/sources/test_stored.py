@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import pytest
+
 from kubectl_policy import load_manifests
 from kubectl_policy.model import GroupKind, ObjectRef, Origin
 from kubectl_policy.model.index import Index
+from kubectl_policy.sources import stored as stored_world
 from kubectl_policy.sources.files import InputFile
 from kubectl_policy.sources.reading import Reading
 from tests import build
@@ -16,8 +19,6 @@ from tests.text.recognising import recognise_with
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 _KUSTOMIZATION = """\
 # of {0}
@@ -74,8 +75,10 @@ def test_an_object_is_what_reading_it_makes_of_it() -> None:
     assert world.get(_ref("b")) is found
 
 
-def test_of_several_texts() -> None:
-    """A name that is in one of them is looked for in all."""
+@pytest.mark.parametrize("few", [0, 1_000])
+def test_of_several_texts(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    """A name that is in one of them is looked for in all, whether in each object or in each text."""
+    monkeypatch.setattr(stored_world, "_FEW", few)
     texts = [
         _things(("a", "home", ""), ("b", "home", "spec: {c: target}\n")),
         _things(("d", "home", ""), ("e", "away", "spec: {c: home/target}\n"), ("h", "away", "spec: {c: target}\n")),
@@ -89,8 +92,10 @@ def test_of_several_texts() -> None:
     assert [*world.naming(GroupKind("", "Service"), _ref("target"))] == []
 
 
-def test_a_name_in_a_comment_is_none() -> None:
+@pytest.mark.parametrize("few", [0, 1_000])
+def test_a_name_in_a_comment_is_none(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
     """Nor is its own name one that an object gives, nor what is written between two that were recognised."""
+    monkeypatch.setattr(stored_world, "_FEW", few)
     (a, b), end = [_things((name, "home", "# for target \nb: c\n")) for name in ("target", "a")], "# to target \n"
     with_gap = f"{end}---\n{a}---\njust text: [target\n---\n{b}---\n{end}"
     world = stored(f"{a}---\n{b}")

@@ -254,13 +254,17 @@ def names_object(holder: ObjectRef, obj: ObjectRef, *texts: str) -> bool:
 
 def has_word(word: str, *texts: str) -> bool:
     """Whether a word stands in some texts, not as a part of a longer one; dots and slashes are between words."""
-    for text in texts:
-        at = text.find(word)
-        while at >= 0:
-            end = at + len(word)
-            if not (at and _goes_on(text[at - 1])) and not (end < len(text) and _goes_on(text[end])):
-                return True
-            at = text.find(word, at + 1)
+    return any(word in text and stands_in(word, text, 0, len(text)) for text in texts)
+
+
+def stands_in(word: str, text: str, start: int, end: int) -> bool:
+    """The same for one text, between two places of it."""
+    at = text.find(word, start, end)
+    while at >= 0:
+        after = at + len(word)
+        if not (at > start and _goes_on(text[at - 1])) and not (after < end and _goes_on(text[after])):
+            return True
+        at = text.find(word, at + 1, end)
     return False
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.index import grouped
 from kubectl_policy.model.unknown import is_unknown
-from kubectl_policy.model.world import World, has_word, inside, names_object, sorted_by_kind, text_of
+from kubectl_policy.model.world import World, inside, names_object, sorted_by_kind, stands_in, text_of
 from kubectl_policy.sources.reading import resource_in
 from kubectl_policy.text.recognised import ShapedDocument
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _MUCH: Final = 4
 # To read an object takes as long as to look for a word in its text so many times.
 _OFTEN: Final = 20
+# And in each of so many texts, as long as in one that holds many more.
+_FEW: Final = 1_000
 
 
 class StoredWorld(World):
@@ -159,18 +161,24 @@ class StoredWorld(World):
         return self._naming[kind, obj]
 
     def _that_name(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
-        name, namespace = obj.name, obj.namespace
-        if len(f"{name}/{namespace}".split()) > 1:
+        name, namespace, every = obj.name, obj.namespace, self.names_of(kind)
+        if not every or len(f"{name}/{namespace}".split()) > 1:
             # What is written on several lines is one text with spaces in their place.
-            return self.names_of(kind)
-        if not namespace:
-            return [ref for ref in self._mentioning(name).get(kind, ()) if self._names_object(ref, obj)]
-        around = inside(self.names_of(kind), kind, namespace)
-        self._looked_at += len(around)
-        near = [ref for ref in around if self._mentions(ref, name)]
-        elsewhere = (ref for ref in self._mentioning(namespace).get(kind, ()) if ref.namespace != namespace)
-        far = [ref for ref in elsewhere if self._mentions(ref, name)]
-        return [ref for ref in (sorted((*near, *far)) if far else near) if self._names_object(ref, obj)]
+            return every
+        around = inside(every, kind, namespace) if namespace else ()
+        found: Sequence[ObjectRef]
+        if len(every) <= _FEW:
+            found = every
+        elif not namespace or 2 * len(around) > len(every):
+            # Where most are in the namespace, they mention it for that.
+            found = self._mentioning(name).get(kind, ())
+        else:
+            elsewhere = (ref for ref in self._mentioning(namespace).get(kind, ()) if ref.namespace != namespace)
+            found = sorted((*around, *elsewhere))
+        self._looked_at += len(found)
+        saying = (ref for ref in found if self._mentions(ref, name))
+        called = (ref for ref in saying if ref.namespace == namespace or self._mentions(ref, namespace))
+        return [ref for ref in called if self._names_object(ref, obj)]
 
     def _mentions(self, ref: ObjectRef, word: str) -> bool:
         found = self._objects[ref]
@@ -181,10 +189,10 @@ class StoredWorld(World):
         if not isinstance(found, ShapedDocument):
             return names_object(ref, obj, self._text(ref))
         # It says all that is written in it but for comments and what it is called itself.
-        text, own = found.text, (found.name, found.namespace)
-        far = obj.namespace not in {"", ref.namespace}
-        is_called = has_word(obj.name, *own) or (far and has_word(obj.namespace, *own))
-        return names_object(ref, obj, *(found.said() if is_called or "#" in text else [text]))
+        words = (obj.name,) if obj.namespace in {"", ref.namespace} else (obj.name, obj.namespace)
+        if found.mentions("#") or any(word in found.name or word in found.namespace for word in words):
+            return names_object(ref, obj, *found.said())
+        return all(stands_in(word, found.written.text, found.start, found.end) for word in words)
 
     def _text(self, ref: ObjectRef) -> str:
         if ref not in self._texts:

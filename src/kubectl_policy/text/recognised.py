@@ -100,11 +100,6 @@ class ShapedDocument(NamedTuple):
         """Whether a word is written anywhere in it."""
         return self.written.text.find(word, self.start, self.end) >= 0
 
-    @property
-    def text(self) -> str:
-        """All that is written in it."""
-        return self.written.text[self.start : self.end]
-
     def said(self) -> tuple[str, ...]:
         """What it says beside its own name and namespace, in some texts."""
         own = (self.shape.name, self.shape.namespace)

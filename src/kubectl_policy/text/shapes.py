@@ -279,12 +279,12 @@ def _maker(node: _Node) -> Callable[[Sequence[Json]], Json]:
     """
     constants: list[Json] = []
     code = f"lambda scalars: {_code(node, constants, 0)}"
-    made: Callable[[Sequence[Json]], Json] = eval(code, {"constants": constants})  # noqa: S307 (as `_code` writes it)
+    made: Callable[[Sequence[Json]], Json] = eval(code, {"constants": constants})  # noqa: S307 (nothing is in it but brackets and numbers)
     return made
 
 
 def _code(node: _Node, constants: list[Json], depth: int) -> str:
-    """An expression for the value of a node; of what is written in documents, nothing but keys is in it, in quotes."""
+    """An expression for the value of a node; of what is written in documents there are only numbers in it."""
     if depth > _MAX_DEPTH:
         raise ValueError
     if isinstance(node, tuple):
@@ -293,6 +293,9 @@ def _code(node: _Node, constants: list[Json], depth: int) -> str:
     if isinstance(node, int):
         return f"scalars[{node}]"
     if isinstance(node, dict):
-        fields = (f"{key!r}: {_code(inner, constants, depth + 1)}" for key, inner in node.items())
+        fields: list[str] = []
+        for key, inner in node.items():
+            constants.append(key)
+            fields.append(f"constants[{len(constants) - 1}]: {_code(inner, constants, depth + 1)}")
         return f"{{{', '.join(fields)}}}"
     return f"[{', '.join(_code(inner, constants, depth + 1) for inner in node)}]"
