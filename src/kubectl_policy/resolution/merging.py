@@ -76,7 +76,7 @@ def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, co
         return Merge()
     if merges_by_level(profile):
         return by_level(contributions, profile, context)
-    doubts = _CERTAIN
+    doubts: frozenset[Doubt] = _CERTAIN
     if profile.chooser == "challenger":
         layer = fold_by_challenger(contributions, profile)
     else:
