@@ -106,3 +106,12 @@ class RecordingWorld(World):
     def _noted(self, question: str, kind: GroupKind, found: Sequence[ObjectRef]) -> Sequence[ObjectRef]:
         self.given[question, kind].update(found)
         return found
+
+
+class Narrow(RecordingWorld):
+    """A world that is asked for some objects sooner than for all."""
+
+    @property
+    def is_narrow(self) -> bool:
+        """It is."""
+        return True

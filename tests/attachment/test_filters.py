@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import Attachment, attach
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model import Gap, GroupKind, Snapshot
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.world import Loaded
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.topology import relations
 from kubectl_policy.topology.references import RouteFilter, route_filters
@@ -32,6 +33,7 @@ from tests.build import (
     snapshot,
     target,
 )
+from tests.fakes import Narrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -363,6 +365,16 @@ def _reference(item: Json) -> dict[str, Json]:
     found = item["extensionRef"]
     assert isinstance(found, dict)
     return dict(found)
+
+
+def test_where_a_world_is_asked_narrowly() -> None:
+    """Of what filters name, only what there is of the kind is attached."""
+    asked = filtered(FILTER, names("gone"), names("o", kind="OtherPolicy"))
+    world = [asked, policy("p"), resource("OtherPolicy", "o", {}, group="example.com")]
+    analysis = analyze(Snapshot(Narrow(Loaded(world))), profiles=[EITHER])
+    assert [found.policy for found in analysis.attachments_to(asked.ref)] == [
+        ref("ColorPolicy", "p", group="example.com")
+    ]
 
 
 FIELDS: tuple[str, ...] = (

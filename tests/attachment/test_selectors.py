@@ -14,7 +14,7 @@ from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.world import Loaded
 from tests.build import grant, index, listed, namespace, policy, ref, resource, route, snapshot, target
-from tests.fakes import RecordingWorld
+from tests.fakes import Narrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,15 +242,6 @@ def test_objects_without_a_namespace() -> None:
     found = policy("p", everything)
     topology = Topology(index(found, namespace("azure"), resource("Namespace", "blue", group="")))
     assert [one.target.object.name for one in attach(found, FREE, topology) if one.target] == ["azure", "blue"]
-
-
-class Narrow(RecordingWorld):
-    """A world that is asked for some objects sooner than for all."""
-
-    @property
-    def is_narrow(self) -> bool:
-        """It is."""
-        return True
 
 
 @pytest.mark.parametrize("wanted", ["", "web"])

@@ -34,6 +34,7 @@ ON_RULES: Final = tuple(
     build.policy(f"p{n}", build.target(f"s{n}", "Service", group=""), color="blue") for n in range(5)
 )
 ON_OTHER: Final = build.policy("x", build.target("x", "HTTPRoute"), color="blue")
+ON_OTHER_GATEWAY: Final = build.policy("o", build.target("other", "Gateway"))
 ON_LISTENER: Final = build.policy("l", build.target("g", "Gateway", sectionName="l1"), color="green")
 ON_NAMESPACE: Final = build.policy("n", build.target("default", "Namespace", group=""), color="green")
 ELSEWHERE: Final = build.policy("n", build.target("other", "Namespace", group=""), namespace="other", color="green")
@@ -145,7 +146,8 @@ def test_a_route_with_a_policy_alone_on_a_listener() -> None:
         ((*WORLD, ON_BOTH, ON_ROUTES[0]), ROUTES[0]),
         ((*WORLD, ON_GATEWAY, ON_LISTENER, ON_ROUTES[0]), ON_LISTENER),
         ((*WORLD, ON_GATEWAY, build.policy("g2", build.target("g", "Gateway"))), ON_GATEWAY),
-        ((*WORLD, ON_GATEWAY, build.gateway("other"), build.policy("o", build.target("other", "Gateway"))), ROUTES[0]),
+        ((*WORLD, ON_GATEWAY, build.gateway("other"), ON_OTHER_GATEWAY), ROUTES[0]),
+        ((*WORLD, ON_GATEWAY, ON_ROUTES[0], build.gateway("other"), ON_OTHER_GATEWAY), ROUTES[0]),
         ((*WORLD, ON_GATEWAY, *ON_ROUTES[1:4], build.policy("s", build.target("s1", "Service", group=""))), ROUTES[0]),
     ],
 )
