@@ -9,10 +9,11 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
-from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.states import cascade
 from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.topology import Topology
 from tests import build, differences
 from tests.differences import attachments, between, concerned, parents, ref, told, words
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import Json, Resource
+    from kubectl_policy.topology import Path
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
@@ -340,6 +342,22 @@ def test_no_path_is_looked_at_twice() -> None:
     comparison = compared([*rest, *both], [*rest, both[-1]], INHERITED, complete=True)
     assert comparison.shares_topology
     assert paths(comparison) == [("default/g/http/r/rule[0]/far/ghost", True, True)]
+
+
+def test_no_path_is_looked_for_below_a_route_that_nothing_leads_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever a policy stands on it, no traffic runs there."""
+    looked_for: list[tuple[Topology, NodeRef]] = []
+    through = Topology.paths_through
+
+    def noted(topology: Topology, node: NodeRef) -> tuple[Path, ...]:
+        looked_for.append((topology, node))
+        return through(topology, node)
+
+    monkeypatch.setattr(Topology, "paths_through", noted)
+    analysis = analyze(build.snapshot(*WORLD, color(target=TO_R, a=1)), profiles=[INHERITED])
+    comparison = what_if(analysis, deleted=[GATEWAY.ref])
+    assert paths(comparison) == [("default/g/http/r/rule[0]/s/8080", True, False)]
+    assert looked_for == [(comparison.before.topology, NodeRef(ROUTE_R.ref))]
 
 
 def test_a_definition_says_that_a_kind_is_no_policy_kind() -> None:

@@ -246,7 +246,7 @@ class StateComparison:
         There it has a path of its own, on which traffic neither ends nor begins.
         """
         obj = path[-1].object
-        own = {obj, ObjectRef(NAMESPACE, "", obj.namespace)}
+        own = (obj, ObjectRef(NAMESPACE, "", obj.namespace))
         return (
             all(node.object in own for node in path)
             and self.before.topology.relations.has_ports(obj.group_kind)
@@ -260,8 +260,13 @@ class StateComparison:
         return next(policies, None) or analysis.registry.known(kind)
 
     def _paths(self, analysis: Analysis, kind: GroupKind, nodes: Sequence[NodeRef]) -> tuple[Path, ...]:
-        profile = self.profile_in(analysis, kind)
-        there = [node for node in nodes if may_exist(analysis, node)]
+        profile, is_unattached = self.profile_in(analysis, kind), analysis.topology.relations.is_unattached
+        # All paths through a route that is attached to nothing begin there.
+        there = [
+            node
+            for node in nodes
+            if may_exist(analysis, node) and not (node.object.group_kind in ROUTES and is_unattached(node.object))
+        ]
         paths = paths_by_way_of(there, profile, analysis.topology)
         missing = list(_to_what_is_missing(there, profile, analysis))
         if missing:

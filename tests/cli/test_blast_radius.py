@@ -10,8 +10,10 @@ import pytest
 import yaml
 
 from kubectl_policy.render.changes import DIFF
+from kubectl_policy.sources import Lines
 
 if TYPE_CHECKING:
+    from kubectl_policy.model.fields import FieldPath
     from tests.cli.conftest import Command
 
 BAKERY: Final = Path(__file__).parents[2] / "fixtures" / "bakery"
@@ -41,6 +43,16 @@ def test_an_object_that_is_not_there_has_no_answer(command: Command) -> None:
     code, out, err = command("blast-radius", "retrypolicy/nowhere", "-n", "baker", "--offline", BAKERY)
     assert (code, out) == (3, "")
     assert 'retrypolicy "nowhere" not found in namespace baker' in err
+
+
+def test_lines_of_values_are_looked_up_for_documents_alone(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other form shows them."""
+    asked: list[FieldPath] = []
+    monkeypatch.setattr(Lines, "locate", lambda _, __, field, *___: asked.append(field))
+    assert command(*RETRIES).code == 0
+    assert not asked
+    assert command(*RETRIES, "-o", "json").code == 0
+    assert asked
 
 
 @pytest.mark.parametrize("output", OUTPUTS)

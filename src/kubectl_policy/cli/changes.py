@@ -11,6 +11,7 @@ from kubectl_policy.cli.words import split_object, type_and_name
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import replace
 from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
+from kubectl_policy.render.output.formats import format_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.questions.changes.diff import StateDiff
 
 _EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
 _DELETE_EXAMPLE = "for example: --delete retrypolicy/own"
@@ -66,11 +68,10 @@ def diff(
         raise UsageError("two states are compared as they are", "leave out --offline, -f, --delete and --retarget")
     if (states and len(states) != 2) or not (states or changes):  # noqa: PLR2004 (a pair)
         raise UsageError("diff takes two states, or the input and what is to be changed in it", _EXAMPLE)
-    from kubectl_policy.questions.changes.diff import at_lines
     from kubectl_policy.questions.changes.diff import diff as ask
 
     comparison = _two_states(call, states) if states else _what_if(call, filename, delete, retarget)
-    difference = at_lines(ask(comparison), call.lines.locate)
+    difference = _at_lines(ask(comparison), call)
     problems = (*difference.problems.introduced, *difference.problems.fixed)
     # What is wrong with reading the input is the same after changes to it.
     read = (comparison.before, comparison.after) if states else (comparison.after,)
@@ -112,18 +113,24 @@ def blast_radius(
     analysis = call.read()
     from kubectl_policy.cli.config import owner_key
     from kubectl_policy.questions.changes.blast_radius import blast_radius as ask
-    from kubectl_policy.questions.changes.diff import at_lines
     from kubectl_policy.questions.shared.selection import find
 
     answer = ask(analysis, find(analysis, type_name, name, call.namespace), owner or owner_key())
     reach = answer.reach and replace(
         answer.reach, reasons=at_fields(answer.reach.reasons, or_above=True, lines=call.lines)
     )
-    answer = replace(answer, difference=at_lines(answer.difference, call.lines.locate), reach=reach)
+    answer = replace(answer, difference=_at_lines(answer.difference, call), reach=reach)
     unseen = answer.difference.unseen
     call.show(BLAST_RADIUS, answer, analysis, unseen=unseen, everything=show_all)
     mention_namespaces(analysis, [answer.subject])
     return ending(differs=exit_code and bool(answer.changes), incomplete=bool(unseen) and not allow_incomplete)
+
+
+def _at_lines(difference: "StateDiff", call: Call) -> "StateDiff":
+    """The same with the lines of effective values, which documents alone show."""
+    from kubectl_policy.questions.changes.diff import at_lines
+
+    return at_lines(difference, call.lines.locate) if format_of(call.output).part == "document" else difference
 
 
 def _two_states(call: Call, states: "Sequence[str]") -> "StateComparison":

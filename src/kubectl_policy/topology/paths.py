@@ -173,8 +173,7 @@ class Paths:
     def _straight_below(self, route: ObjectRef) -> list[tuple[Path, bool]] | None:
         """The ways on from a route to backends, and whether each stays in its namespace; None if one may go further."""
         relations, rest = self.relations, list[tuple[Path, bool]]()
-        for rule in [NodeRef(route, section) for section in relations.sections(route)]:
-            backends = relations.below_rule(rule)
+        for rule, backends in relations.below_rules(route).items():
             for backend in backends:
                 obj = backend.object
                 if obj.group_kind not in BACKENDS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -98,10 +99,12 @@ def refer(index: Index, reference: Mapping[str, Json], home: str, default: Group
     """
     # Every reference of every route is read here, and a path of one step is a key.
     group, name_of_kind, name = reference.get("group"), reference.get("kind"), reference.get("name")
-    kind = GroupKind(
+    named = GroupKind(
         group if isinstance(group, str) else default.group,
         name_of_kind if isinstance(name_of_kind, str) else default.kind,
     )
+    # Most are of the kind that is the default: they share one.
+    kind = default if named == default else named
     namespace = (text_at(reference, "namespace") or home) if index.namespaced(kind) else ""
     return ObjectRef(kind, namespace, name if isinstance(name, str) else "")
 
@@ -130,13 +133,20 @@ def parent_refs(index: Index, route: ObjectRef) -> tuple[ParentRef, ...]:
 
 def _parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[ParentRef]:
     for position, item in enumerate(items_at(raw, "spec.parentRefs")):
-        if text_at(item, "name"):
+        parent = refer(index, _mapping(item), route.namespace, GATEWAY)
+        if parent.name:
             yield ParentRef(
                 position=position,
-                object=refer(index, _mapping(item), route.namespace, GATEWAY),
+                object=_shared(parent),
                 section=text_at(item, "sectionName"),
                 port=port_at(item, "port"),
             )
+
+
+# One for all routes: many have the same parent.
+@lru_cache(256)
+def _shared(parent: ObjectRef) -> ObjectRef:
+    return parent
 
 
 def hostnames_of(index: Index, route: ObjectRef) -> tuple[str, ...]:
@@ -182,8 +192,10 @@ def _backends_in(where: str, rule: Json) -> Iterator[tuple[str, Json, bool]]:
         field = f"{where}.backendRefs[{position}]"
         if text_at(item, "name") or text_at(item, "kind") == HTTP_ROUTE.kind:
             yield field, item, True
-        yield from _backends_of_filters(field, item)
-    yield from _backends_of_filters(where, rule)
+        if items_at(item, "filters"):
+            yield from _backends_of_filters(field, item)
+    if items_at(rule, "filters"):
+        yield from _backends_of_filters(where, rule)
 
 
 def _backends_of_filters(where: str, holder: Json) -> Iterator[tuple[str, Json, bool]]:

@@ -299,12 +299,18 @@ class Relations:
         """Where the rule of a route sends requests, as far as its references are permitted; in their order."""
         route = rule.object
         if route not in self._below_rules:
-            rules = [NodeRef(route, section) for section in self.sections(route)]
-            below: dict[NodeRef, dict[NodeRef, None]] = {each: {} for each in rules}
-            for backend in self.backends(route):
-                below[rules[backend.ref.rule]].update(dict.fromkeys(backend.nodes))
-            self._below_rules[route] = below
+            self._below_rules[route] = self.below_rules(route)
         return self._below_rules[route].get(rule, {})
+
+    def below_rules(self, route: ObjectRef) -> Mapping[NodeRef, Mapping[NodeRef, None]]:
+        """The same for each rule of a route, in their order; worked out anew, for who asks only once."""
+        rules = [NodeRef(route, section) for section in self.sections(route)]
+        below: dict[NodeRef, dict[NodeRef, None]] = {each: {} for each in rules}
+        for backend in self.backends(route):
+            nodes = below[rules[backend.ref.rule]]
+            for node in backend.nodes:
+                nodes[node] = None
+        return below
 
     def routes_naming(self, parent: ObjectRef) -> tuple[ObjectRef, ...]:
         """The routes with a parentRef to an object, whether or not they attach; sorted."""

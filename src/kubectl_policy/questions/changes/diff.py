@@ -199,14 +199,15 @@ def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]
     states, changed, around = (comparison.before, comparison.after), comparison.changed, comparison.surroundings
     # A definition decides on the shape of all objects of its kind.
     redefined = any(ref.group_kind == CRD for ref in changed)
-    every = {*changed}
+    # In order: neighbours were read one after the other, and are found again sooner.
+    every = dict.fromkeys(changed)
     if comparison.shares_topology:
-        every.update(concerned)
+        every |= dict.fromkeys(concerned)
     elif around:
-        every.update(concerned, around.routes, around.policies)
+        every |= dict.fromkeys((*concerned, *around.routes, *around.policies))
     else:
         kinds = {kind for state in states for kind in state.index.group_kinds if redefined or state.has_relations(kind)}
-        every.update(ref for state in states for kind in kinds for ref in state.index.world.names_of(kind))
+        every |= dict.fromkeys(ref for kind in kinds for state in states for ref in state.index.world.names_of(kind))
     whole = every if redefined else changed
     old, new = (_problems(state, every, whole) for state in states)
     return ProblemChanges(

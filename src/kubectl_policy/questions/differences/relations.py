@@ -106,7 +106,7 @@ def parent_changes(comparison: StateComparison) -> tuple[ParentChange, ...]:
     routes: Collection[ObjectRef] = (
         around.routes
         if around
-        else {route for state in states for kind in ROUTES for route in state.index.world.names_of(kind)}
+        else dict.fromkeys(route for state in states for kind in ROUTES for route in state.index.world.names_of(kind))
     )
     return tuple(change for route in sorted(routes) for change in _parents_of(comparison, route))
 

@@ -180,8 +180,11 @@ class Serving:
 
     def _answers_itself(self, raw: Json, named: Collection[_Named]) -> bool:
         """Whether requests to a rule are answered before they get to its backends, or may be: by what is not known."""
-        types = [text_at(each, "type") for each in items_at(raw, "filters")]
-        return bool(types) and (
+        filters = items_at(raw, "filters")
+        if not filters:
+            return False
+        types = [text_at(each, "type") for each in filters]
+        return (
             "RequestRedirect" in types
             or types.count("ExtensionRef") > len(named)
             or any(

@@ -13,7 +13,7 @@ from kubectl_policy.questions.differences.serving import Serving
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, hostnames_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import GroupKind
@@ -154,7 +154,8 @@ def _routes_that_may_differ(comparison: StateComparison, failing: Collection[Obj
     if comparison.surroundings:
         return sorted(comparison.surroundings.routes.union(failing))
     worlds = (before.index.world, after.index.world)
-    every = sorted({route for world in worlds for kind in ROUTES for route in world.names_of(kind)})
+    # They come nearly in their order, which a set would lose.
+    every = sorted(dict.fromkeys(route for world in worlds for kind in ROUTES for route in world.names_of(kind)))
     if any(ref.group_kind not in _LOOKED_UP for ref in (*comparison.changed, *comparison.gone)):
         return every
     old, new = before.topology, after.topology
@@ -213,11 +214,11 @@ class _OneWay:
                 there = self._lacking.places(route)
                 failing = tuple(self._failing(route, rules)) if there else ()
                 loses_all = not there or _is_all(failing, rules)
-                found = self._traffic(route, places, failing, loses_all=loses_all)
+                found = self._traffic(route, places, there, failing, loses_all=loses_all)
                 if found:
                     (every if loses_all else some).append(found)
         concerned = (*every, *some)
-        answered = self._still_answered() if self._names else ()
+        answered = self._still_answered({each.route for each in every if not each.kept}) if self._names else ()
         still = {name for each in answered for name in each.hostnames}
         return TrafficOneWay(
             all=tuple(every),
@@ -229,11 +230,16 @@ class _OneWay:
         )
 
     def _traffic(
-        self, route: ObjectRef, places: Collection[NodeRef], failing: tuple[FailingRule, ...], *, loses_all: bool
+        self,
+        route: ObjectRef,
+        places: Collection[NodeRef],
+        there: Mapping[NodeRef, bool],
+        failing: tuple[FailingRule, ...],
+        *,
+        loses_all: bool,
     ) -> RouteTraffic | None:
-        """What of a route's traffic is lacking; None if nothing is."""
+        """What of a route's traffic is lacking, of which there is some at `places`; None if nothing is."""
         having, lacking = self._having, self._lacking
-        there = lacking.places(route)
         names = [(place, name) for place in places for name in having.hostnames(place, route)]
         if there:
             lost = tuple(place for place in places if not (place in there or NodeRef(place.object) in there))
@@ -288,14 +294,15 @@ class _OneWay:
                     message=other.invalid or (broken[0].message if broken else ""),
                 )
 
-    def _still_answered(self) -> tuple[StillAnswered, ...]:
-        """Who takes the requests for the hostnames that routes lose at Gateways.
+    def _still_answered(self, without: Collection[ObjectRef]) -> tuple[StillAnswered, ...]:
+        """Who takes the requests for the hostnames that routes lose at Gateways; `without` those that take none at all.
 
         At the same Gateway, or at another one where a route names the hostname; of several names the nearest counts.
         """
         serving: dict[tuple[ObjectRef, str], set[ObjectRef]] = {}
-        wanted = {wider for _, name in self._names for wider in _wider(name)}
-        for route in self._perhaps_answering():
+        perhaps = [route for route in self._perhaps_answering() if route not in without]
+        wanted = {wider for _, name in (self._names if perhaps else ()) for wider in _wider(name)}
+        for route in perhaps:
             own = hostnames_of(self._lacking.analysis.index, route)
             is_meant = not (own and wanted.isdisjoint(own)) or any(name.startswith("*.") for name in own)
             places = list(self._lacking.places(route)) if is_meant else []
