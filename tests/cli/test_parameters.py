@@ -96,6 +96,7 @@ def test_what_is_plain_means_the_same(line: tuple[str, list[str]]) -> None:
         (["-n", "a", "--namespace", "-b"], {"namespace": "-b"}),
         (["-napp", "-n=app"], {"namespace": "=app"}),
         (["-o", "json", "--color", "never"], {"output": "json", "color": "never"}),
+        (["--namespace", "--offline"], {"namespace": "--offline"}),
     ],
 )
 def test_what_is_plain(words: list[str], expected: dict[str, object]) -> None:
@@ -125,6 +126,25 @@ def test_what_is_not_plain(words: list[str]) -> None:
     assert read_plain(command_named("describe").parameters, words) is None
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["policies", "-An", "app"], {"all_namespaces": True, "namespace": "app"}),
+        (["policies", "-Aoyaml"], {"all_namespaces": True, "output": "yaml"}),
+        (["policies", "-AA"], {"all_namespaces": True}),
+        (["policies", "-Ax"], None),
+        (["policies", "-An"], None),
+    ],
+)
+def test_short_options_in_one_word(words: list[str], expected: dict[str, object] | None) -> None:
+    """Those that take no value, and behind them one that does."""
+    read = read_plain(command_named("get").parameters, words)
+    assert (read is None) == (expected is None)
+    if expected is not None:
+        assert read == by_typer_given("get", words)
+        assert {**(read or {}), **expected} == read
+
+
 def test_numbers_are_left_to_typer() -> None:
     """Which knows what they may be."""
     parameters = command_named("history").parameters
@@ -137,9 +157,12 @@ def test_numbers_are_left_to_typer() -> None:
 
 
 def test_options_stay_options_behind_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where `getopt` is told that they are none."""
+    """Also where other programs are told that they are none."""
     monkeypatch.setenv("POSIXLY_CORRECT", "1")
-    assert read_plain(command_named("describe").parameters, ["httproute/r", "-n", "app"]) is None
+    words = ["httproute/r", "-n", "app"]
+    read = read_plain(command_named("describe").parameters, words)
+    assert read == by_typer_given("describe", words)
+    assert (read or {})["namespace"] == "app"
 
 
 @pytest.mark.parametrize("columns", ["80", "100"])
