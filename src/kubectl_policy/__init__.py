@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.selection import Selection
     from kubectl_policy.questions.status.report import StatusReport, status
     from kubectl_policy.questions.why_not.why_not import WhyNot, why_not
-    from kubectl_policy.resolution import EffectivePolicy, Enforcement, Fate, Leaf, Source, leaves, plain
+    from kubectl_policy.resolution import EffectivePolicy, Fate, Leaf, Source, leaves, plain
+    from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.sources import InputOptions, load_manifests, load_state
     from kubectl_policy.topology import Implementation, Path, Topology
 
@@ -104,7 +105,8 @@ _HOMES = {
     "questions.shared.selection": ("Selection",),
     "questions.status.report": ("StatusReport", "status"),
     "questions.why_not.why_not": ("WhyNot", "why_not"),
-    "resolution": ("EffectivePolicy", "Enforcement", "Fate", "Leaf", "Source", "leaves", "plain"),
+    "resolution": ("EffectivePolicy", "Fate", "Leaf", "Source", "leaves", "plain"),
+    "resolution.enforcement": ("Enforcement",),
     "sources": ("InputOptions", "load_manifests", "load_state"),
     "topology": ("Path", "Implementation", "Topology"),
 }

@@ -20,17 +20,8 @@ from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.profiles.needs import with_those_through
-from kubectl_policy.resolution import (
-    Contention,
-    EffectivePolicy,
-    Enforcement,
-    Enforcements,
-    Resolver,
-    reach,
-    takes_effect_below,
-)
+from kubectl_policy.resolution import EffectivePolicy, Resolver, reach, takes_effect_below
 from kubectl_policy.topology import Implementation, Path, Topology
-from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.references import WITH_LISTENERS
 from kubectl_policy.validation import new_evaluator
 
@@ -39,6 +30,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.attachment.needs import RequiredReference
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Resource, Snapshot
+    from kubectl_policy.resolution.enforcement import Contention, Enforcement, Enforcements
     from kubectl_policy.validation.expressions import Evaluator
 
 # So many names are told where one is not there.
@@ -289,6 +281,8 @@ class Analysis:
         return Referrers(self.index, WITH_LISTENERS, self._certificates_of)
 
     def _certificates_of(self, owner: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
+        from kubectl_policy.topology.gateway.certificates import certificate_refs  # noqa: PLC0415 (few answers need it)
+
         gateways = self.topology.gateways
         for listener in gateways.listeners(owner):
             yield from ((ref.target, owner) for ref in certificate_refs(gateways, listener))
@@ -328,10 +322,13 @@ class Analysis:
 
     def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:
         """What a policy's targets share with others although they must not; see `PolicyKindProfile`."""
-        return self._enforcements.contentions(policy)
+        profile = self.registry.known(policy.group_kind)
+        return self._enforcements.contentions(policy) if profile.exclusive_field else ()
 
     @cached_property
     def _enforcements(self) -> Enforcements:
+        from kubectl_policy.resolution.enforcement import Enforcements  # noqa: PLC0415 (few answers need it)
+
         return Enforcements(self.topology, self.registry, self.attachments, self.resolver)
 
     @cached_property
@@ -364,7 +361,7 @@ class Analysis:
 
     @cached_property
     def _problems(self) -> Problems:
-        return Problems(self.topology, self.registry, self.attachments, self._enforcements, self._parts.evaluator)
+        return Problems(self.topology, self.registry, self.attachments, self.contentions, self._parts.evaluator)
 
     @cached_property
     def _read_problems(self) -> dict[ObjectRef, list[Diagnostic]]:

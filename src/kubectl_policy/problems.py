@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource, Severity
     from kubectl_policy.profiles import PolicyKindProfile, Registry
-    from kubectl_policy.resolution import Enforcements
+    from kubectl_policy.resolution.enforcement import Contention
     from kubectl_policy.topology import Path, Topology
     from kubectl_policy.validation.expressions import Evaluator
 
@@ -47,14 +47,14 @@ class Problems:
         topology: Topology,
         registry: Registry,
         attachments: Mapping[ObjectRef, tuple[Attachment, ...]],
-        enforcements: Enforcements,
+        contentions: Callable[[ObjectRef], tuple[Contention, ...]],
         evaluator: Callable[[], Evaluator],
     ) -> None:
-        """Remember where to look; `attachments` are those of each policy."""
+        """Remember where to look; `attachments` and `contentions` are those of each policy."""
         self._topology = topology
         self._registry = registry
         self._attachments = attachments
-        self._enforcements = enforcements
+        self._contentions = contentions
         self._validation = Validation(topology.index, evaluator)
 
     def of(self, resource: Resource) -> Iterator[Diagnostic]:
@@ -197,7 +197,7 @@ class Problems:
 
     def _contended(self, policy: Resource) -> Iterator[Diagnostic]:
         profile = self._registry.known(policy.ref.group_kind)
-        for contention in self._enforcements.contentions(policy.ref):
+        for contention in self._contentions(policy.ref):
             holder = self._topology.index.get(contention.holder)
             undated = holder and order_unknown((holder, policy), profile)
             guess = ", by name because creationTimestamp is missing" if undated else ""

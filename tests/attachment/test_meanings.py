@@ -6,8 +6,7 @@ from typing import get_args
 
 from kubectl_policy.attachment import MEANINGS, State
 from kubectl_policy.profiles.controllers import Event
-from kubectl_policy.resolution import ENFORCEMENT
-from kubectl_policy.resolution.enforcement import EnforcementState
+from kubectl_policy.resolution.enforcement import ENFORCEMENT, EnforcementState
 
 
 def test_every_state_has_a_row() -> None:

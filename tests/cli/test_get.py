@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from kubectl_policy.render.listing import LISTING
-from kubectl_policy.resolution import ENFORCEMENT
+from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from tests.cli.conftest import MANIFESTS
 
 if TYPE_CHECKING:

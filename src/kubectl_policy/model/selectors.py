@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from kubectl_policy.errors import UsageError
@@ -62,22 +61,20 @@ def _verdicts(selector: Mapping[str, Json], labels: Mapping[str, str]) -> Iterat
         yield _holds(requirement, labels)
 
 
-class _Undecided(Enum):
+class _Undecided:
     """A label that may be there or not, as its key, or that of another one, is to be filled in."""
-
-    LABEL = "undecided"
 
 
 def _value_of(key: str, labels: Mapping[str, str]) -> str | _Undecided | None:
     if key in labels:
         return labels[key]
-    return _Undecided.LABEL if any(may_be_label(key, other) for other in labels) else None
+    return _Undecided() if any(may_be_label(key, other) for other in labels) else None
 
 
 def _is_in(found: str | _Undecided | None, wanted: Sequence[str]) -> bool | None:
     if found is None:
         return False
-    if found is _Undecided.LABEL:
+    if isinstance(found, _Undecided):
         return None if wanted else False
     if found in wanted:
         return True
@@ -92,9 +89,9 @@ def _holds(requirement: Mapping[str, Json], labels: Mapping[str, str]) -> bool |
         case "NotIn":
             return _negated(_is_in(found, values))
         case "Exists":
-            return None if found is _Undecided.LABEL else found is not None
+            return None if isinstance(found, _Undecided) else found is not None
         case "DoesNotExist":
-            return None if found is _Undecided.LABEL else found is None
+            return None if isinstance(found, _Undecided) else found is None
         case other:
             return None if is_unfilled(other) else False
 

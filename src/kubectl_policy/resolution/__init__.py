@@ -1,8 +1,7 @@
-"""Merge strategies, precedence, effective policies and enforcement."""
+"""Merge strategies, precedence, effective policies and, in a module of its own that few answers need, enforcement."""
 
 from kubectl_policy.resolution.contributions import Contribution
 from kubectl_policy.resolution.effective import EffectivePolicy, Fate, Resolution
-from kubectl_policy.resolution.enforcement import ENFORCEMENT, Contention, Enforcement, Enforcements, standing
 from kubectl_policy.resolution.merging import ScopeOutcome
 from kubectl_policy.resolution.precedence import Refusal, order_unknown, same_level_of
 from kubectl_policy.resolution.reach import CARRY_NOTHING, paths_by_way_of, reach, takes_effect_below
@@ -11,12 +10,8 @@ from kubectl_policy.resolution.traced import Leaf, Source, Traced, field_name, l
 
 __all__ = [
     "CARRY_NOTHING",
-    "ENFORCEMENT",
-    "Contention",
     "Contribution",
     "EffectivePolicy",
-    "Enforcement",
-    "Enforcements",
     "Fate",
     "Leaf",
     "Refusal",
@@ -32,6 +27,5 @@ __all__ = [
     "plain",
     "reach",
     "same_level_of",
-    "standing",
     "takes_effect_below",
 ]

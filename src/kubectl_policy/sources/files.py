@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import errno
-import fnmatch
 import os
 import stat
 import sys
@@ -248,6 +247,8 @@ def _children(folder: Path, part: str) -> list[Path]:
     if not has_wildcards(part):
         os.lstat(f"{folder}/{part}")
         return [folder / part]
+    import fnmatch  # noqa: PLC0415 (few paths are patterns)
+
     inside = [entry for entry in sorted(folder.iterdir()) if not _hidden(entry) or part.startswith(".")]
     return [entry for entry in inside if fnmatch.fnmatchcase(entry.name, part)]
 

@@ -19,7 +19,6 @@ from kubectl_policy.model.kinds import (
     problem_of_definition,
 )
 from kubectl_policy.model.values import replace
-from kubectl_policy.sources.duplicates import one_of_each
 from kubectl_policy.sources.exclusion import Exclusions
 from kubectl_policy.sources.files import STDIN, Files, find_files, has_wildcards, read_stdin, read_text
 from kubectl_policy.sources.options import InputOptions, Progress
@@ -240,6 +239,23 @@ def _resources(
         first = found.setdefault(ref, resource)
         if first is not resource:
             repeated.setdefault(ref, [first]).append(resource)
+    if repeated:
+        found.update({each.ref: each for each in _chosen(repeated, reading, around, arguments)})
+    if reading.are_all_read:
+        return tuple(cast("dict[ObjectRef, Resource]", found).values())
+    from kubectl_policy.sources.stored import StoredWorld  # noqa: PLC0415 (few inputs need it)
+
+    return StoredWorld(found, default, reading.made)
+
+
+def _chosen(
+    repeated: Mapping[ObjectRef, Sequence[Resource | ShapedDocument]],
+    reading: Reading,
+    around: TreeInput | None,
+    arguments: Mapping[str, int],
+) -> Iterable[Resource]:
+    """The one that counts of several objects of each name; what is wrong with the others is noted."""
+    from kubectl_policy.sources.duplicates import one_of_each  # noqa: PLC0415 (few inputs need it)
 
     def folder_of(resource: Resource) -> str:
         folder = around.folders.get(resource) if around else None
@@ -259,12 +275,7 @@ def _resources(
     chosen, diagnostics, gaps = one_of_each(several, folder_of, clusters_of, argument_of)
     reading.diagnostics += diagnostics
     reading.gaps += gaps
-    found.update({each.ref: each for each in chosen})
-    if reading.are_all_read:
-        return tuple(cast("dict[ObjectRef, Resource]", found).values())
-    from kubectl_policy.sources.stored import StoredWorld  # noqa: PLC0415 (few inputs need it)
-
-    return StoredWorld(found, default, reading.made)
+    return chosen
 
 
 def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:

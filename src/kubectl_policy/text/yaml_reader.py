@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import yaml
@@ -26,13 +25,14 @@ MAX_REPEATED: Final = 100_000
 MAX_REPEATED_CHARACTERS: Final = 100 * MAX_REPEATED
 
 
-class _Merge(Enum):
-    KEY = MERGE_KEY
+class _Merge:
+    """The key under which stands what a mapping takes over from others."""
 
 
 _Container: TypeAlias = "dict[str, Json] | list[Json]"
 _Key: TypeAlias = "str | _Merge | None"
 
+_MERGE: Final = _Merge()
 _STANDARD: Final = "tag:yaml.org,2002:"
 _MERGE_TAG: Final = _STANDARD + "merge"
 _BINARY_TAG: Final = _STANDARD + "binary"
@@ -153,7 +153,7 @@ class _Builder:
         elif self._key is None:
             key = self._keys[text] if plain else printable(text)
             self._key = self._unusual_key(event, text) if key is None else key
-        elif self._key is _Merge.KEY:
+        elif isinstance(self._key, _Merge):
             self._merge(event, container, text)
         else:
             if self._key in container:
@@ -168,7 +168,7 @@ class _Builder:
             self._anchors[event.anchor] = value
         is_key = self._key is None and isinstance(self._container, dict)
         if is_key and event.value == MERGE_KEY and (event.implicit[0] or event.tag == _MERGE_TAG):
-            self._key = _Merge.KEY
+            self._key = _MERGE
         else:
             self._put(event, value)
 
@@ -257,7 +257,7 @@ class _Builder:
 
     def _unusual_key(self, event: yaml.Event, text: str) -> _Merge:
         if text == MERGE_KEY:
-            return _Merge.KEY
+            return _MERGE
         raise self._error(event, self._keys.refusal)
 
     def _add(self, event: yaml.Event, value: Json) -> None:

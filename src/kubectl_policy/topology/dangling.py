@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.unknown import is_open
-from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import (
     GATEWAY,
@@ -76,6 +75,8 @@ def _of_parameters(relations: Relations, holder: Resource) -> Iterator[Diagnosti
 
 def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]:
     """The certificates that are known to be broken; one that was not read takes nothing from an answer."""
+    from kubectl_policy.topology.gateway.certificates import certificate_refs  # noqa: PLC0415 (most objects are routes)
+
     for listener in relations.gateways.listeners(owner.ref):
         for ref in certificate_refs(relations.gateways, listener):
             if ref.problem and not ref.problem.certain and is_open(ref.target):

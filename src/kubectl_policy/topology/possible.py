@@ -19,7 +19,6 @@ from kubectl_policy.model.unknown import (
     may_equal,
 )
 from kubectl_policy.model.values import value
-from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.references import (
     GATEWAY,
     HIERARCHY,
@@ -216,6 +215,8 @@ class PossibleRelations:
         """What decides whether a Gateway, or a listener, is ignored, where controllers ignore what is invalid."""
         gateways = self._relations.gateways
         if gateways.profile_of(gateways.gateway_of(ref)).ignores_invalid:
+            from kubectl_policy.topology.gateway.certificates import certificate_refs  # noqa: PLC0415 (few ignore it)
+
             for listener in gateways.listeners(ref):
                 for certificate in certificate_refs(gateways, listener):
                     if self._meant(certificate.target, ()) or is_open(certificate.target):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment, Call, SettingsReference
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.resolution import Enforcement
+    from kubectl_policy.resolution.enforcement import Enforcement
 
 
 @value()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.comparison import may_exist
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.resolution import reach, standing
+from kubectl_policy.resolution import reach
+from kubectl_policy.resolution.enforcement import standing
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.unseen.things import Unseen
-    from kubectl_policy.resolution import Enforcement
+    from kubectl_policy.resolution.enforcement import Enforcement
 
 
 @value()

@@ -9,7 +9,7 @@ from kubectl_policy.attachment.validity import gateways_of, not_enabled
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.resolution import ENFORCEMENT, leaves, reach
+from kubectl_policy.resolution import leaves, reach
 from kubectl_policy.topology.parameters import enabled_on
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
@@ -202,6 +202,8 @@ class _Report:
         status = self.profile.status
         ways = status.conditions.get("accepted", ())
         accepted = ways[0] if ways else None
+        from kubectl_policy.resolution.enforcement import ENFORCEMENT  # noqa: PLC0415 (see the class)
+
         places = [
             place
             for place, conditions in self.conditions.items()

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Role
-    from kubectl_policy.resolution import EffectivePolicy, Enforcement, Resolution
+    from kubectl_policy.resolution import EffectivePolicy, Resolution
+    from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 
 # Namespace, object, section: the path of a section to which nothing leads from above.

@@ -10,7 +10,8 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.shared.beaten import lost_to_others
 from kubectl_policy.questions.shared.reasons import Reason, in_causal_order, named
 from kubectl_policy.questions.shared.unattached import failed, no_reference, not_sent, refused
-from kubectl_policy.resolution import ENFORCEMENT, paths_by_way_of
+from kubectl_policy.resolution import paths_by_way_of
+from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.controllers import controlled
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES

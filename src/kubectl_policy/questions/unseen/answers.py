@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.questions.unseen.things import Unseen
-    from kubectl_policy.resolution import Enforcement
+    from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 
 

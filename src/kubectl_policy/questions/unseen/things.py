@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource
-    from kubectl_policy.resolution import Enforcement
+    from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 
 _BELOW_LISTENERS: Final = frozenset({*ROUTES, *WITH_PORTS})

@@ -40,7 +40,7 @@ from kubectl_policy.render.output.parts import (
     numbered,
     numbers_field,
 )
-from kubectl_policy.resolution import Enforcement
+from kubectl_policy.resolution.enforcement import Enforcement
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.differences.effects import ChangedObject

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.differences.effects import SCOPED, SORTS
-from kubectl_policy.resolution import ENFORCEMENT
+from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.paths import first_route
 from kubectl_policy.topology.references import ROUTES
 

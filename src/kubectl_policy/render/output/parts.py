@@ -13,7 +13,8 @@ from kubectl_policy.questions.shared.reasons import Reason
 from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
 from kubectl_policy.questions.unseen.things import Unseen
 from kubectl_policy.render.output.documents import Field, shape
-from kubectl_policy.resolution import Enforcement, Source
+from kubectl_policy.resolution import Source
+from kubectl_policy.resolution.enforcement import Enforcement
 from kubectl_policy.resolution.merging import Doubt
 
 if TYPE_CHECKING:

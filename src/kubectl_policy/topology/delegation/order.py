@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -31,6 +30,10 @@ class Order:
 def order(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], is_entered: Callable[[ObjectRef], bool]) -> Order:
     """Follow requests from the routes that they reach first (`is_entered`), then from those that none reaches."""
     circles: dict[Place, tuple[ObjectRef, ...]] = {}
+    if not refs:
+        return Order((), circles)
+    from graphlib import CycleError  # noqa: PLC0415 (few routes delegate to others)
+
     try:
         routes = _sorted(refs, circles)
     except CycleError:
@@ -42,6 +45,8 @@ def order(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], is_entered: Calla
 
 
 def _sorted(refs: Mapping[ObjectRef, tuple[DelegatingRef, ...]], circles: Collection[Place]) -> tuple[ObjectRef, ...]:
+    from graphlib import TopologicalSorter  # noqa: PLC0415 (see `order`)
+
     sorter: TopologicalSorter[ObjectRef] = TopologicalSorter()
     for route, route_refs in refs.items():
         sorter.add(route)
