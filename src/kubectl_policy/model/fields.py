@@ -27,7 +27,6 @@ class Every(Enum):
 
 Step: TypeAlias = "str | int | Every"
 
-_PLAIN_KEY: Final = pattern(r"[\w-]+")
 # Without these, there is nothing but names and points between them.
 _BESIDE_NAMES: Final = frozenset("[]*")
 _STEP: Final = pattern(
@@ -132,7 +131,9 @@ def _written(step: Step) -> str:
         return f"[{step}]"
     if isinstance(step, Every):
         return step.value if step is Every.ITEM else f".{step.value}"
-    return f".{step}" if _PLAIN_KEY.fullmatch(step) else f'["{step}"]'
+    # Letters, digits, underscores and hyphens, of which one at least is there.
+    is_plain = step.replace("_", "a").replace("-", "a").isalnum()
+    return f".{step}" if is_plain else f'["{step}"]'
 
 
 def _value_at(value: Json, steps: tuple[Step, ...]) -> Json:

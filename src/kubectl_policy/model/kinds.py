@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -76,8 +75,10 @@ _OF_KUBERNETES: Final = frozenset(
     }
 )
 # As validation of CustomResourceDefinitions has it: a label of RFC 1035 in any case, and a subdomain of RFC 1123.
-_KIND: Final = "[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_GROUP: Final = r"([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*)?"
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_IN_GROUPS: Final = frozenset(f"-0123456789{_LETTERS}")
+_IN_KINDS: Final = _IN_GROUPS | frozenset(_LETTERS.upper())
+_LONGEST_KIND: Final = 63
 
 
 @value()
@@ -173,9 +174,17 @@ BUILT_IN: Final = tuple(
 @lru_cache(maxsize=1_000)
 def impossible(group_kind: GroupKind) -> str:
     """Why there can be no such kind in any API, as words that follow "no API can have"; empty if there can be."""
-    if not re.fullmatch(_KIND, group_kind.kind):
-        return f"a kind like {group_kind.kind!r}"
-    return "" if re.fullmatch(_GROUP, group_kind.group) else f"a group like {group_kind.group!r}"
+    group, kind = group_kind
+    if not (_is_label(kind, _IN_KINDS) and kind[0].isalpha() and len(kind) <= _LONGEST_KIND):
+        return f"a kind like {kind!r}"
+    return (
+        "" if not group or all(_is_label(part, _IN_GROUPS) for part in group.split(".")) else f"a group like {group!r}"
+    )
+
+
+def _is_label(text: str, letters: frozenset[str]) -> bool:
+    """Whether a text is made of letters alone that are allowed, and a hyphen stands neither first nor last in it."""
+    return bool(text) and letters.issuperset(text) and text[0] != "-" and text[-1] != "-"
 
 
 def is_kubernetes_own(group_kind: GroupKind) -> bool:

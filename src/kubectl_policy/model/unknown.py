@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 # A subdomain of RFC 1123, as the API takes it for names (apimachinery, util/validation); sections and namespaces are
 # narrower, and what is wrong with them alone is no placeholder. Nor are capitals in a word, if they are not all there
 # is, or a star: no object has such a name, and nothing fills it in.
-_NAME: Final = pattern(r"[a-zA-Z0-9*]([-a-zA-Z0-9.*]*[a-zA-Z0-9*])?")
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+_IN_NAMES: Final = frozenset(f"-.*0123456789{_LETTERS}{_LETTERS.upper()}")
+_INSIDE_NAMES: Final = ("-", ".")
 # What fills something in writes its places in brackets; what stands around them is known.
 _PLACE: Final = pattern(r"\$?\{\{.*?\}\}|\$?\{[^{}]*\}|\$\([^()]*\)|<[^<>]*>|ENC\[[^\]]*(?:\]|\Z)")
 _OPENING: Final = frozenset("{(<[")
 # Or it is a word that cries out to be replaced; no word of the API is written like that.
 _CRY: Final = pattern(r"[A-Z0-9]+(_[A-Z0-9]+)+")
-# What a hostname may be made of; an asterisk out of its place is only a mistake.
-_HOSTNAME: Final = pattern(r"[-.*a-zA-Z0-9]*")
 _UNNAMED: Final = pattern(r"[a-z]+\[[0-9]+\]")
 # Longer ones are no names; nothing is known of what is around their places.
 _LONGEST: Final = 1_000
@@ -39,7 +39,12 @@ Port: TypeAlias = int | str
 @lru_cache(maxsize=100_000)
 def is_unknown(name: str) -> bool:
     """Whether a name, a namespace or the name of a section is none that the API could hold; an empty one is none."""
-    return bool(name) and (name.isupper() or not _NAME.fullmatch(name))
+    return bool(name) and (
+        name.isupper()
+        or name.startswith(_INSIDE_NAMES)
+        or name.endswith(_INSIDE_NAMES)
+        or not _IN_NAMES.issuperset(name)
+    )
 
 
 @lru_cache(maxsize=100_000)
@@ -51,7 +56,8 @@ def is_unfilled(text: str) -> bool:
 @lru_cache(maxsize=100_000)
 def is_unknown_hostname(name: str) -> bool:
     """Whether a hostname is none that the API could hold, as a placeholder is."""
-    return not _HOSTNAME.fullmatch(name)
+    # An asterisk out of its place is only a mistake.
+    return not _IN_NAMES.issuperset(name)
 
 
 @lru_cache(maxsize=100_000)

@@ -13,7 +13,7 @@ from kubectl_policy.model.snapshot import Problem
 from kubectl_policy.model.values import Declared, as_value, field, fields_of, replace, value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from dataclasses import KW_ONLY
 
     from kubectl_policy.model import Json
@@ -218,13 +218,18 @@ class Record(Shape):
         return self._of if isinstance(self._of, type) else self._of()
 
     @cached_property
-    def declarations(self) -> tuple[Declaration, ...]:
-        """Those of the class, in its order."""
+    def _named(self) -> Sequence[tuple[str, str, Declaration]]:
+        """The attribute of each declaration, and what files call it."""
         named = [(each.name, each) for each in self._given]
         if not named:
             fields = fields_of(self.meant).items()
             named = [(name, each.metadata["declared"]) for name, each in fields if each.metadata]
-        return tuple(replace(each, attribute=name, name=each.name or camel_case(name)) for name, each in named)
+        return [(attribute, each.name or camel_case(attribute), each) for attribute, each in named]
+
+    @cached_property
+    def declarations(self) -> tuple[Declaration, ...]:
+        """Those of the class, in its order."""
+        return tuple(replace(each, attribute=attribute, name=name) for attribute, name, each in self._named)
 
     @cached_property
     def fields(self) -> Mapping[str, Declaration]:
@@ -240,10 +245,11 @@ class Record(Shape):
 
     def values(self, plain: Mapping[str, Any]) -> dict[str, Any]:
         """The attributes of which a file says something."""
+        # To make the declarations takes longer than to read what most files say.
         return {
-            each.attribute: each.shape.read(plain if each.spread else plain[each.name])
-            for each in self.declarations
-            if each.spread or each.name in plain
+            attribute: each.shape.read(plain if each.spread else plain[name])
+            for attribute, name, each in self._named
+            if each.spread or name in plain
         }
 
     def write(self, meant: object) -> dict[str, Json]:

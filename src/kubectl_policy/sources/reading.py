@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, cast
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.fields import mapping_at, time_at
 from kubectl_policy.model.kinds import impossible
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.sources.files import ABOUT_OTHERS, reason_of
 from kubectl_policy.sources.outline import (
     NOTHING_KNOWN,
@@ -47,7 +46,7 @@ _CLIENT_SIDE_GROUPS: Final = frozenset(
     }
 )
 # What something else fills in, where a kind or a group should be.
-_PLACEHOLDER: Final = pattern(r"[{}$<>\[\]]")
+_IN_PLACEHOLDERS: Final = frozenset("{}$<>[]")
 _OF_UNKNOWN_KIND: Final = "an object of which the kind or its API is a placeholder: fill it in first"
 _ABOUT_OTHERS: Final = tuple(ABOUT_OTHERS)
 _KUBECONFIG: Final = GroupKind("", "Config")
@@ -239,7 +238,7 @@ class Reading:
         self._common[shape] = not (
             kind.group in _CLIENT_SIDE_GROUPS
             or kind == _KUBECONFIG
-            or _PLACEHOLDER.search(f"{shape.api_version} {kind.kind}")
+            or not _IN_PLACEHOLDERS.isdisjoint(f"{shape.api_version} {kind.kind}")
             or impossible(kind)
         )
         return self._common[shape]
@@ -263,9 +262,9 @@ class Reading:
         elif not typed:
             message = "an object needs both apiVersion and kind, as text: add what is missing, or leave the file out"
             self._warn("no-kind", message, origin)
-        elif _PLACEHOLDER.search(f"{group_kind.group or api_version} {kind}"):
+        elif not _IN_PLACEHOLDERS.isdisjoint(f"{group_kind.group or api_version} {kind}"):
             self._warn("unrendered-template", _OF_UNKNOWN_KIND, origin)
-            known_kind = "" if _PLACEHOLDER.search(group_kind.kind) else group_kind.kind
+            known_kind = group_kind.kind if _IN_PLACEHOLDERS.isdisjoint(group_kind.kind) else ""
             inside = namespace if isinstance(namespace, str) else ""
             known = Outline(kind=known_kind, namespace=inside, mentions=mentions_of(None, raw))
             self._miss(known, _OF_UNKNOWN_KIND, origin)

@@ -36,6 +36,7 @@ LITTLE_PATIENCE: Final = 3
 _MARKER: Final = "---\n"
 _CUT: Final = "\n---\n"
 
+_BEGINNING: Final = 64
 _JSON_START: Final = pattern(r"(?:---)?\s*(?=[\[{])")
 
 
@@ -109,7 +110,9 @@ class DocumentReader:
             yield Unread(problem=problem, text=text)
 
     def _read_either(self, text: str, line: int) -> Iterator[Document]:
-        start = _JSON_START.match(text)
+        # Most manifests are YAML, and to see that takes less than to compile a pattern.
+        begins = text[:_BEGINNING].removeprefix("---").lstrip()
+        start = _JSON_START.match(text) if not begins or begins[0] in "[{" else None
         if start:
             from kubectl_policy.text.json_reader import JsonReader  # noqa: PLC0415 (most manifests are YAML)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 import yaml
 
 from kubectl_policy.model import FieldPath, Problem
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.text import MAX_DEPTH, DocumentError
 
 if TYPE_CHECKING:
@@ -38,18 +36,32 @@ _ENDS: Final = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 
 Steps: TypeAlias = "tuple[str | int, ...]"
 
-_MARKER: Final = r"(?m)^---(?=[ \t\r\n]|\Z)"
-_COMMENT: Final = pattern(r"[ \t\r]*(?:#|$)")
+_MARKER: Final = "---"
+_MARKED_LINE: Final = f"\n{_MARKER}"
+_BEHIND_MARKER: Final = frozenset(["", " ", "\t", "\r", "\n"])
+_SPACES: Final = " \t\r"
 
 
 def parts_of(text: str) -> Iterator[tuple[str, int]]:
     """A text cut above each document marker (`---`), or above the directives that precede it, and each part's line."""
     line, end = 1, 0
-    for marker in chain(re.finditer(_MARKER, text), (None,)):
-        begin = _directives_before(text, end, marker.start()) if marker else len(text)
+    for marker in chain(_markers(text), (None,)):
+        begin = len(text) if marker is None else _directives_before(text, end, marker)
         yield text[end:begin], line
         line += text.count("\n", end, begin)
         end = begin
+
+
+def _markers(text: str) -> Iterator[int]:
+    """Where the markers of documents start: each begins a line, and has a space or nothing behind it."""
+    if text.startswith(_MARKER) and text[len(_MARKER) : len(_MARKER) + 1] in _BEHIND_MARKER:
+        yield 0
+    at = text.find(_MARKED_LINE)
+    while at >= 0:
+        behind = at + len(_MARKED_LINE)
+        if text[behind : behind + 1] in _BEHIND_MARKER:
+            yield at + 1
+        at = text.find(_MARKED_LINE, behind)
 
 
 def _directives_before(text: str, end: int, marker: int) -> int:
@@ -59,7 +71,7 @@ def _directives_before(text: str, end: int, marker: int) -> int:
         line = text.rfind("\n", end, at - 1) + 1 or end
         if text[line] == "%":
             found = line
-        elif not _COMMENT.match(text, line, at - 1):
+        elif text[line : at - 1].lstrip(_SPACES)[:1] not in {"", "#"}:
             # Directives can only stand at the very beginning or after the end (`...`) of the document before.
             return found if text.startswith("...", line) else marker
         at = line
