@@ -1,4 +1,7 @@
-"""Merge strategies, precedence, effective policies and, in a module of its own that few answers need, enforcement."""
+"""Merge strategies, precedence, effective policies and enforcement.
+
+Enforcement, which few answers need, is imported from its own module.
+"""
 
 from kubectl_policy.resolution.contributions import Contribution
 from kubectl_policy.resolution.effective import EffectivePolicy, Fate, Resolution
