@@ -42,7 +42,7 @@ class Index:
         self._other_state = other_state
         self.snapshot = snapshot
         self.world = world_of(snapshot.resources)
-        self._read: dict[tuple[Reader[Any], ObjectRef], tuple[Any, ...]] = {}
+        self._read: dict[Reader[Any], dict[ObjectRef, tuple[Any, ...]]] = {}
         self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
         self._unlabelled: dict[GroupKind, Mapping[str, tuple[Resource, ...]]] = {}
         self._taken: dict[ObjectRef, None] = {}
@@ -229,15 +229,17 @@ class Index:
 
         Of two states of a world, one reads what the other has read of the same object.
         """
-        key = (read, ref)
-        found = self._read.get(key)
+        known = self._read.get(read)
+        if known is None:
+            known = self._read[read] = {}
+        found: tuple[_Value, ...] | None = known.get(ref)
         if found is None:
             resource, other = self.world.get(ref), self._with_same_defaults
             if other and resource and other.get(ref) is resource:
                 found = other.once(read, ref)
             else:
                 found = tuple(read(self, ref, self.raw(ref))) if resource else ()
-            self._read[key] = found
+            known[ref] = found
         return found
 
     @cached_property

@@ -153,7 +153,8 @@ class Relations:
 
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
         """The sections of an object in their order; see `NodeRef`."""
-        if obj not in self._sections:
+        sections = self._sections.get(obj)
+        if sections is None:
             if obj.group_kind in ROUTES:
                 sections = self.index.rules_of(obj)
             elif obj.group_kind in WITH_LISTENERS:
@@ -161,7 +162,7 @@ class Relations:
             else:
                 sections = tuple(dict.fromkeys(self.ports(obj).values()))
             self._sections[obj] = sections
-        return self._sections[obj]
+        return sections
 
     def ports(self, obj: ObjectRef) -> Mapping[Port, str]:
         """The sections of a backend by port number; empty for a kind that is not known to have any."""
@@ -185,9 +186,10 @@ class Relations:
 
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """The outcome of each parentRef of a route, at each listener that it picks."""
-        if route not in self._bindings:
+        found = self._bindings.get(route)
+        if found is None:
             known = self._alike.bindings(route) if self._alike else ()
-            self._bindings[route] = known or tuple(
+            found = self._bindings[route] = known or tuple(
                 [
                     delegated_binding(self.gateways, self.delegations, binding)
                     if binding.parent.group_kind == HTTP_ROUTE
@@ -195,7 +197,7 @@ class Relations:
                     for binding in self._handshakes.of(route)
                 ]
             )
-        return self._bindings[route]
+        return found
 
     def why_ignored(self, node: NodeRef) -> Problem | None:
         """Why the controller ignores a Gateway or listener, as some do where it is invalid; the reason is a route's."""
@@ -284,12 +286,13 @@ class Relations:
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
         """Each reference of a route to a backend with what it leads to, also those of filters, in their order."""
-        if route not in self._backends:
+        found = self._backends.get(route)
+        if found is None:
             known = self._alike.backends(route) if self._alike and not self.delegations.refs else ()
-            self._backends[route] = known or backends_of(
+            found = self._backends[route] = known or backends_of(
                 self.gateways, self.delegations, route, self._refs_of(route), self.ports
             )
-        return self._backends[route]
+        return found
 
     def leaves_namespace(self, route: ObjectRef) -> bool:
         """Whether a route names a backend in another namespace."""

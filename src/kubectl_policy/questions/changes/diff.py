@@ -209,7 +209,7 @@ def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]
         kinds = {kind for state in states for kind in state.index.group_kinds if redefined or state.has_relations(kind)}
         every |= dict.fromkeys(ref for kind in kinds for state in states for ref in state.index.world.names_of(kind))
     whole = every if redefined else changed
-    old, new = (_problems(state, every, whole) for state in states)
+    old, new = _problems(states, every, whole)
     return ProblemChanges(
         introduced=_ordered(problem for key, problem in new.items() if key not in old),
         fixed=_ordered(problem for key, problem in old.items() if key not in new),
@@ -218,23 +218,26 @@ def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]
 
 
 def _problems(
-    analysis: Analysis, every: Iterable[ObjectRef], whole: Collection[ObjectRef]
-) -> Mapping[tuple[object, ...], Diagnostic]:
-    """Problems by all that they say but the place where they stand.
+    states: Iterable[Analysis], every: Iterable[ObjectRef], whole: Collection[ObjectRef]
+) -> list[dict[tuple[object, ...], Diagnostic]]:
+    """The problems of each state by all that they say but the place where they stand.
 
     Of the objects in `whole`, also those problems that they have whatever else there is.
     """
-    of_objects = (
-        problem
-        for ref in every
-        for problem in (analysis.problems_of(ref) if ref in whole else analysis.problems_with_others(ref))
-    )
-    reading = (problem for problem in analysis.snapshot.diagnostics if problem.subject is None)
-    every_problem = (*reading, *of_objects)
-    return {
-        (problem.rule, problem.severity, problem.subject, problem.field, _constant(problem)): problem
-        for problem in every_problem
-    }
+    found = [
+        (state, {_said(problem): problem for problem in state.snapshot.diagnostics if problem.subject is None})
+        for state in states
+    ]
+    # Object by object: what one state has looked up of it lies near for the other one.
+    for ref in every:
+        for state, problems in found:
+            for problem in state.problems_of(ref) if ref in whole else state.problems_with_others(ref):
+                problems[_said(problem)] = problem
+    return [problems for _, problems in found]
+
+
+def _said(problem: Diagnostic) -> tuple[object, ...]:
+    return problem.rule, problem.severity, problem.subject, problem.field, _constant(problem)
 
 
 def _constant(problem: Diagnostic) -> str:

@@ -135,7 +135,8 @@ def _by_parent(bindings: Collection[Binding]) -> Mapping[NodeRef, Binding]:
 def cut_off(comparison: StateComparison, changes: Iterable[ParentChange]) -> tuple[ObjectRef, ...]:
     """The routes, of both states, that are attached to something in the earlier one and to nothing in the later one."""
     after = comparison.after
-    lost = {change.route for change in changes if change.before == "attached" and after.index.get(change.route)}
+    # They come in their order, which a set would lose.
+    lost = dict.fromkeys(each.route for each in changes if each.before == "attached" and after.index.get(each.route))
     return tuple(sorted(route for route in lost if after.topology.relations.is_unattached(route)))
 
 

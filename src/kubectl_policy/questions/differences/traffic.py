@@ -360,12 +360,13 @@ class _OneWay:
     def _unreached(self, routes: Iterable[RouteTraffic]) -> list[ObjectRef]:
         """What some routes send requests to, and no route that gets any in the other state; without what is gone."""
         lacking = self._lacking
-        backends = {
+        # Many come in their order, which a set would lose.
+        backends = dict.fromkeys(
             node.object
             for each in routes
             for backend in self._having.topology.backends(each.route)
             for node in (backend.nodes if backend.state != "broken" and backend.routes is None else ())
-        }
+        )
         there = (ref for ref in sorted(backends) if lacking.analysis.index.presence(ref) != "missing")
         return [ref for ref in there if not lacking.is_reached(ref)]
 

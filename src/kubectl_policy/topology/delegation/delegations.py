@@ -69,7 +69,7 @@ class Delegations:
 
     def to(self, child: ObjectRef) -> tuple[Delegation, ...]:
         """The delegations to a route, also those that it is refused; in the order of their parents and rules."""
-        return self._all.get(child, ())
+        return self._all.get(child, ()) if self.refs else ()
 
     def taken(self) -> Iterator[Delegation]:
         """Every delegation by which requests get from a route to another."""
