@@ -156,17 +156,18 @@ class Serving:
             if backend.ref.forwards:
                 backends[backend.ref.rule].append(backend)
         filters: list[list[_Named]] = [[] for _ in raws]
-        for named in self.topology.relations.filters_of(route):
+        every = self.topology.relations.filters_of(route)
+        for named in every:
             if not named.backend:
                 known = self.analysis.registry.profile_of(named.object.group_kind)
                 filters[named.rule].append((named.object, known))
         of_rules = zip(self.topology.sections(route), raws, backends, filters, strict=True)
-        return tuple(
-            [
-                self._ended(_rule(NodeRef(route, name), raw, led_to, by_itself=self._answers_itself(raw, named)), named)
-                for name, raw, led_to, named in of_rules
-            ]
-        )
+        rules = [
+            (_rule(NodeRef(route, name), raw, led_to, by_itself=self._answers_itself(raw, named)), named)
+            for name, raw, led_to, named in of_rules
+        ]
+        may_end = bool(every or route in self._failing)
+        return tuple([self._ended(rule, named) if may_end else rule for rule, named in rules])
 
     def _answers_like(self, other: Serving, route: ObjectRef) -> bool:
         """Whether all that decides on the rules of a route is known to be as in another state."""
