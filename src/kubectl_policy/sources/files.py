@@ -151,8 +151,9 @@ def decoded(data: bytes) -> str:
         raise DocumentError("too-large", 1, f"a file of more than {MAX_FILE_SIZE >> 30} GiB: split it")
     if data.startswith(_LFS_POINTER):
         raise DocumentError("unreadable", 1, "a pointer to a file in Git LFS: `git lfs pull`, and name a folder")
-    marked = _BYTE_ORDER_MARKS if data[:1] > b"\x7f" else ()
-    mark, encoding = next(((mark, name) for mark, name in marked if data.startswith(mark)), (b"", "utf-8"))
+    mark, encoding = b"", "utf-8"
+    if data[:1] > b"\x7f":
+        mark, encoding = next((each for each in _BYTE_ORDER_MARKS if data.startswith(each[0])), (mark, encoding))
     try:
         text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
@@ -301,11 +302,11 @@ def _walk(top: str, seen: set[tuple[int, int]], search: Search) -> Iterator[tupl
 
 def _type(path: str, entry: os.DirEntry[str] | None) -> int:
     """What a path leads to; of what is no link, the folder that it is in has told that. Raises OSError."""
+    if entry and entry.is_file(follow_symlinks=False):
+        return stat.S_IFREG
     if entry is None or entry.is_symlink():
         return os.stat(path).st_mode  # noqa: PTH116 (a Path for each of thousands of files takes longer than to read them)
-    if entry.is_dir():
-        return stat.S_IFDIR
-    return stat.S_IFREG if entry.is_file() else 0
+    return stat.S_IFDIR if entry.is_dir() else 0
 
 
 def _visible(folder: str) -> list[os.DirEntry[str]]:

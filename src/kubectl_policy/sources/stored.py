@@ -57,7 +57,7 @@ class StoredWorld(World):
         self._naming: dict[tuple[GroupKind, ObjectRef], Sequence[ObjectRef]] = {}
         self._said: dict[str, Mapping[GroupKind, Sequence[ObjectRef]]] = {}
         self._examples: dict[GroupKind, tuple[Resource, ...]] = {}
-        self._first_read, self._looked_at, self._is_narrow = len(self._read), 0, True
+        self._plain_refs, self._looked_at, self._is_narrow = tuple(self._read), 0, True
 
     @property
     def is_narrow(self) -> bool:
@@ -67,7 +67,7 @@ class StoredWorld(World):
         """
         # Once it is not, it never is again.
         if self._is_narrow:
-            read = len(self._read) - self._first_read
+            read = len(self._read) - len(self._plain_refs)
             much = read * _MUCH > len(self._objects)
             self._is_narrow = not (much or self._looked_at > _OFTEN * len(self._objects))
         return self._is_narrow
@@ -97,7 +97,7 @@ class StoredWorld(World):
     @cached_property
     def _plain(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
         """The objects that were read already, by kind."""
-        return sorted_by_kind(ref for ref, found in self._objects.items() if not isinstance(found, ShapedDocument))
+        return sorted_by_kind(self._plain_refs)
 
     @cached_property
     def _by_kind(self) -> Mapping[GroupKind, Sequence[Shape]]:

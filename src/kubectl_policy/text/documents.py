@@ -112,7 +112,8 @@ class DocumentReader:
     def _read_either(self, text: str, line: int) -> Iterator[Document]:
         # Most manifests are YAML, and to see that takes less than to compile a pattern.
         begins = text[:_BEGINNING].removeprefix("---").lstrip()
-        start = _JSON_START.match(text) if not begins or begins[0] in "[{" else None
+        is_perhaps = begins.startswith(("{", "[")) or (not begins and len(text) > _BEGINNING)
+        start = _JSON_START.match(text) if is_perhaps else None
         if start:
             from kubectl_policy.text.json_reader import JsonReader  # noqa: PLC0415 (most manifests are YAML)
 
