@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast, dataclass
 from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
-from kubectl_policy.model.values import Declared, as_value, field, fields_of, replace, value
+from kubectl_policy.model.values import Declared, as_value, compact, field, fields_of, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from dataclasses import KW_ONLY
 
     from kubectl_policy.model import Json
 
@@ -156,7 +155,7 @@ class Entries(Shape):
                 yield from self.entry.problems(entry, at / name)
 
 
-@value()
+@compact
 class Declaration:
     """What is declared of a field of a file.
 
@@ -168,7 +167,6 @@ class Declaration:
     """
 
     shape: Shape
-    _: KW_ONLY
     name: str = ""
     topic: str = ""
     required: bool = False
