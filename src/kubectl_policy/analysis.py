@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, calls_of
@@ -15,7 +15,7 @@ from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.profiles.load import built_in_groups

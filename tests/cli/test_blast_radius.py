@@ -13,6 +13,7 @@ from kubectl_policy.render.changes import DIFF
 from kubectl_policy.sources import Lines
 
 if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Origin
     from kubectl_policy.model.fields import FieldPath
     from tests.cli.conftest import Command
 
@@ -48,7 +49,11 @@ def test_an_object_that_is_not_there_has_no_answer(command: Command) -> None:
 def test_lines_of_values_are_looked_up_for_documents_alone(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """No other form shows them."""
     asked: list[FieldPath] = []
-    monkeypatch.setattr(Lines, "locate", lambda _, __, field, *___: asked.append(field))
+
+    def locate(_: Lines, __: Origin, field: FieldPath, ___: Json = None) -> None:
+        asked.append(field)
+
+    monkeypatch.setattr(Lines, "locate", locate)
     assert command(*RETRIES).code == 0
     assert not asked
     assert command(*RETRIES, "-o", "json").code == 0

@@ -1,7 +1,6 @@
 """What commands have in common: options, reading what these name, showing the answer, and how to end."""
 
 from contextlib import nullcontext
-from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from kubectl_policy.cli.parameters import Command, Option, Parameter, declared
@@ -13,7 +12,7 @@ from kubectl_policy.cli.remarks import (
 )
 from kubectl_policy.cli.words import assumption
 from kubectl_policy.errors import FOUND, INCOMPLETE, UsageError
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import cached_property, fields_of, replace, value
 from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of
 
 if TYPE_CHECKING:
@@ -197,11 +196,13 @@ class Call:
             "--assume-exists": self.assume_exists,
         }
         given = [word for name, values in options.items() for value in values or () for word in (name, value)]
-        if self.default_namespace != Call.default_namespace:
+        if self.default_namespace != _OPTIONS["default_namespace"].default:
             given += ["--default-namespace", self.default_namespace]
         return [*given, *(["--render"] if self.render else []), *(["--complete"] if self.complete else [])]
 
 
+# What `Call` says of each option.
+_OPTIONS: Final = fields_of(Call)
 # These come before the options that a command has of its own, the others after them.
 INPUT: Final = ("default_namespace", "exclude", "cluster", "variables", "render")
 _FIRST: Final = ("offline", "namespace", *INPUT)
@@ -217,7 +218,7 @@ def command(forms: Forms, *, without: "Collection[str]" = ()) -> "Callable[[Call
     def with_options(function: "Callable[..., int]") -> Command:
         def run(program: str, given: dict[str, Any]) -> int:
             # What is given empty, as by `-n "$UNSET"`, is as if it was left out: so does kubectl.
-            told = {name: given.pop(name) or getattr(Call, name) for name in shared}
+            told: dict[str, Any] = {name: given.pop(name) or _OPTIONS[name].default for name in shared}
             return function(Call(program=program, **told), **given)
 
         shared = [name for name in (*_FIRST, *_LAST) if name not in without]
@@ -235,7 +236,7 @@ def _option(name: str, forms: Forms) -> Parameter:
         # Its formats are known when the command is built.
         option = Option("--output", "-o", metavar=f"[{'|'.join(forms.formats)}]", help=_OUTPUT, parser=_output(forms))
         return Parameter(name, str, option, forms.formats[0])
-    (shared,) = declared({name: Call.__annotations__[name]}, {name: getattr(Call, name)})
+    (shared,) = declared({name: Call.__annotations__[name]}, {name: _OPTIONS[name].default})
     return shared
 
 

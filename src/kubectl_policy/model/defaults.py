@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from operator import is_not
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +15,7 @@ from kubectl_policy.model.kinds import (
     counting_definitions,
 )
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.model.world import words_of
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.unknown import is_unknown, may_equal
+from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

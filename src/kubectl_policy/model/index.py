@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
@@ -16,7 +15,7 @@ from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_defin
 from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
-from kubectl_policy.model.values import replace
+from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.model.world import MANY, has_word, inside, words_of, world_of
 
 if TYPE_CHECKING:
@@ -344,10 +343,11 @@ class Referrers(Generic[_Value]):
         self._index, self._kinds, self._read = index, tuple(kinds), read
         self._perhaps = perhaps or index.naming
         self._found: dict[ObjectRef, tuple[_Value, ...]] = {}
+        self._all: Mapping[ObjectRef, tuple[_Value, ...]] | None = None
 
     def to(self, obj: ObjectRef) -> tuple[_Value, ...]:
         """What refers to an object, each once: kind by kind, by the names of the objects that refer."""
-        if "all" in self.__dict__ or not self._index.world.is_narrow:
+        if self._all is not None or not self._index.world.is_narrow:
             return self.all.get(obj, ())
         if obj not in self._found:
             holders = (holder for kind in self._kinds for holder in sorted({*self._perhaps(kind, obj)}))
@@ -355,11 +355,13 @@ class Referrers(Generic[_Value]):
             self._found[obj] = tuple(dict.fromkeys(value for target, value in said if target == obj))
         return self._found[obj]
 
-    @cached_property
+    @property
     def all(self) -> Mapping[ObjectRef, tuple[_Value, ...]]:
         """What refers to each object to which anything does."""
-        holders = (holder for kind in self._kinds for holder in self._index.world.names_of(kind))
-        return grouped(pair for holder in holders for pair in self._read(holder))
+        if self._all is None:
+            holders = (holder for kind in self._kinds for holder in self._index.world.names_of(kind))
+            self._all = grouped(pair for holder in holders for pair in self._read(holder))
+        return self._all
 
 
 def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:

@@ -1,6 +1,10 @@
-"""Immutable values: frozen dataclasses for which code is generated only once there are many, so that they load soon.
+"""Values, as dataclasses are, and properties that are computed once: both so that they load soon, and are read fast.
 
-Nor is `dataclasses` imported, which takes as long as a small answer; `field` and `replace` are what they are there.
+Code is generated for values only once there are many, and `dataclasses` is not imported, which takes as long as a small
+answer; `field` and `replace` are what they are there. CPython reads a field several times as fast where the class has
+no attribute of that name, and where nobody has asked the object for its `__dict__`: defaults are not kept on a class,
+and what is computed is set like any field. For the same reason nothing is in the way of assigning to a value at run
+time; that it never changes is for type checkers to tell, which take it for frozen.
 """
 
 from __future__ import annotations
@@ -8,15 +12,17 @@ from __future__ import annotations
 from itertools import count
 from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, cast, dataclass_transform, overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from dataclasses import Field
+    from typing import Self
 
     from _typeshed import DataclassInstance
 
 Class = TypeVar("Class")
+Computed = TypeVar("Computed")
 Default = TypeVar("Default")
 Instance = TypeVar("Instance", bound="DataclassInstance")
 
@@ -48,7 +54,7 @@ def field(*, default_factory: Callable[[], Default]) -> Default:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def value(*, kw_only: bool = False) -> Callable[[type[Class]], type[Class]]:
-    """A decorator that makes a class what `dataclass(frozen=True)` makes it; `dataclasses` takes it for one."""
+    """A decorator that makes a class what a frozen dataclass is to type checkers; `dataclasses` takes it for one."""
     return lambda cls: as_value(cls, kw_only=kw_only)
 
 
@@ -56,6 +62,9 @@ def as_value(cls: type[Class], *, kw_only: bool) -> type[Class]:
     """The class as `value` makes it, for decorators that have field specifiers of their own."""
     for name, each in _described(cls, kw_only=kw_only).items():
         setattr(cls, name, each)
+    for name in fields_of(cls):
+        if name in vars(cls):
+            delattr(cls, name)
     return cls
 
 
@@ -70,9 +79,9 @@ def compact(cls: type[Class]) -> type[Class]:
     own = {name: each for name, each in vars(cls).items() if name not in (*names, "__dict__", "__weakref__")}
     # Only a new class can have slots.
     made: type[Any] = type(cls.__name__, cls.__bases__, {**described, **own, "__slots__": names})
-    known = {**{f"put_{name}": vars(made)[name].__set__ for name in names}, "defaults": described["_defaults"]}
+    known = {"defaults": described["_defaults"]}
     parameters = ", ".join(f"{name}=defaults[{name!r}]" if name in known["defaults"] else name for name in names)
-    exec(f"def make(self, {parameters}): " + "; ".join(f"put_{name}(self, {name})" for name in names), known)  # noqa: S102 (our own code)
+    exec(f"def make(self, {parameters}): " + "; ".join(f"self.{name} = {name}" for name in names), known)  # noqa: S102 (our own code)
     made.__init__ = known["make"]
     return made
 
@@ -139,10 +148,9 @@ class _Value:
         if named.keys() != self._declared.keys() or len(given) > len(self.__match_args__):
             wrong = ", ".join(sorted(named.keys() ^ self._declared.keys())) or f"{len(given)} without names"
             raise TypeError(f"{type(self).__name__} has other fields than it is given: {wrong}")
-        # One by one, and in their order: so do the values of a class share the table of its names.
-        fields = self.__dict__
+        # In their order: so do the values of a class share the table of its names.
         for name in self._declared:
-            fields[name] = named[name]
+            setattr(self, name, named[name])
 
     def __eq__(self, other: object) -> bool:
         return self._values(self) == self._values(other) if type(other) is type(self) else NotImplemented
@@ -153,16 +161,6 @@ class _Value:
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._declared)
         return f"{type(self).__name__}({shown})"
-
-    def __setattr__(self, name: str, new: object) -> NoReturn:
-        from dataclasses import FrozenInstanceError  # noqa: PLC0415 (see above)
-
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        from dataclasses import FrozenInstanceError  # noqa: PLC0415 (see above)
-
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def _constructor(cls: type[_Value]) -> Callable[..., None]:
@@ -176,9 +174,9 @@ def _constructor(cls: type[_Value]) -> Callable[..., None]:
     parameters = ["__self", *places, *(["*", *more] if more else [])]
     signature = ", ".join(f"{name}=__optional[{name!r}]" if name in optional else name for name in parameters)
     made = {name: f"__makers[{name!r}]() if {name} is __missing else {name}" for name in makers}
-    body = "\n".join(f"    __fields[{name!r}] = {made.get(name, name)}" for name in own)
+    body = "\n".join(f"    __self.{name} = {made.get(name, name)}" for name in own)
     known: dict[str, Any] = {"__optional": optional, "__makers": makers, "__missing": _NO_DEFAULT}
-    exec(f"def __init__({signature}):\n    __fields = __self.__dict__\n{body}", known)  # noqa: S102 (as dataclasses does)
+    exec(f"def __init__({signature}):\n{body}", known)  # noqa: S102 (as dataclasses does)
     constructor: Callable[..., None] = known["__init__"]
     return constructor
 
@@ -209,5 +207,33 @@ class _Fields:
 
 
 _FIELDS: Final = _Fields()
-_NAMES = ("__init__", "__eq__", "__hash__", "__repr__", "__setattr__", "__delattr__")
+_NAMES = ("__init__", "__eq__", "__hash__", "__repr__")
 _METHODS: Final = {name: vars(_Value)[name] for name in _NAMES}
+
+
+class cached_property(Generic[Computed]):  # noqa: N801 (as functools calls it)
+    """A property that is computed when it is first asked for, and kept: `functools.cached_property` without `__dict__`.
+
+    Nor does it take a lock, as that does before Python 3.12.
+    """
+
+    def __init__(self, compute: Callable[[Any], Computed]) -> None:
+        """By what computes it of an object."""
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, _: type, name: str) -> None:
+        """Remember what it is called."""
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Computed: ...
+    def __get__(self, instance: object | None, owner: type) -> Self | Computed:
+        """What is computed of an object, which from then on is found there and not here."""
+        if instance is None:
+            return self
+        computed = self._compute(instance)
+        setattr(instance, self._name, computed)
+        return computed

@@ -9,11 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, overload
 
 from kubectl_policy.model.refs import ObjectRef
 from kubectl_policy.model.unknown import is_unknown
+from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import with_article
-from kubectl_policy.model.values import field, replace
+from kubectl_policy.model.values import cached_property, field, replace
 from kubectl_policy.profiles.controllers import (
     CONTROLLERS,
     EVIDENCE,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast, dataclass_transform, get_args
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
-from kubectl_policy.model.values import Declared, as_value, compact, field, fields_of, replace
+from kubectl_policy.model.values import Declared, as_value, cached_property, compact, field, fields_of, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, value_at
-from kubectl_policy.model.values import compact, field, replace, value
+from kubectl_policy.model.values import cached_property, compact, field, replace, value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.contributions import (
     NOBODY,

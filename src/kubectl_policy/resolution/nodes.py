@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import field, value
+from kubectl_policy.model.values import cached_property, field, value
 from kubectl_policy.resolution.contributions import contributions_of, unshared_fields
 from kubectl_policy.resolution.precedence import (
     in_order,
@@ -57,6 +56,7 @@ class AttachedPolicies:
         """Remember where to look."""
         self._index, self._attachments, self._kind = index, attachments, kind
         self._objects: dict[ObjectRef, Mapping[NodeRef, OnTarget]] = {}
+        self._every: Mapping[NodeRef, OnTarget] | None = None
 
     def at(self, node: NodeRef) -> OnTarget:
         """The policies at a node; they have their defaults."""
@@ -96,16 +96,18 @@ class AttachedPolicies:
     @property
     def _is_known_everywhere(self) -> bool:
         """Whether to look at one node takes no look at policies any more."""
-        return "_everywhere" in self.__dict__ or self._attachments.are_all_known
+        return self._every is not None or self._attachments.are_all_known
 
     @cached_property
     def _with_policies(self) -> Collection[NodeRef]:
         return {node: None for node, here in self._everywhere.items() if here.on}
 
-    @cached_property
+    @property
     def _everywhere(self) -> Mapping[NodeRef, OnTarget]:
-        policies = self._index.world.names_of(self._kind)
-        return self._attached(each for policy in policies for each in self._attachments.get(policy, ()))
+        if self._every is None:
+            policies = self._index.world.names_of(self._kind)
+            self._every = self._attached(each for policy in policies for each in self._attachments.get(policy, ()))
+        return self._every
 
     def _attached(self, attachments: Iterable[Attachment]) -> Mapping[NodeRef, OnTarget]:
         found: dict[NodeRef, OnTarget] = defaultdict(OnTarget)

@@ -7,12 +7,12 @@ import posixpath
 import re
 import stat
 import warnings
-from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.snapshot import LeftOut, Origin
+from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

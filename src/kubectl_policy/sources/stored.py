@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.index import grouped
 from kubectl_policy.model.unknown import is_unknown
+from kubectl_policy.model.values import cached_property
 from kubectl_policy.model.world import World, inside, names_object, sorted_by_kind, stands_in, text_of
 from kubectl_policy.sources.reading import resource_in
 from kubectl_policy.text.recognised import ShapedDocument

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cached_property
 from io import StringIO
 from itertools import chain, count
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import yaml
 
 from kubectl_policy.model.patterns import pattern
+from kubectl_policy.model.values import cached_property
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.places import MERGE_KEY, parts_of, places
 from kubectl_policy.text.scalars import plain_scalar

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import ObjectRef
@@ -18,7 +17,7 @@ from kubectl_policy.model.unknown import (
     is_unknown_kind,
     may_equal,
 )
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.topology.references import (
     GATEWAY,
     HIERARCHY,

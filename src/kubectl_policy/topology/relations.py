@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.index import Referrers, grouped
 from kubectl_policy.model.kinds import BUILT_IN, NAMESPACE
+from kubectl_policy.model.values import cached_property
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
 from kubectl_policy.topology.gateway.gateways import Gateways

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, same_json
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import cached_property, value
 
 if TYPE_CHECKING:
     from dataclasses import KW_ONLY

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.in_force import summary_of
 from kubectl_policy.questions.shared.places import Places, origin_of

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import cached_property, replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,12 +5,11 @@ A line has the nodes of a path, least specific first: `GatewayClass public ▸ G
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import chain, combinations, groupby, takewhile
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.names import count, listed, section_noun, section_words
 from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_PORTS

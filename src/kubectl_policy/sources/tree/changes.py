@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, mappings_at, text_at, value_at
+from kubectl_policy.model.values import cached_property
 from kubectl_policy.sources.tree.declared.patches import (
     Target,
     inline_patch,

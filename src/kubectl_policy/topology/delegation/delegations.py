@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.refs import is_unnamed
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.topology.delegation.flow import Flow, Passing, flow
 from kubectl_policy.topology.delegation.order import Order, circle_words, loops, order
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
