@@ -95,7 +95,7 @@ def test_when_the_order_rests_on_names() -> None:
     assert not order_unknown([policy("a")], by())
     assert not order_unknown([policy("a", age=1), policy("b", age=1)], by())
     assert order_unknown([policy("a", age=1), policy("b")], by())
-    assert order_unknown(iter([policy("a"), policy("b")]), by())
+    assert order_unknown((policy("a"), policy("b")), by())
 
 
 def test_where_numbers_order_policies_names_do_not() -> None:

@@ -181,13 +181,11 @@ class Resolution:
         finder = self._finder
         return tuple(finder.of(field, leaf) for part in self.contributions for field, leaf in leaves(part.spec))
 
-    def outcomes_of(self, policy: ObjectRef) -> Iterator[tuple[Field, Leaf, FateState, tuple[Source, ...]]]:
+    def outcomes_of(self, policy: ObjectRef) -> list[tuple[Field, Leaf, FateState, tuple[Source, ...]]]:
         """What becomes of each field of a policy, and who superseded it: its fate without words."""
         outcome = self._finder.outcome
-        for part in self.contributions_of.get(policy, ()):
-            for name, leaf in leaves(part.spec):
-                state, by, _ = outcome(name, leaf)
-                yield name, leaf, state, by
+        declared = [each for part in self.contributions_of.get(policy, ()) for each in leaves(part.spec)]
+        return [(name, leaf, *outcome(name, leaf)[:2]) for name, leaf in declared]
 
     @cached_property
     def own_fates(self) -> tuple[tuple[Field, Leaf, Fate], ...]:
@@ -282,10 +280,13 @@ class _Fates:
             return "unheeded", (), False
         there, around = self._place(field)
         # One source can declare a field twice, bare and in a stanza: then the value tells which is in force.
-        if isinstance(there, Leaf) and (there.source != leaf.source or there.value != leaf.value):
-            return "superseded", (there.source,), False
-        nothing_more: Json = [] if isinstance(there, KeyedList) else {}
-        if isinstance(there, Leaf) or (there is not None and leaf.value == nothing_more):
+        if isinstance(there, Leaf):
+            if there is not leaf and (there.source != leaf.source or there.value != leaf.value):
+                return "superseded", (there.source,), False
+            counts = True
+        else:
+            counts = there is not None and leaf.value == ([] if isinstance(there, KeyedList) else {})
+        if counts:
             undecided = resolution.undecided and leaf.source in resolution.undecided
             return "undecided" if undecided else "effective", (), False
         setters = self._setters(around)
@@ -302,7 +303,8 @@ class _Fates:
             if there is None or isinstance(there, Leaf):
                 break
             there = there.get(key)
-            around = field[:depth] if isinstance(there, Mapping) else around
+            if there is not None and not isinstance(there, Leaf):
+                around = field[:depth]
         return there, around
 
     def _setters(self, around: Field) -> tuple[Source, ...]:

@@ -221,7 +221,7 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
 
     What beats it is told field by field or, where it has no fields there, as a whole.
     """
-    fates, in_force = [*resolution.outcomes_of(policy)], resolution.policies_in_force
+    fates, in_force = resolution.outcomes_of(policy), resolution.policies_in_force
     lost = [(field, leaf, by) for field, leaf, state, by in fates if state not in _HELD]
     if lost and len(lost) < len(fates):
         held: dict[Field, list[Json]] = {}

@@ -184,22 +184,27 @@ class PoliciesOnNodes:
 
     def on(self, node: NodeRef, rule: NodeRef | None = None) -> OnNode:
         """What the policies on a node bring; for the requests of a rule alone, if it is given."""
-        if (node, rule) not in self._on_node:
-            ranked, profile = self.ranked(node), self.profile
-            if rule:
-                ranked = [rank for rank in ranked if rank.policy.ref in self.attached.at(node).by_rule[rule]]
-            brought = [
-                (part, rank.refusal)
-                for rank in ranked
-                for part in contributions_of(rank.policy, node, profile, rank.filter_place)
-            ]
-            parts = [part for part, _ in brought]
-            self._on_node[node, rule] = OnNode(
-                contributions=tuple(on_one_node(parts, same_level_of(profile, parts))),
-                refused={part.source: refusal for part, refusal in brought if refusal},
-                age_unknown=order_unknown((rank.policy for rank in ranked if not rank.filter_place), profile),
-            )
-        return self._on_node[node, rule]
+        key = node, rule
+        known = self._on_node.get(key)
+        if known is None:
+            known = self._on_node[key] = self._brought(node, rule)
+        return known
+
+    def _brought(self, node: NodeRef, rule: NodeRef | None) -> OnNode:
+        ranked, profile = self.ranked(node), self.profile
+        if rule:
+            ranked = [rank for rank in ranked if rank.policy.ref in self.attached.at(node).by_rule[rule]]
+        brought = [
+            (part, rank.refusal)
+            for rank in ranked
+            for part in contributions_of(rank.policy, node, profile, rank.filter_place)
+        ]
+        parts = [part for part, _ in brought]
+        return OnNode(
+            contributions=tuple(on_one_node(parts, same_level_of(profile, parts))),
+            refused={part.source: refusal for part, refusal in brought if refusal},
+            age_unknown=order_unknown([rank.policy for rank in ranked if not rank.filter_place], profile),
+        )
 
     def refusal(self, policy: ObjectRef, target: NodeRef) -> Refusal | None:
         """Why a policy is refused on a target that it is attached to; None if it is not."""

@@ -53,11 +53,11 @@ def filters_above(contributions: Sequence[Contribution]) -> list[Contribution]:
     )
 
 
-def order_unknown(policies: Iterable[Resource], profile: PolicyKindProfile) -> bool:
+def order_unknown(policies: Collection[Resource], profile: PolicyKindProfile) -> bool:
     """Whether the order of these rests on names because some of them have no creationTimestamp."""
-    numbered = [(_numbers(policy, profile), policy.created) for policy in policies]
-    if len(numbered) == 1:
+    if len(policies) == 1:
         return False
+    numbered = [(_numbers(policy, profile), policy.created) for policy in policies]
     times = Counter(numbers for numbers, _ in numbered)
     return any(date is None and times[numbers] > 1 for numbers, date in numbered)
 

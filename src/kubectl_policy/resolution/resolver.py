@@ -114,6 +114,11 @@ class Resolver:
         if not nodes:
             return None
         profile = policies.profile
+        if not (by_rule or profile.by_listener or profile.has_object_fields):
+            # Nothing else of a path matters.
+            known = same.resolution if same else self._resolve([policies.on(node) for node in nodes], profile, None)
+            policies.resolved[nodes] = known
+            return EffectivePolicy(path, known)
         listener = self._topology.listener_on(path) if profile.by_listener else None
         key = (policies, nodes, rule, (listener.protocol, listener.port) if listener else None)
         own = self._own_values(path[-1], profile)
@@ -125,8 +130,6 @@ class Resolver:
                 self._resolved[key] = self._resolve([policies.on(node, rule) for node in nodes], profile, listener)
             if own:
                 self._resolved[at_end] = with_own(self._resolved[key], own)
-        if not (by_rule or profile.by_listener or profile.has_object_fields):
-            policies.resolved[nodes] = self._resolved[at_end]
         return EffectivePolicy(path, self._resolved[at_end])
 
     def own_settings(self, path: Path) -> Iterator[EffectivePolicy]:
