@@ -5,12 +5,13 @@ To import typer, and to build a command with it, takes longer than to answer a s
 
 from __future__ import annotations
 
+from getopt import GetoptError, gnu_getopt
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class Argument:
@@ -53,6 +54,10 @@ class Parameter:
             return ()
         return self.declared.names or (f"--{self.name.replace('_', '-')}",)
 
+    def takes(self, mark: str) -> str:
+        """The mark for what takes a value, if it is none that is given by its name alone."""
+        return "" if self.type is bool else mark
+
     def meant(self, given: Sequence[str]) -> object:
         """What is meant by all values that are given. Raises `UsageError` for the last one if it is not allowed."""
         if not given:
@@ -85,41 +90,23 @@ def declared(annotations: Mapping[str, Any], defaults: Mapping[str, Any]) -> lis
 
 
 def read_plain(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, object] | None:
-    """What is given for each parameter, as typer reads it.
+    """What is given for each parameter, as far as `getopt` and typer read words alike.
 
-    None for anything that is not plain: what asks for help, names of options that are not in full, and all that is
-    wrong. `getopt` takes longer to import than most of this takes.
+    None for anything else: what asks for help, names of options that are not in full, and all that is wrong.
     """
     named = {name: parameter for parameter in parameters for name in parameter.names}
-    given: dict[str, list[str]] = {}
-    left: list[str] = []
-    try:
-        for option, value in _options(iter(words), named):
-            (given.setdefault(option.name, []) if option else left).append(value)
-        return {each.name: each.meant(given.get(each.name, ()) if each.names else left) for each in parameters}
-    except (KeyError, UsageError):
+    if any(word.startswith("--") and word.partition("=")[0] not in named for word in words):
         return None
-
-
-def _options(rest: Iterator[str], named: Mapping[str, Parameter]) -> Iterator[tuple[Parameter | None, str]]:
-    """The options among some words with the value of each, and the words that belong to none.
-
-    Raises `KeyError` for what is no option, and `UsageError` where a value is missing, or is too much.
-    """
-    for word in rest:
-        if word[:1] != "-" or word == "-":
-            yield None, word
-            continue
-        if word.startswith("--"):
-            name, joined, value = word.partition("=")
-        else:
-            # Several that take no value may stand in one word, and the value of the last one behind it.
-            name, joined, value = word[:2], word[2:], word[2:]
-            while value and named[name].type is bool:
-                yield named[name], ""
-                name, joined, value = f"-{value[0]}", value[1:], value[1:]
-        option = named[name]
-        given = value if joined or option.type is bool else next(rest, None)
-        if given is None or (joined and option.type is bool):
-            raise UsageError(f"{name} is given without a value, or with one that it does not take")
-        yield option, given
+    short = "".join(name[1:] + option.takes(":") for name, option in named.items() if not name.startswith("--"))
+    long = [name[2:] + option.takes("=") for name, option in named.items() if name.startswith("--")]
+    try:
+        options, left = gnu_getopt(list(words), short, long)
+        # With POSIXLY_CORRECT, what comes after an argument is none of the options.
+        if any(word.startswith("-") and word != "-" for word in left):
+            return None
+        given: dict[str, list[str]] = {}
+        for name, value in options:
+            given.setdefault(named[name].name, []).append(value)
+        return {each.name: each.meant(given.get(each.name, ()) if each.names else left) for each in parameters}
+    except (GetoptError, UsageError):
+        return None
