@@ -63,7 +63,6 @@ def _json(hidden: Resource) -> Json:
     return dict(hidden.raw)
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize("gap", [broken, unknown])
 @pytest.mark.parametrize("world", WORLDS)
 def test_what_is_hidden_changes_no_answer_in_silence(world: str, gap: Callable[[Resource], Gap]) -> None:
@@ -84,7 +83,6 @@ def test_what_is_hidden_changes_no_answer_in_silence(world: str, gap: Callable[[
     assert wrong == []
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_what_is_hidden_leaves_other_answers_alone() -> None:
     """Those that it has nothing to do with are as certain as before."""
     snapshot = replace(manifests("bakery"), complete=True)

@@ -66,7 +66,6 @@ def test_the_words_of_code_are_names_and_texts() -> None:
     }
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_no_module_knows_an_implementation() -> None:
     """Neither by its name nor by a value that only its policies have."""
     modules = {
@@ -104,7 +103,6 @@ def answers(analysis: Analysis) -> dict[str, object]:
     }
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_profile_means_the_same_whoever_gives_it(world: str) -> None:
     """The user's own file, with the content of the built-in one, gives every answer anew."""
@@ -128,7 +126,6 @@ def nothing_built_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterabl
     forget()
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.usefixtures("nothing_built_in")
 @pytest.mark.parametrize("world", WORLDS)
 def test_without_any_profile_the_kinds_are_guessed(world: str) -> None:
@@ -138,7 +135,6 @@ def test_without_any_profile_the_kinds_are_guessed(world: str) -> None:
     assert answers(analysis) != answers(analyze(manifests(world), profiles=profiles_of(world)))
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.usefixtures("nothing_built_in")
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_users_profile_is_all_that_is_needed(world: str) -> None:

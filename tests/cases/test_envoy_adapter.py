@@ -294,7 +294,6 @@ def test_a_folder_without_cases_is_said(tmp_path: Path, capsys: pytest.CaptureFi
     assert "holds no cases" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize("suite", ["envoy-gateway", "envoy-gateway-random"])
 def test_recorded_cases_come_out_right(suite: str, tmp_path: Path) -> None:
     """As the scorer that comes with them counts: nearly everything that a controller says of policies and routes."""

@@ -117,7 +117,6 @@ def scores(suite: str) -> dict[str, Score]:
     return score(outcomes(suite))
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize(("suite", "type_"), WHOLE)
 def test_every_fact_of_a_type_holds(suite: str, type_: str) -> None:
     """Not one is lost."""

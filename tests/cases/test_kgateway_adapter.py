@@ -291,7 +291,6 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "holds no cases" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_recorded_cases_come_out_right(tmp_path: Path) -> None:
     """As the scorer that comes with them counts: at least as much as has been right before."""
     if not CASES.is_dir():

@@ -172,7 +172,6 @@ def answered(command: Command) -> Callable[..., None]:
     return ask
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize("files", TREES.values(), ids=TREES)
 def test_a_tree_that_is_not_meant_well(answered: Callable[..., None], tmp_path: Path, files: dict[str, str]) -> None:
     """Whatever is asked."""
@@ -180,7 +179,6 @@ def test_a_tree_that_is_not_meant_well(answered: Callable[..., None], tmp_path: 
     answered(tmp_path)
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize("name", sorted(TREES.keys() - ENDLESS))
 def test_a_tree_that_is_not_meant_well_is_rendered(answered: Callable[..., None], tmp_path: Path, name: str) -> None:
     """Or what of it cannot be is said."""

@@ -7,7 +7,16 @@ from dataclasses import replace
 import pytest
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
-from kubectl_policy.model.kinds import BUILT_IN, GATEWAY_API, KindNames, known_kinds, names_in_crd, with_article
+from kubectl_policy.model.kinds import (
+    BUILT_IN,
+    GATEWAY_API,
+    POLICY_LABEL,
+    KindNames,
+    known_kinds,
+    names_in_crd,
+    problem_of_definition,
+    with_article,
+)
 from tests.build import crd
 
 WIDGET = GroupKind("example.com", "Widget")
@@ -25,6 +34,27 @@ def test_a_definition_that_there_cannot_be(group: str) -> None:
     """Of a kind of Kubernetes itself, or of a name that no API could have: it names nothing."""
     own = crd("Namespace", group, cluster_scoped=True)
     assert (names_in_crd(own), known_kinds([own])) == (None, known_kinds([]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "group", "reason", "said"),
+    [
+        ("Wid get", "measured.example.com", "definition-refused", "no API can have a kind like 'Wid get'"),
+        ("Widget", "Measured_example", "definition-refused", "no API can have a group like 'Measured_example'"),
+        ("Namespace", "apps", "definition-refused", "Namespace.apps is a kind of Kubernetes itself"),
+        ("HTTPRoute", GATEWAY_API, "policy-label", "is a kind that policies target, so the label"),
+    ],
+)
+def test_what_of_a_definition_does_not_count(kind: str, group: str, reason: str, said: str) -> None:
+    """All of it, or its being one of a policy kind."""
+    problem = problem_of_definition(crd(kind, group, labels={POLICY_LABEL: "Direct"}))
+    assert problem is not None
+    assert (problem.reason, said in problem.message) == (reason, True)
+
+
+def test_a_definition_that_counts() -> None:
+    """Of a kind of somebody's own."""
+    assert problem_of_definition(crd("Widget")) is None
 
 
 def test_a_definition_without_a_plural_is_given_one() -> None:

@@ -11,6 +11,7 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.merging import IgnoredPart, MergeScope, PortField, SharedField
+from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.profiles.profile import Variant
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
@@ -202,3 +203,11 @@ def test_shared_fields_under_settings() -> None:
         under = profile.under(values)
         assert under.shared_fields == under.at(SERVICE).shared_fields == found
     assert replace(PLAIN, shared_fields=(deep,)).under({"merge": "deep"}).shared_fields == (deep,)
+
+
+def test_what_is_needed_depends_on_settings_all_the_way() -> None:
+    """Its own, and those of what that needs in turn."""
+    last = RequiredObject(field="spec.key", group="", kinds=("Secret",), grant_setting="inner")
+    through = RequiredObject(field="spec.ref", group="", kinds=("ConfigMap",), through=(last,))
+    assert [*replace(through, grant_setting="outer").settings] == ["outer", "inner"]
+    assert [*through.settings] == ["inner"]

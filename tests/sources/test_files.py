@@ -186,7 +186,6 @@ def test_patterns_where_a_link_leads_back(folder: Path, pattern: str) -> None:
     assert found
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_long_patterns_end(folder: Path) -> None:
     """However many parts there are, and however many ways lead to one folder."""
     for number in range(20):

@@ -116,7 +116,6 @@ def test_a_text_that_would_become_too_large() -> None:
     assert (refused.value.problem.reason, refused.value.problem.line) == ("too-large", 2)
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize(
     "piece", ["${a:-", "${a:-}", "${a/x", "${a:-${b:=", '"${', "$$", "${a", "}", '"${a:-"', "${a:-\n"]
 )

@@ -37,7 +37,6 @@ def loaded(document: dict[str, Json]) -> Any:  # noqa: ANN401 (a document)
     return json.loads(as_json(document))
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize("words", everything())
 def test_every_document_is_as_the_schema_says(words: str) -> None:
     """Of any object, and of the difference that deleting it makes."""

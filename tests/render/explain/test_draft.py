@@ -84,7 +84,6 @@ def test_a_draft_makes_the_same_choices(found: PolicyKindProfile) -> None:
     assert choices(read(draft(answer(found), unicode=True))) == choices(found)
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize("settings", [{}, {"kgateway.referenceGrantMode": "strict"}], ids=str)
 def test_every_draft_loads_and_says_the_same(settings: dict[str, str], tmp_path: Path) -> None:
     """Of every built-in kind, under the same settings: what the command line prints, `--profiles` reads."""

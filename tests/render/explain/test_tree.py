@@ -60,7 +60,6 @@ class TestAnswer:
         ]
         assert "Next" not in text(answer(FULL), view)
 
-    @pytest.mark.usefixtures("unmeasured")
     @pytest.mark.parametrize(
         "kind", [kind for group in sorted(built_in_groups()) for kind in built_in_profiles(group)], ids=str
     )

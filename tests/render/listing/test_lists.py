@@ -157,7 +157,6 @@ def test_every_list_is_as_the_schema_says(analysis: Analysis, word: str) -> None
     VALIDATOR.validate(list_document(nothing).plain())
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_the_schema_refuses_what_it_does_not_know() -> None:
     """Nor anything that lacks a field, in the list or in its items."""
     for word in TYPES:

@@ -90,7 +90,6 @@ def test_one_name_means_one_shape() -> None:
         schema_of([both], "", "")
 
 
-@pytest.mark.usefixtures("unmeasured")
 def test_the_published_schema_is_made_of_the_shapes() -> None:
     """`python -m tests.render.schema` writes it anew."""
     assert FILE.read_text("utf-8") == published()

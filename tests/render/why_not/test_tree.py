@@ -188,7 +188,6 @@ def test_a_long_value_is_written_in_several_lines() -> None:
     assert max(map(len, shown.splitlines())) <= 100
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
 def test_every_answer_is_as_the_schema_says(cause: Cause) -> None:
     """And the document can be read back, as JSON and as YAML."""
