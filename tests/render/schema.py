@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import Enum
-from functools import cached_property
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_orig
 import jsonschema
 
 from kubectl_policy import model, render
+from kubectl_policy.model.values import cached_property
 from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
 from kubectl_policy.render.describe.documents import DESCRIPTIONS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.render.effective.documents import MATRIX
@@ -151,7 +151,7 @@ def _attribute(owner: Any, path: str) -> Any:  # noqa: ANN401 (annotations have 
         if isinstance(static, property):
             owner = _returned(static.fget)
         elif isinstance(static, cached_property):
-            owner = _returned(static.func)
+            owner = _returned(static.compute)
         else:
             bases: tuple[type, ...] = owner.__mro__
             home = next(base for base in bases if name in inspect.get_annotations(base))

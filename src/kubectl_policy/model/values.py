@@ -219,7 +219,7 @@ class cached_property(Generic[Computed]):  # noqa: N801 (as functools calls it)
 
     def __init__(self, compute: Callable[[Any], Computed]) -> None:
         """By what computes it of an object."""
-        self._compute = compute
+        self.compute = compute
         self.__doc__ = compute.__doc__
 
     def __set_name__(self, _: type, name: str) -> None:
@@ -234,6 +234,6 @@ class cached_property(Generic[Computed]):  # noqa: N801 (as functools calls it)
         """What is computed of an object, which from then on is found there and not here."""
         if instance is None:
             return self
-        computed = self._compute(instance)
+        computed = self.compute(instance)
         setattr(instance, self._name, computed)
         return computed
