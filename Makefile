@@ -8,6 +8,9 @@ DEMO = $(BIN)/kubectl-policy describe httproute/baker -n baker --offline fixture
 LOCK = $(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet
 
+# Tests start the command hundreds of times, which need not be compiled each time.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test test-thorough lint format bench lock upgrade clean
 
 help:
