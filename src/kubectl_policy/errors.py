@@ -33,6 +33,10 @@ class SourceError(PolicyError):
     """The input cannot be read at all: a missing path, a directory without permission, no manifests in it."""
 
 
+class ClusterError(SourceError):
+    """The cluster cannot be asked at all: no configuration, no connection, no credentials that it takes."""
+
+
 class NotFoundError(PolicyError):
     """The object that was asked about is not in what was read."""
 
