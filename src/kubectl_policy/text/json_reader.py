@@ -22,6 +22,7 @@ _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE: Final = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
 )
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"{[]}"))
 
 
 class JsonReader:
@@ -39,9 +40,7 @@ class JsonReader:
 
         Raises ValueError where a value is not JSON, after those before it, and DocumentError (too-deep).
         """
-        if _SURROGATE.search(text, start):
-            # Half a surrogate pair is no character; encoding/json reads U+FFFD instead.
-            text = _ESCAPE.sub(lambda escape: "\\ufffd" if escape[1] else escape[0], text)
+        text = _without_halves(text, start)
         line, at = first_line, start
         while (begin := _after_space(text, at)) < len(text):
             line += text.count("\n", at, begin)
@@ -109,6 +108,40 @@ class JsonReader:
         return mapping
 
 
+def decoded(body: bytes) -> Json:
+    """The one JSON value that is encoded in UTF-8, at the speed of the decoder; of keys that are there twice, the last.
+
+    Raises ValueError where it is not JSON, and DocumentError (too-deep).
+    """
+    text = _without_halves(body.decode(), 0)
+    too_deep = DocumentError("too-deep", 1, f"nested more than {MAX_DEPTH} levels deep")
+    try:
+        value: Json = _DECODER.decode(text)
+    except RecursionError:
+        raise too_deep from None
+    if _may_be_deep(body) and _deeper_than(MAX_DEPTH, value):
+        raise too_deep
+    return value
+
+
+def _may_be_deep(body: bytes) -> bool:
+    """Whether the brackets of a text, also those in its strings, nest deeper than is allowed: a quick look at bytes."""
+    brackets = body.translate(None, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        inner = brackets.replace(b"{}", b"").replace(b"[]", b"")
+        if len(inner) == len(brackets):
+            break
+        brackets = inner
+    return len(brackets) > 0
+
+
+def _without_halves(text: str, start: int) -> str:
+    """The text in which half a surrogate pair, which is no character, is U+FFFD instead, as encoding/json reads it."""
+    if _SURROGATE.search(text, start):
+        return _ESCAPE.sub(lambda escape: "\\ufffd" if escape[1] else escape[0], text)
+    return text
+
+
 def _number(text: str) -> int | float:
     value = float(text)
     if not math.isfinite(value):
@@ -148,3 +181,6 @@ def _deeper_than(limit: int, value: Json) -> bool:
         containers = [item for item in level if isinstance(item, dict | list)]
         level = [item for each in containers for item in (each.values() if isinstance(each, dict) else each)]
     return any(isinstance(item, dict | list) for item in level)
+
+
+_DECODER: Final = json.JSONDecoder(parse_float=_number, parse_constant=_refuse)
