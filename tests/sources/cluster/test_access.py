@@ -1,0 +1,312 @@
+"""Which cluster is meant, by the kubeconfig and by flags, and in whose name it is asked."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.errors import ClusterError, UsageError
+from kubectl_policy.model.values import replace
+from kubectl_policy.sources.cluster import access
+from kubectl_policy.sources.cluster.access import access_to, contexts
+from kubectl_policy.sources.cluster.options import ClusterOptions
+from tests.sources.cluster.kubeconfigs import config, written
+from tests.sources.cluster.servers import CERTIFICATES, served
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kubectl_policy.model import Json
+
+# Each line repeats the one above it ten times.
+BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home without a kubeconfig, and no proxy."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("KUBECONFIG", "KUBERC", "KUBERNETES_SERVICE_HOST", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    return tmp_path / "home"
+
+
+def refused(options: ClusterOptions) -> tuple[str, str]:
+    """Why nothing is reached, and what can be done."""
+    with pytest.raises(ClusterError) as caught:
+        access_to(options)
+    return caught.value.message, caught.value.hint
+
+
+# Which files
+
+
+def test_no_kubeconfig_at_all(home: Path) -> None:
+    """What was looked for is said, and what to do without."""
+    message, hint = refused(ClusterOptions())
+    assert message == f"no kubeconfig was found: looked for {home}/.kube/config"
+    assert "--offline PATH" in hint
+    assert contexts(ClusterOptions()) == ()
+
+
+def test_a_named_kubeconfig_has_to_be_there(tmp_path: Path) -> None:
+    """Also if another one is."""
+    written(tmp_path, file="home/.kube/config")
+    message, _ = refused(ClusterOptions(kubeconfig=str(tmp_path / "none")))
+    assert message == f"kubeconfig: {tmp_path}/none cannot be read: No such file or directory"
+
+
+def test_a_named_kubeconfig_counts_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the variable nor the home adds to it."""
+    monkeypatch.setenv("KUBECONFIG", written(tmp_path, file="other"))
+    named = written(tmp_path, file="named")
+    message, hint = refused(ClusterOptions(kubeconfig=named, context="mill"))
+    assert message == f"there is no context mill in {named}"
+    assert hint == "each context there is: bakery"
+
+
+def test_the_variable_lists_files_of_which_the_first_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the current context and for each name; files that are not there or hold nothing do not count."""
+    empty = tmp_path / "empty"
+    empty.write_text("# nothing yet\n")
+    first = config(name="bakery", cluster={"server": "https://first.example"})
+    first["current-context"] = ""
+    (tmp_path / "first").write_text(json.dumps(first))
+    second = config(name="bakery", current="bakery", cluster={"server": "https://second.example", "proxy-url": "?"})
+    (tmp_path / "second").write_text(json.dumps(second))
+    mill = config(name="mill", current="mill")
+    (tmp_path / "third").write_text(json.dumps(mill))
+    names = [
+        str(tmp_path / "none"),
+        str(empty),
+        str(tmp_path / "first"),
+        "",
+        str(tmp_path / "second"),
+        str(tmp_path / "third"),
+    ]
+    monkeypatch.setenv("KUBECONFIG", os.pathsep.join(names))
+    reached = access_to(ClusterOptions())
+    assert (reached.context, reached.cluster, reached.server) == ("bakery", "bakery", "https://first.example")
+    assert contexts(ClusterOptions()) == ("bakery", "mill")
+    assert access_to(ClusterOptions(context="mill")).server == "https://mill.example"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "is no YAML"),
+        ("- a", "holds something else than a mapping"),
+        ("clusters: {a: b}", "clusters: it has to be a list"),
+        ("clusters: [a]", "clusters: it has to be a list of mappings"),
+        ("clusters: [{name: a}, {name: a}]", "clusters: the name a is there twice"),
+        ("clusters: [{name: 5}]", "clusters[0].name: it has to be text"),
+        ("users: [{name: a, user: []}]", "users[0].user: it has to be a mapping"),
+        ("current-context: 5", "current-context: it has to be text"),
+        ("apiVersion: v1\nkind: Pod", "kind: a kubeconfig is a Config of version v1"),
+        (BOMB, "is no YAML"),
+    ],
+)
+def test_files_that_are_no_kubeconfigs(tmp_path: Path, text: str, reason: str) -> None:
+    """Each is refused by its name, with what is wrong, and where."""
+    path = tmp_path / "config"
+    path.write_text(text)
+    message, hint = refused(ClusterOptions(kubeconfig=str(path)))
+    assert str(path) in message
+    assert reason in message
+    assert hint
+
+
+def test_files_that_are_no_text(tmp_path: Path) -> None:
+    """A folder, and bytes that are no UTF-8."""
+    assert "Is a directory" in refused(ClusterOptions(kubeconfig=str(tmp_path)))[0]
+    (tmp_path / "bytes").write_bytes(b"a: \xff")
+    assert "is no text" in refused(ClusterOptions(kubeconfig=str(tmp_path / "bytes")))[0]
+
+
+# Which cluster and user
+
+
+def test_no_current_context(tmp_path: Path) -> None:
+    """The names that may be chosen are told."""
+    path = str(tmp_path / "config")
+    (tmp_path / "config").write_text(json.dumps(config(current=None)))
+    message, hint = refused(ClusterOptions(kubeconfig=path))
+    assert message == f"no context is chosen: {path} has no current-context"
+    assert "--context NAME` chooses one of bakery" in hint
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (ClusterOptions(context="bakry"), "context"),
+        (ClusterOptions(cluster="bakry"), "cluster"),
+        (ClusterOptions(user="bakry"), "user"),
+    ],
+)
+def test_names_that_are_not_there(tmp_path: Path, options: ClusterOptions, what: str) -> None:
+    """Near ones are told."""
+    path = written(tmp_path)
+    message, hint = refused(replace(options, kubeconfig=path))
+    assert message == f"there is no {what} bakry in {path}"
+    assert hint == "did you mean bakery?"
+
+
+def test_context_cluster_and_user_are_chosen_apart(tmp_path: Path) -> None:
+    """Flags replace what the context says."""
+    both = config(user={"token": "one"}, context={"namespace": "baker"})
+    more = config(name="mill", user={"token": "two"})
+    for key in ("contexts", "clusters", "users"):
+        first, second = both[key], more[key]
+        assert isinstance(first, list)
+        assert isinstance(second, list)
+        both[key] = [*first, *second]
+    path = tmp_path / "config"
+    path.write_text(json.dumps(both))
+    reached = access_to(ClusterOptions(kubeconfig=str(path), cluster="mill", user="mill"))
+    assert (reached.context, reached.cluster, reached.namespace) == ("bakery", "mill", "baker")
+    assert reached.server == "https://mill.example"
+    assert dict(reached.headers()) == {"Authorization": "Bearer two"}
+    assert access_to(ClusterOptions(kubeconfig=str(path), context="mill")).namespace == "default"
+
+
+def test_a_server_needs_no_kubeconfig() -> None:
+    """As in `kubectl -s`; without a scheme it is asked without TLS, and without a token."""
+    reached = access_to(ClusterOptions(server="localhost:8001/", token="x"))  # noqa: S106 (none)
+    assert (reached.server, reached.context, reached.cluster, reached.namespace) == (
+        "http://localhost:8001",
+        "",
+        "",
+        "default",
+    )
+    assert dict(reached.headers()) == {}
+    reached = access_to(ClusterOptions(server="https://cluster.example/prefix/?a#b", token="x"))  # noqa: S106 (none)
+    assert reached.server == "https://cluster.example/prefix"
+    assert dict(reached.headers()) == {"Authorization": "Bearer x"}
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        "https://",
+        "ftp://a",
+        "https://a b",
+        "https://a\nb",
+        "https://a:99999",
+        "a/b",
+        "https://u:p@a",
+        "https://[::1",
+        "//a",
+    ],
+)
+def test_addresses_that_are_none(tmp_path: Path, server: str) -> None:
+    """From a flag, that is a wrong flag; from a file, the file and the place are told."""
+    with pytest.raises(UsageError, match="--server: it"):
+        access_to(ClusterOptions(server=server))
+    message, _ = refused(ClusterOptions(kubeconfig=written(tmp_path, cluster={"server": server})))
+    assert message.startswith(f"{tmp_path}/config: clusters[bakery].cluster.server: it ")
+    assert "p@" not in message
+
+
+def test_a_namespace_that_is_none(tmp_path: Path) -> None:
+    """It would be a part of paths."""
+    path = written(tmp_path, context={"namespace": "../../a"})
+    assert "contexts[bakery].context.namespace: ../../a cannot be" in refused(ClusterOptions(kubeconfig=path))[0]
+
+
+# In a pod
+
+
+def test_in_a_pod_without_a_kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service account is used, and its namespace; a kubeconfig comes first."""
+    folder = tmp_path / "serviceaccount"
+    folder.mkdir()
+    (folder / "token").write_text("of-the-pod\n")
+    (folder / "namespace").write_text("ovens\n")
+    (folder / "ca.crt").write_bytes((CERTIFICATES / "ca.pem").read_bytes())
+    monkeypatch.setattr(access, "SERVICE_ACCOUNT", f"{folder}/")
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
+    reached = access_to(ClusterOptions(impersonated="jane"))
+    assert (reached.context, reached.cluster, reached.namespace, reached.server) == (
+        "",
+        "in-cluster",
+        "ovens",
+        "https://[fd00::1]:443",
+    )
+    assert dict(reached.headers()) == {"Authorization": "Bearer of-the-pod", "Impersonate-User": "jane"}
+    path = written(tmp_path)
+    assert access_to(ClusterOptions(kubeconfig=path)).server == "https://bakery.example"
+    (folder / "ca.crt").unlink()
+    assert "ca.crt cannot be read" in refused(ClusterOptions())[0]
+
+
+# In whose name
+
+
+def test_impersonation_is_sent_as_kubectl_sends_it(tmp_path: Path) -> None:
+    """Each group in a header of its own; what flags say replaces what the file says of the same."""
+    with served(tls=False) as server:
+        user: Json = {
+            "as": "jane",
+            "as-groups": ["a", "b"],
+            "as-uid": "7",
+            "as-user-extra": {"Example.com/Team": ["x", "é"]},
+        }
+        path = written(tmp_path, cluster={"server": f"http://{server.authority}"}, user=user)
+        for options in (
+            ClusterOptions(kubeconfig=path),
+            ClusterOptions(kubeconfig=path, impersonated="joe", impersonated_groups=("c",)),
+        ):
+            reached = access_to(options)
+            assert reached.pool.request("GET", reached.server, headers=reached.headers()).status == 200
+        first, second = server.headers
+        assert first.get_all("Impersonate-User") == ["jane"]
+        assert first.get_all("Impersonate-Group") == ["a", "b"]
+        assert first.get_all("Impersonate-Uid") == ["7"]
+        extra = first.get_all("Impersonate-Extra-Example.com%2FTeam")
+        assert extra
+        assert [each.encode("latin-1").decode() for each in extra] == ["x", "é"]
+        assert second.get_all("Impersonate-User") == ["joe"]
+        assert second.get_all("Impersonate-Group") == ["c"]
+
+
+def test_impersonation_of_nobody(tmp_path: Path) -> None:
+    """A group or a number needs a user; that is a wrong flag, or a wrong file."""
+    path = written(tmp_path, user={"as-uid": "7"})
+    assert "users[bakery].user.as-uid: it needs the user" in refused(ClusterOptions(kubeconfig=path))[0]
+    with pytest.raises(UsageError, match="--as-group: it needs the user"):
+        access_to(ClusterOptions(kubeconfig=written(tmp_path), impersonated_groups=("a",)))
+
+
+def test_headers_hold_one_line(tmp_path: Path) -> None:
+    """A line break would begin another one; the secret itself is not told."""
+    path = written(tmp_path, user={"token": "secret\r\nImpersonate-User: admin"})
+    message, _ = refused(ClusterOptions(kubeconfig=path))
+    assert message == f"{path}: users[bakery].user.token: it holds a line break or another control character"
+    with pytest.raises(ClusterError, match="--as: it holds a line break"):
+        access_to(ClusterOptions(kubeconfig=written(tmp_path), impersonated="a\nb"))
+
+
+# What it takes
+
+
+def test_the_package_is_not_imported_for_what_does_without(tmp_path: Path) -> None:
+    """It takes as long as all the rest."""
+    path = written(tmp_path, user={"username": "jane", "password": "päss"})
+    program = (
+        "import sys; from kubectl_policy.sources.cluster.access import access_to; "
+        "from kubectl_policy.sources.cluster.options import ClusterOptions; "
+        f"print(access_to(ClusterOptions(kubeconfig={path!r})).headers()['Authorization'], 'kubernetes' in sys.modules)"
+    )
+    printed = subprocess.run(  # noqa: S603 (our own program)
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
+    scheme, login, imported = printed.split()
+    assert (scheme, base64.b64decode(login).decode(), imported) == ("Basic", "jane:päss", "False")
