@@ -78,6 +78,11 @@ class Server:
         return self.folder / "certificates" / "apiserver.key"
 
     @property
+    def trust(self) -> ssl.SSLContext:
+        """TLS that trusts it."""
+        return ssl.create_default_context(cafile=self.certificate)
+
+    @property
     def audit(self) -> AuditLog:
         """What the server itself wrote down of the requests that it got."""
         return AuditLog(self.folder / "audit.log")
@@ -221,8 +226,7 @@ def _ready(server: Server) -> bool:
     if not server.certificate.exists():
         return False
     try:
-        context = ssl.create_default_context(cafile=server.certificate)
-        with urlopen(f"{server.url}/readyz", timeout=5, context=context) as answer:  # noqa: S310 (our own server)
+        with urlopen(f"{server.url}/readyz", timeout=5, context=server.trust) as answer:  # noqa: S310 (our own server)
             return bool(answer.status == 200)
     except (URLError, OSError):  # not there yet, or not ready
         return False
