@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "explain": "explain",
     "get": "get",
     "history": "history",
+    "snapshot": "snapshot",
     "status": "status",
     "why-not": "why_not",
 }
@@ -98,6 +99,7 @@ Commands:
   explain       Say what a policy kind is: what its policies target and...
   get           List policies, policy kinds, or objects with the number...
   history       Show how the settings in force on an object changed in git.
+  snapshot      Write what questions need to know into one file.
   status        Compare what controllers reported with what is computed.
   why-not       Say why a policy has no effect on an object."""
 _WIDTH: Final = 80

@@ -206,13 +206,17 @@ _OPTIONS: Final = fields_of(Call)
 # These come before the options that a command has of its own, the others after them.
 INPUT: Final = ("default_namespace", "exclude", "cluster", "variables", "render")
 _FIRST: Final = ("offline", "namespace", *INPUT)
+_OF_ANSWERS: Final = ("output", "color")
 _LAST: Final = ("output", "profiles", "setting", "complete", "assume_exists", "color")
 
 
-def command(forms: Forms, *, without: "Collection[str]" = ()) -> "Callable[[Callable[..., int]], Command]":
+def command(
+    forms: Forms | None = None, *, without: "Collection[str]" = ()
+) -> "Callable[[Callable[..., int]], Command]":
     """Give a function the options of `Call`, but for some, in front of those of its own; it gets them as its `call`.
 
     Which formats `--output` takes, its forms say; the first is the one that is shown unless another is asked for.
+    Without forms the command shows no answer, and `--output` is its own to give.
     """
 
     def with_options(function: "Callable[..., int]") -> Command:
@@ -221,7 +225,8 @@ def command(forms: Forms, *, without: "Collection[str]" = ()) -> "Callable[[Call
             told: dict[str, Any] = {name: given.pop(name) or _OPTIONS[name].default for name in shared}
             return function(Call(program=program, **told), **given)
 
-        shared = [name for name in (*_FIRST, *_LAST) if name not in without]
+        left_out = without if forms else {*without, *_OF_ANSWERS}
+        shared = [name for name in (*_FIRST, *_LAST) if name not in left_out]
         own = declared(function.__annotations__, function.__kwdefaults__ or {})
         words = [parameter for parameter in own if not parameter.names]
         options = [parameter for parameter in own if parameter.names]
@@ -231,8 +236,8 @@ def command(forms: Forms, *, without: "Collection[str]" = ()) -> "Callable[[Call
     return with_options
 
 
-def _option(name: str, forms: Forms) -> Parameter:
-    if name == "output":
+def _option(name: str, forms: Forms | None) -> Parameter:
+    if name == "output" and forms:
         # Its formats are known when the command is built.
         option = Option("--output", "-o", metavar=f"[{'|'.join(forms.formats)}]", help=_OUTPUT, parser=_output(forms))
         return Parameter(name, str, option, forms.formats[0])

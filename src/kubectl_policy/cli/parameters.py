@@ -104,6 +104,8 @@ def read_plain(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[st
         # With POSIXLY_CORRECT, what comes after an argument is none of the options.
         if any(word.startswith("-") and word != "-" for word in left):
             return None
+        if left and all(parameter.names for parameter in parameters):
+            return None
         given: dict[str, list[str]] = {}
         for name, value in options:
             given.setdefault(named[name].name, []).append(value)

@@ -87,15 +87,18 @@ def show(answer: Shown, columns: int, *, coloured: bool) -> None:
         all(map(write, answer))
 
 
-def write(text: str) -> bool:
+def write(answer: str | bytes) -> bool:
     """Write to standard output; see `show`. False if the reader closed the pipe.
 
-    What its encoding lacks is replaced by what it has, and nothing is a command to a CI that reads it.
+    What of a text its encoding lacks is replaced by what it has, and nothing is a command to a CI that reads it.
     """
     if sys.stdout is None:
         raise PolicyError("cannot write the answer: standard output is closed")
     try:
-        sys.stdout.write(encodable(uncommanding(text), sys.stdout.encoding or "utf-8"))
+        if isinstance(answer, str):
+            sys.stdout.write(encodable(uncommanding(answer), sys.stdout.encoding or "utf-8"))
+        else:
+            sys.stdout.buffer.write(answer)
         sys.stdout.flush()
     except BrokenPipeError:
         return False

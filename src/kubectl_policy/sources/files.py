@@ -43,9 +43,35 @@ _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_PACKED: Final = b"\x1f\x8b"
+# To zlib: gzip, with the largest window.
+GZIP: Final = 31
+# How the header of a snapshot file says what it is, before its version.
+SNAPSHOT_FORMAT: Final = "snapshot.policy.kubectl/"
 _CONTROLS: Final = bytes((*range(9), *range(14, 32), 127))
 # What matches more than itself in a pattern, as it does for `fnmatch`.
 _WILDCARDS: Final = frozenset("*?[")
+
+
+class PackedError(DocumentError):
+    """What is being read is compressed by gzip, as snapshots are: `data` is what is in the file."""
+
+    def __init__(self, data: bytes) -> None:
+        """Keep the data, for what reads snapshots."""
+        message = "a compressed file: unpack it, or leave it out; of these, snapshots are read, each where it is named"
+        super().__init__("not-text", 1, message)
+        self.data = data
+
+    @property
+    def is_snapshot(self) -> bool:
+        """Whether the data begin as a snapshot does, of whatever version."""
+        import zlib  # noqa: PLC0415 (few inputs are compressed)
+
+        beginning = f'{{"apiVersion":"{SNAPSHOT_FORMAT}'.encode()
+        try:
+            return zlib.decompressobj(wbits=GZIP).decompress(self.data, len(beginning)) == beginning
+        except zlib.error:
+            return False
 
 
 @value()
@@ -121,7 +147,7 @@ def nothing_in(folder: str, *, left_out: bool) -> SourceError:
 def read_text(path: str) -> str:
     """The text of a file in UTF-8 or, with a byte order mark, UTF-16.
 
-    Raises OSError, and DocumentError (too-large, not-text) for what is no text.
+    Raises OSError, and DocumentError (too-large, not-text; a PackedError for what is compressed) for what is no text.
     """
     # To make a file object takes as long as to read a small file.
     file = os.open(path, _TO_READ)
@@ -157,6 +183,8 @@ def decoded(data: bytes) -> str:
     try:
         text = data[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
+        if data.startswith(_PACKED):
+            raise PackedError(data) from None
         line = data.count(b"\n", 0, error.start) + 1
         # Text in another encoding has the same letters; what is encrypted or packed has any bytes.
         letters = data.decode("latin-1") if data.translate(None, _CONTROLS) == data else ""
@@ -324,9 +352,9 @@ def _hidden(path: Path) -> bool:
     return path.name.startswith(".")
 
 
-def reason_of(error: OSError | ValueError) -> str:
-    """Why something cannot be read, in the words of the operating system."""
-    return f"cannot be read: {(error.strerror if isinstance(error, OSError) else None) or error}"
+def reason_of(error: OSError | ValueError, done: str = "read") -> str:
+    """Why something cannot be read, or `done` otherwise, in the words of the operating system."""
+    return f"cannot be {done}: {(error.strerror if isinstance(error, OSError) else None) or error}"
 
 
 def _unreadable(path: str, error: OSError | ValueError) -> SourceError:

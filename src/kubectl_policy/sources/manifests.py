@@ -20,7 +20,7 @@ from kubectl_policy.model.kinds import (
 )
 from kubectl_policy.model.values import replace
 from kubectl_policy.sources.exclusion import Exclusions
-from kubectl_policy.sources.files import STDIN, Files, find_files, has_wildcards, read_stdin, read_text
+from kubectl_policy.sources.files import STDIN, Files, PackedError, find_files, has_wildcards, read_stdin, read_text
 from kubectl_policy.sources.options import InputOptions, Progress
 from kubectl_policy.sources.reading import Reading, resource_in
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
@@ -141,7 +141,10 @@ def snapshot_of(
     """
     reading = Reading(options.values, lines)
     for file in files.found:
-        reading.read_file(file, files.text_of)
+        try:
+            reading.read_file(file, files.text_of)
+        except PackedError as packed:
+            return _unpacked(packed.data, file, files, options)
     around = _tree_around(reading, files, options)
     rendered = renderer(around.files if around else files.found, reading.objects) if renderer else None
     not_objects = (
@@ -167,6 +170,23 @@ def snapshot_of(
         ignored=reading.ignored,
         listed=frozenset(reading.listed),
         left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda each: (each.origin, each.what))),
+    )
+
+
+def _unpacked(data: bytes, file: InputFile, files: Files, options: InputOptions) -> Snapshot:
+    """The snapshot in a file. Raises SourceError if it is none that can be read, or if other files are meant, too."""
+    from kubectl_policy.sources.snapshot import read_snapshot  # noqa: PLC0415 (most input is manifests)
+
+    if options.cluster:
+        raise unknown_cluster(options.cluster)
+    if len(files.found) > 1:
+        message = f"{file.path}: a snapshot is all of a world, and read alone"
+        raise SourceError(message, "diff --offline SNAPSHOT -f FILE applies manifests to it")
+    snapshot = read_snapshot(data, file.path)
+    return replace(
+        snapshot,
+        complete=snapshot.complete or options.complete,
+        assumed=(*snapshot.assumed, *options.assumed),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.fields import mapping_at, time_at
 from kubectl_policy.model.kinds import impossible
-from kubectl_policy.sources.files import ABOUT_OTHERS, reason_of
+from kubectl_policy.sources.files import ABOUT_OTHERS, PackedError, reason_of
 from kubectl_policy.sources.outline import (
     NOTHING_KNOWN,
     Outline,
@@ -81,7 +81,7 @@ class Reading:
         self._kustomized_documents = DocumentReader(words_are_text=True)
 
     def read_file(self, file: InputFile, text_of: Callable[[str], str]) -> None:
-        """Read a file; what keeps it from being read is noted."""
+        """Read a file; what keeps it from being read is noted. Raises PackedError for a snapshot that was named."""
         if _is_about_others(file):
             self.others[file.path] = None
         try:
@@ -91,19 +91,21 @@ class Reading:
 
                 text = substitute(text, self._values)
         except DocumentError as error:
+            if isinstance(error, PackedError) and error.is_snapshot and not file.root:
+                raise
             if error.letters and file.root and not looks_like_an_object(error.letters):
                 self.ignored += 1
             else:
-                self._note(error.problem, file.path, outline(error.letters))
+                self.note(error.problem, file.path, outline(error.letters))
             return
         except (OSError, ValueError) as error:
-            self._note(Problem(message=reason_of(error), reason="unreadable"), file.path)
+            self.note(Problem(message=reason_of(error), reason="unreadable"), file.path)
             return
         # To look for one letter takes a tenth of the time.
         if "$" in text and "${" in text:
             self.with_variables[file.path] = text
         if file.problem:
-            self._note(Problem(message=file.problem, reason="unreadable"), file.path)
+            self.note(Problem(message=file.problem, reason="unreadable"), file.path)
         elif file.root and file.path not in self.others and not may_hold_objects(text):
             self.ignored += 1
         else:
@@ -195,7 +197,8 @@ class Reading:
             else:
                 self._read_document(document, source)
 
-    def _note(self, problem: Problem, source: str, known: Outline = NOTHING_KNOWN) -> None:
+    def note(self, problem: Problem, source: str, known: Outline = NOTHING_KNOWN) -> None:
+        """Say that something in a source cannot be read, with what is known of it: a diagnostic and a gap."""
         origin = Origin(source, problem.line)
         severity = _SEVERITIES.get(problem.reason, "error")
         self.diagnostics.append(Diagnostic(problem.reason, severity, problem.message, origin=origin))
@@ -216,7 +219,7 @@ class Reading:
     def _read_document(self, document: Document | Unread, source: str) -> None:
         """Read the object in a document, or the items of a List however deep it is in other Lists."""
         if isinstance(document, Unread):
-            self._note(document.problem, source, outline(document.text))
+            self.note(document.problem, source, outline(document.text))
             return
         for problem in document.problems:
             message = f"{problem.message}, and kubectl refuses that: remove one of the two; here, the last one counts"

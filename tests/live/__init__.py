@@ -1,1 +1,0 @@
-"""Tests on a real kube-apiserver, which `make test-live` runs."""
