@@ -16,7 +16,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 
 from kubectl_policy import __version__
-from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.answers import Answer, ListAnswer, Refusal, refusal_of, shown
 from kubectl_policy.sources.cluster.unreachable import unreachable
@@ -24,7 +24,7 @@ from kubectl_policy.text import DocumentError
 from kubectl_policy.text.json_reader import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from types import TracebackType
 
@@ -151,10 +151,7 @@ class Connection:
                 if refusal.status != HTTPStatus.GONE or not token or is_second_time:
                     raise
                 return self._pages(request, 0, is_second_time=True)
-            found = page.get("items") or []
-            if "items" not in page or not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-                raise Refusal(HTTPStatus.OK, "the server answered with something that is no list")
-            items += cast("list[Mapping[str, Json]]", found)
+            items += _items(page)
             last, token = token, text_at(page, "metadata.continue")
             if not token:
                 return ListAnswer(items, text_at(page, "metadata.resourceVersion"))
@@ -327,6 +324,14 @@ def _page(request: _Request, chunk_size: int, token: str) -> _Request:
         query = {name: each for name, each in query.items() if not name.startswith("resourceVersion")}
         query["continue"] = token
     return _Request(request.method, request.path, query, request.accept, final=request.final)
+
+
+def _items(page: Mapping[str, Json]) -> Sequence[Mapping[str, Json]]:
+    """The objects in a list; Go writes `null` where there are none. Raises Refusal for what is no list."""
+    found = mappings_at(page, "items")
+    if "items" not in page or not (page["items"] is None or found == page["items"]):
+        raise Refusal(HTTPStatus.OK, "the server answered with something that is no list")
+    return found
 
 
 def _check(path: str) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 import ssl
+from http.client import IncompleteRead
 from typing import TYPE_CHECKING, Final
 
 from urllib3.exceptions import (
     ConnectTimeoutError,
     DecodeError,
-    IncompleteRead,
     InvalidHeader,
     LocationValueError,
     NameResolutionError,
@@ -89,10 +89,11 @@ def _refusal_of(causes: list[BaseException], late: str) -> Refusal:
 
 
 def _refusal_of_tls(error: ssl.SSLError) -> Refusal:
-    reason = error.reason or ""
+    # What was raised by Python, and not by OpenSSL, has none of these.
+    reason = str(getattr(error, "reason", None) or "")
     if isinstance(error, ssl.SSLCertVerificationError):
-        words = _CERTIFICATE.get(error.verify_code, "the server's certificate is not trusted")
-        return Refusal(0, words, shown(error.verify_message))
+        words = _CERTIFICATE.get(getattr(error, "verify_code", 0), "the server's certificate is not trusted")
+        return Refusal(0, words, shown(str(getattr(error, "verify_message", ""))))
     if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) or "UNEXPECTED_EOF" in reason:
         return Refusal(0, "the connection was cut", retry=True)
     known = next((words for alert, words in _ALERTS.items() if reason.endswith(alert)), "TLS failed")

@@ -1,0 +1,159 @@
+"""What may go wrong between a client and an API server: each a function that answers one request in its own way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.sources.cluster.faulty import Handler
+
+Fault: TypeAlias = "Callable[[Handler], None]"
+
+_REASONS: Final = {
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    406: "NotAcceptable",
+    410: "Expired",
+    413: "RequestEntityTooLarge",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+
+
+def status(code: int, message: str = "it went wrong", *, retry_after: str = "") -> Fault:
+    """A `Status` object, as API servers answer with."""
+    reason = _REASONS.get(code, "Unknown")
+    body = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "status": "Failure",
+        "message": message,
+        "reason": reason,
+        "code": code,
+    }
+    return raw(json.dumps(body).encode(), code=code, headers={"Retry-After": retry_after} if retry_after else {})
+
+
+def failed_conversion() -> Fault:
+    """What an API server says where the webhook of a definition does not answer."""
+    asked = "conversion webhook for example.io/v1alpha1, Kind=RetryPolicy failed"
+    url = "https://webhook.tools.svc:443/convert?timeout=30s"
+    return status(500, f'{asked}: Post "{url}": dial tcp 10.0.0.7:443: connect: connection refused')
+
+
+def raw(
+    body: bytes, *, code: int = 200, sort: str = "application/json", headers: dict[str, str] | None = None
+) -> Fault:
+    """Any body, of which the length is told rightly unless headers say otherwise."""
+
+    def answer(handler: Handler) -> None:
+        said = {"Content-Type": sort, "Content-Length": str(len(body)), **(headers or {})}
+        handler.send_response(code)
+        for name, each in said.items():
+            handler.send_header(name, each)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return answer
+
+
+def html(code: int = 200) -> Fault:
+    """The page of a proxy."""
+    return raw(b"<html><body>Please log in</body></html>", code=code, sort="text/html; charset=utf-8")
+
+
+def wrong_gzip() -> Fault:
+    """A body that is not compressed as it says."""
+    return raw(b"this is plain text", headers={"Content-Encoding": "gzip"})
+
+
+def truncated_gzip() -> Fault:
+    """A compressed body that ends too soon, though its length is right."""
+    body = gzip.compress(json.dumps({"kind": "Thing", "text": "abc" * 1000}).encode())
+    return raw(body[: len(body) // 2], headers={"Content-Encoding": "gzip"})
+
+
+def bomb(size: int) -> Fault:
+    """A small body that is a large one once it is decompressed."""
+    return raw(gzip.compress(b" " * size), headers={"Content-Encoding": "gzip"})
+
+
+def redirect(to: str, code: int = 302) -> Fault:
+    """Another place to ask."""
+    return raw(b"", code=code, headers={"Location": to})
+
+
+def cut(handler: Handler) -> None:
+    """The end of the connection, and no answer."""
+    handler.hang_up()
+
+
+def cut_within(handler: Handler) -> None:
+    """The end of the connection in the middle of an answer."""
+    raw(b'{"kind": "Thing", ', headers={"Content-Length": "5000"})(handler)
+    handler.hang_up()
+
+
+def cut_within_chunks(handler: Handler) -> None:
+    """The same, of an answer that does not say how long it is."""
+    handler.send_bytes(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+    handler.send_bytes(b'4\r\n{"a"\r\n')
+    handler.hang_up()
+
+
+def wrong_bytes(sent: bytes) -> Fault:
+    """Anything instead of HTTP."""
+
+    def answer(handler: Handler) -> None:
+        handler.send_bytes(sent)
+        handler.hang_up()
+
+    return answer
+
+
+def silence(handler: Handler) -> None:
+    """No answer for as long as the server runs."""
+    handler.wait(None)
+
+
+def slow(seconds: float) -> Fault:
+    """The right answer, but late."""
+
+    def answer(handler: Handler) -> None:
+        handler.wait(seconds)
+        handler.answer_rightly()
+
+    return answer
+
+
+def drip(before: bytes, drop: bytes = b" ", every: float = 0.05) -> Fault:
+    """An answer that comes bit by bit and never ends, after some bytes at once."""
+
+    def answer(handler: Handler) -> None:
+        handler.send_bytes(before)
+        while not handler.wait(every):
+            handler.send_bytes(drop)
+
+    return answer
+
+
+def dripping_body() -> Fault:
+    """A body that comes byte by byte."""
+    return drip(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
+
+
+def dripping_chunks() -> Fault:
+    """The same in chunks of which the first one's length never ends."""
+    return drip(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1;", b"x")
+
+
+def dripping_headers() -> Fault:
+    """A header that never ends."""
+    return drip(b"HTTP/1.1 200 OK\r\nContent-Type: ", b"x")

@@ -1,0 +1,367 @@
+"""An API server on loopback that serves a small world, and with which anything may go wrong, path by path."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+from collections import defaultdict
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Lock, Thread
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from kubectl_policy.model.kinds import BUILT_IN, plural
+from tests.sources.cluster import faults
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from ssl import SSLContext
+    from types import TracebackType
+    from typing import Self
+
+    from tests.sources.cluster.faults import Fault
+
+Thing = dict[str, Any]
+
+_VERBS: Final = ["get", "list", "watch", "create", "delete"]
+_CORE: Final = {each.group_kind: each for each in BUILT_IN}
+# As kube-apiserver: shorter answers are not worth it.
+_COMPRESSED_FROM: Final = 128 * 1024
+
+
+class Kind(NamedTuple):
+    """A kind that is served, in one version of it; those of a group are served in the order in which they are given."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    short_names: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = tuple(_VERBS)
+    categories: tuple[str, ...] = ()
+
+
+class Request(NamedTuple):
+    """A request that came in."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class FaultyServer:
+    """Serves objects by their paths, lists of them and discovery, over HTTP on loopback, while it is entered.
+
+    Kinds are served because they are given, because there are objects of them, or because definitions among the objects
+    define them. An `old` server knows neither aggregated discovery nor metadata alone. Groups that are `stale` do not
+    answer. With a context for `tls`, it is spoken. `may` answers what one may do. `requests` are all that came in.
+    """
+
+    def __init__(
+        self,
+        objects: Iterable[Thing] = (),
+        kinds: Iterable[Kind] = (),
+        *,
+        old: bool = False,
+        tls: SSLContext | None = None,
+    ) -> None:
+        """Nothing is served before it is entered."""
+        self.objects, self.kinds, self.old, self._tls = [*objects], [*kinds], old, tls
+        self.stale: set[str] = set()
+        self.may: Callable[[Mapping[str, str]], bool] = lambda _: True
+        self.requests: list[Request] = []
+        self.connections = 0
+        self.closing = Event()
+        self._faults: dict[str, tuple[Fault, int]] = {}
+        self._lock = Lock()
+        self._add_kinds()
+
+    def _add_kinds(self) -> None:
+        known = {(each.group, each.version, each.kind) for each in self.kinds}
+        for each in self.objects:
+            if each["kind"] == "CustomResourceDefinition":
+                spec, names = each["spec"], each["spec"]["names"]
+                for version in spec["versions"]:
+                    if version["served"] and (spec["group"], version["name"], names["kind"]) not in known:
+                        known.add((spec["group"], version["name"], names["kind"]))
+                        short_names = tuple(names.get("shortNames", ()))
+                        namespaced = spec["scope"] == "Namespaced"
+                        names_of_kind = (spec["group"], version["name"], names["kind"], names["plural"])
+                        self.kinds.append(Kind(*names_of_kind, namespaced, short_names))
+        for each in self.objects:
+            group, version = group_and_version(each)
+            if (group, version, each["kind"]) not in known:
+                known.add((group, version, each["kind"]))
+                namespaced = "namespace" in each["metadata"]
+                self.kinds.append(Kind(group, version, each["kind"], plural(each["kind"].lower()), namespaced))
+
+    def fault(self, path: str, fault: Fault, times: int = -1) -> None:
+        """What goes wrong at a path, or at all that begin with it if it ends in `*`; so many times if a number says."""
+        self._faults[path] = (fault, times)
+
+    def fault_at(self, path: str) -> Fault | None:
+        """What goes wrong with the next request to a path."""
+        with self._lock:
+            for where in (path, *sorted((each for each in self._faults if each.endswith("*")), key=len, reverse=True)):
+                fault, times = self._faults.get(where, (None, 0))
+                if fault and times and (where == path or path.startswith(where[:-1])):
+                    self._faults[where] = (fault, times - 1)
+                    return fault
+        return None
+
+    def paths(self) -> list[str]:
+        """The paths of all requests that came in, in their order."""
+        return [each.path for each in self.requests]
+
+    def count(self, path: str) -> int:
+        """How many requests to a path came in."""
+        return self.paths().count(path)
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self._http.server_port}"
+
+    def __enter__(self) -> Self:
+        """Listen on a free port of loopback."""
+        handler = type("OwnHandler", (Handler,), {"faulty": self})
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._http.daemon_threads = True
+        if self._tls:
+            # Each thread shakes hands for itself, when it first reads.
+            self._http.socket = self._tls.wrap_socket(
+                self._http.socket, server_side=True, do_handshake_on_connect=False
+            )
+        self._thread = Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Stop, and let go whoever is kept waiting."""
+        self.closing.set()
+        self._http.shutdown()
+        self._http.socket.close()
+        self._thread.join()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers what comes in on one connection: rightly, unless something is to go wrong."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    faulty: FaultyServer
+
+    def setup(self) -> None:
+        """Count the connection."""
+        super().setup()
+        self.faulty.connections += 1
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (as it is called there)
+        """Say nothing."""
+
+    def handle(self) -> None:
+        """Answer requests until the connection ends, for whatever reason."""
+        with suppress(OSError):
+            super().handle()
+
+    def do_GET(self) -> None:
+        """Answer what is asked for at a path."""
+        self._answer()
+
+    def do_POST(self) -> None:
+        """Answer what one may do."""
+        self._answer()
+
+    def _answer(self) -> None:
+        url = urlsplit(self.path)
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.request_now = Request(self.command, url.path, dict(parse_qsl(url.query)), dict(self.headers), body)
+        self.faulty.requests.append(self.request_now)
+        fault = self.faulty.fault_at(url.path)
+        # Who has asked may be gone by now.
+        with suppress(OSError):
+            (fault or Handler.answer_rightly)(self)
+
+    def answer_rightly(self) -> None:
+        """Answer as an API server does."""
+        path, query = self.request_now.path, self.request_now.query
+        found = _answered(self.faulty, self.request_now, self.headers.get("Accept", ""))
+        if found is None:
+            faults.status(404, f"nothing is at {path}")(self)
+        elif "limit" in query and "items" in found:
+            self.send_json(_page(found, int(query["limit"]), int(query.get("continue", 0))))
+        else:
+            self.send_json(found)
+
+    def send_json(self, body: Thing) -> None:
+        """Answer with an object."""
+        text = json.dumps(body).encode()
+        if len(text) >= _COMPRESSED_FROM and "gzip" in self.headers.get("Accept-Encoding", ""):
+            faults.raw(gzip.compress(text, 1), headers={"Content-Encoding": "gzip"})(self)
+        else:
+            faults.raw(text)(self)
+
+    def send_bytes(self, sent: bytes) -> None:
+        """Send anything, HTTP or not."""
+        self.wfile.write(sent)
+        self.wfile.flush()
+
+    def wait(self, seconds: float | None) -> bool:
+        """Wait, at most until the server stops: whether it does."""
+        return self.faulty.closing.wait(seconds)
+
+    def hang_up(self) -> None:
+        """End the connection."""
+        self.close_connection = True
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+
+
+def group_and_version(thing: Thing) -> tuple[str, str]:
+    """The API group of an object, which is empty for the core, and the version."""
+    group, _, version = str(thing["apiVersion"]).rpartition("/")
+    return group, version
+
+
+def _page(found: Thing, limit: int, start: int) -> Thing:
+    items, metadata = found["items"][start : start + limit], dict(found["metadata"])
+    if start + limit < len(found["items"]):
+        metadata["continue"] = str(start + limit)
+    return {**found, "items": items, "metadata": metadata}
+
+
+def _answered(server: FaultyServer, request: Request, accept: str) -> Thing | None:
+    """What is at a path; None if nothing is."""
+    steps = [unquote(step) for step in request.path.strip("/").split("/")]
+    if request.method == "POST":
+        return _review(server, request) if steps[-1] == "selfsubjectaccessreviews" else None
+    if steps == ["version"]:
+        return {"major": "1", "minor": "20" if server.old else "36", "gitVersion": "v1.36.3"}
+    if steps in (["api"], ["apis"]):
+        is_aggregated = not server.old and "APIGroupDiscoveryList" in accept
+        return (_aggregated if is_aggregated else _groups)(server, core=steps == ["api"])
+    group, version, *rest = ["", *steps[1:]] if steps[0] == "api" else [*steps[1:], "", ""]
+    if group in server.stale:
+        return None
+    rest = [step for step in rest if step]
+    return _objects(server, request, (group, version), rest) if rest else _resources(server, group, version)
+
+
+def _review(server: FaultyServer, request: Request) -> Thing:
+    review = cast("Thing", json.loads(request.body))
+    return {**review, "status": {"allowed": server.may(review["spec"]["resourceAttributes"])}}
+
+
+def _versions(server: FaultyServer, *, core: bool) -> dict[str, dict[str, list[Kind]]]:
+    """The kinds by group and version, of the core or of all others."""
+    groups: dict[str, dict[str, list[Kind]]] = defaultdict(lambda: defaultdict(list))
+    for each in server.kinds:
+        if (each.group == "") == core:
+            groups[each.group][each.version].append(each)
+    return groups
+
+
+def _aggregated(server: FaultyServer, *, core: bool) -> Thing:
+    items = [
+        {
+            "metadata": {"name": group, "creationTimestamp": None},
+            "versions": [
+                {
+                    "version": version,
+                    "freshness": "Stale" if group in server.stale else "Current",
+                    "resources": [] if group in server.stale else [_aggregated_kind(each) for each in kinds],
+                }
+                for version, kinds in versions.items()
+            ],
+        }
+        for group, versions in _versions(server, core=core).items()
+    ]
+    return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
+
+
+def _aggregated_kind(kind: Kind) -> Thing:
+    response = {"group": kind.group, "version": kind.version, "kind": kind.kind}
+    return {
+        "resource": kind.plural,
+        "responseKind": response,
+        "scope": "Namespaced" if kind.namespaced else "Cluster",
+        "singularResource": kind.kind.lower(),
+        "verbs": [*kind.verbs],
+        "shortNames": [*kind.short_names],
+        "categories": [*kind.categories],
+        "subresources": [{"subresource": "status", "responseKind": response, "verbs": ["get", "patch"]}],
+    }
+
+
+def _groups(server: FaultyServer, *, core: bool) -> Thing:
+    groups = _versions(server, core=core)
+    if core:
+        return {"kind": "APIVersions", "versions": [*groups.get("", {})], "serverAddressByClientCIDRs": []}
+    listed: list[Thing] = []
+    for group, versions in groups.items():
+        named = [{"groupVersion": f"{group}/{version}", "version": version} for version in versions]
+        listed.append({"name": group, "versions": named, "preferredVersion": named[0]})
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": listed}
+
+
+def _resources(server: FaultyServer, group: str, version: str) -> Thing | None:
+    resources: list[Thing] = []
+    for each in server.kinds:
+        if (each.group, each.version) == (group, version):
+            named = {"name": each.plural, "singularName": each.kind.lower(), "kind": each.kind}
+            more = {"namespaced": each.namespaced, "verbs": [*each.verbs], "shortNames": [*each.short_names]}
+            resources.append({**named, **more, "categories": [*each.categories]})
+            resources.append(
+                {**named, "name": f"{each.plural}/status", "namespaced": each.namespaced, "verbs": ["get"]}
+            )
+    group_version = f"{group}/{version}" if group else version
+    listed = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group_version, "resources": resources}
+    return listed if resources else None
+
+
+def _objects(server: FaultyServer, request: Request, served: tuple[str, str], steps: list[str]) -> Thing | None:
+    """The object, or the list of those, to which the steps after group and version lead."""
+    namespace = ""
+    # Otherwise it is a Namespace that is asked for.
+    if len(steps) > 2 and steps[0] == "namespaces":
+        namespace, steps = steps[1], steps[2:]
+    known = [each for each in server.kinds if (each.group, each.version, each.plural) == (*served, steps[0])]
+    if not known:
+        return None
+    kind, name = known[0], steps[1] if len(steps) > 1 else ""
+    # An API server converts between the versions of a kind.
+    version = f"{kind.group}/{kind.version}" if kind.group else kind.version
+    found = [
+        {**each, "apiVersion": version}
+        for each in server.objects
+        if (group_and_version(each)[0], each["kind"]) == (kind.group, kind.kind)
+        and (not namespace or each["metadata"].get("namespace") == namespace)
+        and (not name or each["metadata"]["name"] == name)
+        and _is_selected(each, request.query)
+    ]
+    accept = request.headers.get("Accept", "")
+    is_metadata = "PartialObjectMetadata" in accept and not server.old
+    if is_metadata:
+        partial = {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata"}
+        found = [{**partial, "metadata": each["metadata"]} for each in found]
+        version = "meta.k8s.io/v1"
+    if name:
+        return found[0] if found else None
+    list_kind = "PartialObjectMetadataList" if is_metadata else f"{kind.kind}List"
+    return {"apiVersion": version, "kind": list_kind, "metadata": {"resourceVersion": "1000"}, "items": found}
+
+
+def _is_selected(thing: Thing, query: Mapping[str, str]) -> bool:
+    """Whether an object is one that the selectors in a query mean: of labels, those that are there or have a value."""
+    labels = thing["metadata"].get("labels", {})
+    for part in filter(None, query.get("labelSelector", "").split(",")):
+        name, is_value, value = part.partition("=")
+        if name not in labels or (is_value and labels[name] != value):
+            return False
+    name = query.get("fieldSelector", "").removeprefix("metadata.name=")
+    return not name or thing["metadata"]["name"] == name

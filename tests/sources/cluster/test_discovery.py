@@ -1,0 +1,364 @@
+"""Which kinds a server serves: in few requests, from old servers as well, and from a file that may hold anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.sources.cluster.connection import Answer, Connection, Refusal
+from kubectl_policy.sources.cluster.discovery import EVERY_GROUP, Discovery, UnknownGroup, discover
+from kubectl_policy.sources.cluster.remembered import place_of, remember, remembered
+from kubectl_policy.sources.cluster.served import Served
+from tests.sources.cluster import faults
+from tests.sources.cluster.faulty import FaultyServer, Kind
+from tests.sources.cluster.reaching import reaching
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GATEWAYS: Final = "gateway.networking.k8s.io"
+KINDS: Final = (
+    Kind("", "v1", "Namespace", "namespaces", namespaced=False, short_names=("ns",)),
+    Kind("", "v1", "Service", "services", short_names=("svc",), categories=("all",)),
+    Kind("", "v1", "Binding", "bindings", verbs=("create",)),
+    Kind(GATEWAYS, "v1", "Gateway", "gateways", short_names=("gtw",), categories=("gateway-api",)),
+    Kind(GATEWAYS, "v1", "HTTPRoute", "httproutes", categories=("gateway-api",)),
+    Kind(GATEWAYS, "v1beta1", "Gateway", "gateways", short_names=("gtw",)),
+    Kind(GATEWAYS, "v1beta1", "ReferenceGrant", "referencegrants", short_names=("refgrant",)),
+    Kind("networking.istio.io", "v1", "Gateway", "gateways", short_names=("gw",)),
+    Kind("example.io", "v1alpha1", "Gatewaylike", "gatewaylikes", short_names=("gtw", "gateways")),
+    Kind("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", verbs=("create",)),
+)
+SERVER: Final = "https://10.0.0.1:6443"
+
+
+@pytest.fixture(params=[False, True], ids=["new", "old"])
+def server(request: pytest.FixtureRequest) -> Iterator[FaultyServer]:
+    """A server of today, and one that is asked group by group."""
+    with FaultyServer(kinds=KINDS, old=request.param) as running:
+        yield running
+
+
+@pytest.fixture
+def new() -> Iterator[FaultyServer]:
+    """A server of today."""
+    with FaultyServer(kinds=KINDS) as running:
+        yield running
+
+
+def found(server: FaultyServer, cache: Path) -> Discovery:
+    """What a server serves."""
+    return discover(Connection(reaching(server), timeout=5), server.url, str(cache))
+
+
+def served(name: str = "gateways", kind: str = "Gateway") -> Served:
+    """A kind."""
+    return Served(GATEWAYS, "v1", kind, name, kind.lower(), True, ("gtw",), ("get", "list"), ())  # noqa: FBT003 (short)
+
+
+def test_kinds_are_in_their_preferred_version(server: FaultyServer, tmp_path: Path) -> None:
+    """Or in the first one that has them; without what cannot be got and listed, and without subresources."""
+    discovery = found(server, tmp_path)
+    assert [f"{each.plural}.{each.version}.{each.group}" for each in discovery.kinds.values()] == [
+        "namespaces.v1.",
+        "services.v1.",
+        f"gateways.v1.{GATEWAYS}",
+        f"httproutes.v1.{GATEWAYS}",
+        f"referencegrants.v1beta1.{GATEWAYS}",
+        "gateways.v1.networking.istio.io",
+        "gatewaylikes.v1alpha1.example.io",
+    ]
+    gateway = discovery.kinds[GroupKind(GATEWAYS, "Gateway")]
+    assert (gateway.namespaced, gateway.short_names, gateway.singular) == (True, ("gtw",), "gateway")
+    assert not discovery.kinds[GroupKind("", "Namespace")].namespaced
+    assert discovery.gaps == ()
+
+
+def test_two_requests_are_enough(new: FaultyServer, tmp_path: Path) -> None:
+    """However many groups there are; what they answer is written down, so that the next time none is needed."""
+    first = found(new, tmp_path)
+    assert sorted(new.paths()) == ["/api", "/apis"]
+    again = found(new, tmp_path)
+    assert again.kinds == first.kinds
+    assert len(new.requests) == 2
+    assert (first.is_remembered, again.is_remembered) == (False, True)
+
+
+def test_what_is_remembered_can_be_asked_again(new: FaultyServer, tmp_path: Path) -> None:
+    """Once: a definition may be new, but not every minute."""
+    found(new, tmp_path)
+    new.kinds.append(Kind("example.io", "v1", "RetryPolicy", "retrypolicies"))
+    old = found(new, tmp_path)
+    fresh = old.refresh()
+    assert old.named("retrypolicies") == ()
+    assert [each.version for each in fresh.named("retrypolicies")] == ["v1"]
+    assert fresh.refresh() is fresh
+    assert len(new.requests) == 4
+    assert found(new, tmp_path).named("retrypolicies")
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("gateways", [GATEWAYS, "networking.istio.io"]),
+        ("Gateway", [GATEWAYS, "networking.istio.io"]),
+        ("gtw", [GATEWAYS, "example.io"]),
+        ("gw", ["networking.istio.io"]),
+        (f"gateways.{GATEWAYS}", [GATEWAYS]),
+        ("gateway.networking.istio.io", ["networking.istio.io"]),
+        ("gateways.v1.networking.istio.io", ["networking.istio.io"]),
+        ("gateways.gateway", [GATEWAYS]),
+        ("gtw.example", ["example.io"]),
+        ("svc", [""]),
+        ("services.v1.", [""]),
+        ("ns", [""]),
+        ("gateways.v2.networking.istio.io", []),
+        ("gateways.apps", []),
+        ("bindings", []),
+        ("", []),
+        (".", []),
+    ],
+)
+def test_names_mean_what_kubectl_means(new: FaultyServer, tmp_path: Path, name: str, kinds: list[str]) -> None:
+    """Plurals and singulars before short names, in any case, in the order of the server, with part of a group."""
+    assert [each.group for each in found(new, tmp_path).named(name)] == kinds
+
+
+def test_categories(new: FaultyServer, tmp_path: Path) -> None:
+    """As in `kubectl get gateway-api`."""
+    assert [each.kind for each in found(new, tmp_path).in_category("gateway-api")] == ["Gateway", "HTTPRoute"]
+
+
+def test_paths() -> None:
+    """Names are quoted, and those of a kind without namespaces are not in one."""
+    gateway = served()
+    assert gateway.path() == f"/apis/{GATEWAYS}/v1/gateways"
+    assert gateway.path("baker", "a/b") == f"/apis/{GATEWAYS}/v1/namespaces/baker/gateways/a%2Fb"
+    node = Served("", "v1", "Node", "nodes", "node", False, (), ("get", "list"), ())  # noqa: FBT003 (short)
+    assert node.path("baker", "n1") == "/api/v1/nodes/n1"
+
+
+def test_a_group_that_does_not_answer_is_a_gap(server: FaultyServer, tmp_path: Path) -> None:
+    """All others count, and nothing is written down."""
+    server.stale.add("example.io")
+    discovery = found(server, tmp_path)
+    assert [gap.group for gap in discovery.gaps] == ["example.io"]
+    assert GroupKind(GATEWAYS, "Gateway") in discovery.kinds
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_slow_group_of_an_old_server_is_a_gap(tmp_path: Path) -> None:
+    """When the time is over, the others have answered."""
+    with FaultyServer(kinds=KINDS, old=True) as old:
+        old.fault("/apis/example.io/*", faults.silence)
+        discovery = discover(Connection(reaching(old), timeout=0.5), old.url, str(tmp_path))
+    assert discovery.gaps == (UnknownGroup("example.io", "no answer within --request-timeout 0.5s"),)
+    assert len(discovery.kinds) == 6
+
+
+def test_half_of_the_answer_is_better_than_none(new: FaultyServer, tmp_path: Path) -> None:
+    """Which groups there are is not known then."""
+    new.fault("/apis", faults.status(403))
+    discovery = found(new, tmp_path)
+    assert discovery.gaps == (UnknownGroup(EVERY_GROUP, "forbidden"),)
+    assert GroupKind("", "Service") in discovery.kinds
+
+
+def test_no_answer_is_a_refusal(new: FaultyServer, tmp_path: Path) -> None:
+    """There is nothing to go by."""
+    new.fault("/*", faults.status(401))
+    with pytest.raises(Refusal, match="the credentials were refused"):
+        found(new, tmp_path)
+
+
+def test_what_no_server_can_serve_is_left_out(new: FaultyServer, tmp_path: Path) -> None:
+    """Names come from outside, and are shown and sent."""
+    new.kinds += [
+        Kind("example.io", "v1", "Evil\x1b[31m", "evils"),
+        Kind("example.io", "v1", "Up", "../secrets"),
+        Kind("example.io", "v1/..", "Other", "others"),
+        Kind("../x", "v1", "Third", "thirds"),
+    ]
+    assert [each.kind for each in found(new, tmp_path).kinds.values() if each.group.startswith(("example", ".."))] == [
+        "Gatewaylike"
+    ]
+
+
+def test_the_file_is_for_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is where kubectl keeps its own, but in a folder of ours."""
+    monkeypatch.setenv("KUBECACHEDIR", str(tmp_path / "cache"))
+    remember(Discovery([served()], ()), SERVER)
+    place = tmp_path / "cache" / "kubectl-policy" / "10.0.0.1_6443" / "discovery.json"
+    assert place_of(SERVER) == place
+    assert [each.name for each in place.parent.iterdir()] == ["discovery.json"]
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "cache").stat().st_mode) == 0o700
+    assert [*remembered(SERVER)] == [served()]
+    assert place_of(SERVER, str(tmp_path / "other")) == tmp_path.joinpath("other", *place.parts[-3:])
+
+
+def test_without_a_home_nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is it without a name for the server."""
+
+    def homeless() -> Path:
+        raise RuntimeError
+
+    monkeypatch.delenv("KUBECACHEDIR", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert place_of(SERVER) is None
+    assert place_of("https://..", "/tmp/x") is None  # noqa: S108 (nothing is written there)
+    remember(Discovery([served()], ()), SERVER)
+    assert remembered(SERVER) == ()
+
+
+def written(cache: Path, text: bytes | None = None) -> Path:
+    """The file about a server, with other contents if any."""
+    remember(Discovery([served()], ()), SERVER, str(cache))
+    place = place_of(SERVER, str(cache))
+    assert place
+    if text is not None:
+        place.write_bytes(text)
+    return place
+
+
+def test_what_is_old_or_from_the_future_is_as_none(tmp_path: Path) -> None:
+    """Six hours, as with kubectl."""
+    place, now = written(tmp_path), time.time()
+    for age, is_known in ((5.9 * 3600, True), (6.1 * 3600, False), (-5, True), (-3600, False)):
+        os.utime(place, (now - age, now - age))
+        assert bool(remembered(SERVER, str(tmp_path))) == is_known
+
+
+def test_what_others_may_write_is_as_none(tmp_path: Path) -> None:
+    """So is what is no file, or leads elsewhere."""
+    place = written(tmp_path)
+    place.chmod(0o622)
+    assert remembered(SERVER, str(tmp_path)) == ()
+    kept = place.with_name("kept")
+    place.chmod(0o600)
+    place.rename(kept)
+    place.symlink_to(kept)
+    assert remembered(SERVER, str(tmp_path)) == ()
+    place.unlink()
+    os.mkfifo(place)
+    assert remembered(SERVER, str(tmp_path)) == ()
+    place.unlink()
+    place.mkdir()
+    assert remembered(SERVER, str(tmp_path)) == ()
+    remember(Discovery([served()], ()), SERVER, str(tmp_path))
+    assert remembered(SERVER, str(tmp_path)) == ()
+
+
+def test_what_belongs_to_somebody_else_is_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They could have written anything into it."""
+    written(tmp_path)
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert remembered(SERVER, str(tmp_path)) == ()
+
+
+def test_a_place_that_cannot_be_written_is_no_error(new: FaultyServer, tmp_path: Path) -> None:
+    """The answer is there all the same."""
+    (tmp_path / "kubectl-policy").write_text("no folder")
+    assert found(new, tmp_path).named("gateways")
+
+
+def test_another_server_is_not_taken_for_this(tmp_path: Path) -> None:
+    """Their names may be the same in a file system."""
+    written(tmp_path)
+    other = "https://10.0.0.1_6443"
+    assert place_of(other, str(tmp_path)) == place_of(SERVER, str(tmp_path))
+    assert remembered(other, str(tmp_path)) == ()
+
+
+ROW: Final = [GATEWAYS, "v1", "Gateway", "gateways", "gateway", True, ["gtw"], ["get", "list"], []]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [],
+        {},
+        [1],
+        [ROW[:-1]],
+        [[*ROW, 1]],
+        [[*ROW[:3], "../secrets", *ROW[4:]]],
+        [[*ROW[:5], 1, *ROW[6:]]],
+        [[*ROW[:6], [1], *ROW[7:]]],
+        [[*ROW[:6], "gtw", *ROW[7:]]],
+        [ROW, None],
+    ],
+)
+def test_what_is_not_as_we_wrote_it_is_as_none(tmp_path: Path, rows: Any) -> None:  # noqa: ANN401 (anything)
+    """All of it: who changed one kind may have changed others."""
+    assert remembered(SERVER, str(tmp_path)) == ()
+    written(tmp_path, json.dumps({"form": 1, "server": SERVER, "kinds": rows}).encode())
+    assert remembered(SERVER, str(tmp_path)) == ()
+    written(tmp_path, json.dumps({"form": 1, "server": SERVER, "kinds": [ROW]}).encode())
+    assert [*remembered(SERVER, str(tmp_path))] == [served()]
+
+
+@given(
+    text=st.one_of(
+        st.binary(max_size=50),
+        st.recursive(
+            st.none() | st.booleans() | st.floats() | st.text(max_size=5) | st.sampled_from(ROW),
+            lambda inner: st.lists(inner, max_size=9) | st.dictionaries(st.sampled_from(["kinds", "a"]), inner),
+        ).map(lambda kinds: json.dumps({"form": 1, "server": SERVER, "kinds": kinds}).encode()),
+    )
+)
+def test_damage_is_no_error(tmp_path_factory: pytest.TempPathFactory, text: bytes) -> None:
+    """Whatever is in the file."""
+    cache = tmp_path_factory.getbasetemp() / "damaged"
+    written(cache, text)
+    assert isinstance(remembered(SERVER, str(cache)), tuple)
+
+
+WORDS: Final = ("kind", "items", "metadata", "name", "versions", "version", "resources", "resource", "groups", "verbs")
+LIST: Final = "APIGroupDiscoveryList"
+
+
+class Anything:
+    """A server that answers everything with the same."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        """The body of every answer."""
+        self.body = body
+
+    def get(self, path: str, query: object = (), accept: str = "") -> Answer:  # noqa: ARG002 (as is asked)
+        """The same, whatever is asked for."""
+        return Answer(200, self.body)
+
+
+@given(
+    body=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from([LIST, "v1"]),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(WORDS), inner),
+        max_leaves=30,
+    ).map(lambda body: body if isinstance(body, dict) else {"items": body, "kind": LIST})
+)
+def test_any_answer_is_discovery(tmp_path_factory: pytest.TempPathFactory, body: dict[str, Any]) -> None:
+    """Types are checked wherever something is read."""
+    cache = tmp_path_factory.getbasetemp() / "any"
+    assert isinstance(discover(Anything(body), f"https://{time.monotonic_ns()}", str(cache)), Discovery)
+
+
+def test_three_hundred_definitions_are_remembered_in_milliseconds(tmp_path: Path) -> None:
+    """Completion waits for it."""
+    kinds = [served(f"things{number}", f"Thing{number}") for number in range(400)]
+    remember(Discovery(kinds, ()), SERVER, str(tmp_path))
+    best = 1.0
+    for _ in range(5):
+        start = time.perf_counter()
+        assert len(remembered(SERVER, str(tmp_path))) == 400
+        best = min(best, time.perf_counter() - start)
+    assert best < 0.02

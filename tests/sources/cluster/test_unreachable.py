@@ -1,0 +1,101 @@
+"""Why no answer came is told in words that say what to do about it."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import ssl
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from urllib3 import PoolManager, ProxyManager
+from urllib3.exceptions import InvalidHeader, ProtocolError, ProxyError, ReadTimeoutError, SSLError
+
+from kubectl_policy.sources.cluster.connection import Connection, Refusal
+from kubectl_policy.sources.cluster.unreachable import unreachable
+from tests.sources.cluster.faulty import FaultyServer
+from tests.sources.cluster.reaching import Reaching
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def certificate_error(code: int) -> SSLError:
+    """What urllib3 raises for a certificate that OpenSSL does not verify, with its number for why not."""
+    error = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    error.verify_code, error.verify_message = code, "as OpenSSL has it"
+    return SSLError(error)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (9, "the server's certificate is not valid yet (or the clock of this machine is wrong)"),
+        (10, "the server's certificate has expired"),
+        (18, "the server's certificate is self-signed and not trusted"),
+        (19, "the server's certificate is signed by an authority of its own that is not trusted"),
+        (20, "the server's certificate is signed by an unknown authority"),
+        (62, "the server's certificate is for another name"),
+        (64, "the server's certificate is for another address"),
+        (99, "the server's certificate is not trusted"),
+    ],
+)
+def test_certificates(code: int, reason: str) -> None:
+    """Each is put right elsewhere: the clock, the server, the authority, the name."""
+    refusal = unreachable(certificate_error(code), "late")
+    assert (refusal.status, refusal.reason, refusal.message) == (0, reason, "as OpenSSL has it")
+    assert not refusal.retry
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "retry"),
+    [
+        (InvalidHeader("x"), "the address of the server, or a header, is malformed", False),
+        (ReadTimeoutError(PoolManager().connection_from_url("http://a"), "/", "x"), "late", False),
+        (ProtocolError("aborted", ConnectionResetError(104, "reset")), "the connection was cut", True),
+        (ProxyError("x", OSError(111, "refused")), "no connection through the proxy: connection refused", False),
+        (SSLError(ssl.SSLEOFError(8, "EOF")), "the connection was cut", True),
+        (SSLError("hostname 'a' doesn't match 'b'"), "the server's certificate is not for this name", False),
+        (OSError(113, "no route"), "there is no route to the server", False),
+    ],
+)
+def test_other_errors(error: Exception, reason: str, retry: bool) -> None:  # noqa: FBT001 (a parameter of a test)
+    """What may pass is worth asking again."""
+    refusal = unreachable(error, "late")
+    assert (refusal.reason, refusal.retry) == (reason, retry)
+
+
+def reason_of(server: str, pool: PoolManager) -> str:
+    """Why a server does not answer."""
+    with pytest.raises(Refusal) as caught:
+        Connection(Reaching(server=server, pool=pool), timeout=5).get("/api")
+    return caught.value.reason
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="certificates are made by openssl")
+def test_a_real_handshake(tmp_path: Path) -> None:
+    """A certificate that nobody trusts, and one that is trusted but is not for the address."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    named = ["-keyout", str(key), "-out", str(certificate), "-subj", "/CN=other.example", "-days", "2"]
+    more = ["-addext", "subjectAltName=DNS:other.example"]
+    subprocess.run([*made, *named, *more], check=True, capture_output=True)  # noqa: S603 (our own words)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with FaultyServer(tls=context) as server:
+        assert reason_of(server.url, PoolManager()) == "the server's certificate is self-signed and not trusted"
+        trusting = PoolManager(ca_certs=str(certificate))
+        assert reason_of(server.url, trusting) == "the server's certificate is for another address"
+        by_name = PoolManager(ca_certs=str(certificate), assert_hostname="elsewhere.example")
+        assert reason_of(server.url, by_name) == "the server's certificate is not for this name"
+        right = PoolManager(ca_certs=str(certificate), server_hostname="other.example", assert_hostname="other.example")
+        assert Connection(Reaching(server=server.url, pool=right)).get("/api").body
+
+
+def test_a_proxy_that_is_not_there() -> None:
+    """It is told that it is the proxy, and not the server."""
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        port = gone.getsockname()[1]
+    pool = ProxyManager(f"http://127.0.0.1:{port}")
+    assert reason_of("https://a.example", pool) == "no connection through the proxy: connection refused"
