@@ -33,13 +33,15 @@ _OF_METADATA: Final = frozenset(
         *("creationTimestamp", "deletionTimestamp", "generation", "resourceVersion"),
     }
 )
-# What stands at these keys names something, or is a word of an API.
+# A text at these keys names something, or is a word of an API; but not where people choose the keys.
 _TELLING: Final = frozenset(
     {
-        *("apiVersion", "group", "kind", "name", "namespace", "sectionName", "sectionNames", "uid"),
-        *("type", "reason", "strategy", "matchLabels", "matchExpressions", "firstTimestamp", "lastTimestamp"),
+        *("apiVersion", "group", "kind", "name", "namespace", "sectionName", "uid"),
+        *("type", "reason", "strategy", "firstTimestamp", "lastTimestamp"),
     }
 )
+_SELECTING: Final = frozenset({"matchLabels", "matchExpressions", "sectionNames"})
+_OF_ANY_KEYS: Final = frozenset({"data", "binaryData", "stringData"})
 # What controllers report is told in words of the API, but for these.
 _IN_OWN_WORDS: Final = "message"
 
@@ -72,6 +74,8 @@ class Redaction:
                 shown[key] = self._without(each, _IN_OWN_WORDS)
             elif is_standard:
                 shown[key] = each if kind in _WHOLE else self._without(each, _SETTINGS_OF_ROUTES)
+            elif key in _OF_ANY_KEYS and isinstance(each, Mapping):
+                shown[key] = {name: self._hidden(inner) for name, inner in each.items()}
             else:
                 inside = [path[1:] for path in self._telling[kind] if path[0] == key]
                 shown[key] = self._hidden(each, inside)
@@ -105,7 +109,8 @@ class Redaction:
         shown: dict[str, Json] = {}
         for key, each in value.items():
             inside = [path[1:] for path in telling if path[0] in {key, Every.KEY}]
-            shown[key] = each if key in _TELLING or () in inside else self._hidden(each, inside)
+            is_telling = key in _SELECTING or (key in _TELLING and isinstance(each, str)) or () in inside
+            shown[key] = each if is_telling else self._hidden(each, inside)
         return shown
 
 

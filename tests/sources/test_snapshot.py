@@ -235,20 +235,19 @@ def test_another_version_is_refused(version: str) -> None:
     assert "kubectl-policy 9.9" in caught.value.hint
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        {"objects": "many"},
-        {"gaps": {}},
-        {"gaps": ["a"]},
-        {"gaps": [{"kind": 1}]},
-        {"gone": [{"group": "", "kind": "A", "namespace": "", "name": None}]},
-        {"listed": None},
-        {"assumed": [{}]},
-        {"diagnostics": [{"rule": "x", "message": "", "field": "", "reason": "", "related": 1}]},
-    ],
-    ids=str,
-)
+MALFORMED: Final[list[dict[str, Json]]] = [
+    {"objects": "many"},
+    {"gaps": {}},
+    {"gaps": ["a"]},
+    {"gaps": [{"kind": 1}]},
+    {"gone": [{"group": "", "kind": "A", "namespace": "", "name": None}]},
+    {"listed": None},
+    {"assumed": [{}]},
+    {"diagnostics": [{"rule": "x", "message": "", "field": "", "reason": "", "related": 1}]},
+]
+
+
+@pytest.mark.parametrize("header", MALFORMED, ids=str)
 def test_a_malformed_header_is_refused(header: dict[str, Json]) -> None:
     """Gaps that are not known would be taken for none."""
     with pytest.raises(SourceError, match="its header is malformed"):

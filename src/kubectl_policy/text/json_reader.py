@@ -114,18 +114,21 @@ def decoded(body: bytes) -> Json:
     Raises ValueError where it is not JSON, and DocumentError (too-deep).
     """
     text = _without_halves(body.decode(), 0)
-    too_deep = DocumentError("too-deep", 1, f"nested more than {MAX_DEPTH} levels deep")
+    value: Json = None
+    is_too_deep = False
     try:
-        value: Json = _DECODER.decode(text)
+        value = _DECODER.decode(text)
     except RecursionError:
-        raise too_deep from None
-    if _may_be_deep(body) and _deeper_than(MAX_DEPTH, value):
-        raise too_deep
+        is_too_deep = True
+    if is_too_deep or (_may_be_deep(body) and _deeper_than(MAX_DEPTH, value)):
+        raise DocumentError("too-deep", 1, f"nested more than {MAX_DEPTH} levels deep")
     return value
 
 
 def _may_be_deep(body: bytes) -> bool:
     """Whether the brackets of a text, also those in its strings, nest deeper than is allowed: a quick look at bytes."""
+    if body.count(b"{") + body.count(b"[") <= MAX_DEPTH:
+        return False
     brackets = body.translate(None, _NO_BRACKETS)
     for _ in range(MAX_DEPTH):
         inner = brackets.replace(b"{}", b"").replace(b"[]", b"")
