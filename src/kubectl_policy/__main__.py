@@ -21,6 +21,10 @@ def main() -> None:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, _leave)
         gc.disable()
+        if sys.argv[1:2] == ["__complete"]:
+            from kubectl_policy.cli.completion.entry import answer  # noqa: PLC0415 (see above)
+
+            answer(sys.argv[2:])
         from kubectl_policy.cli import program_name, run  # noqa: PLC0415 (see above)
 
         code = run(sys.argv[1:], program_name(sys.argv[0]))

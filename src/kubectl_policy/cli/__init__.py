@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # Each is a command of the same name, with `_` for `-`, in one of our modules.
 COMMANDS: Final = {
     "blast-radius": "changes",
+    "completion": "itself",
     "describe": "describe",
     "diff": "changes",
     "explain": "explain",
@@ -24,6 +25,7 @@ COMMANDS: Final = {
     "history": "history",
     "snapshot": "snapshot",
     "status": "status",
+    "version": "itself",
     "why-not": "why_not",
 }
 
@@ -62,7 +64,7 @@ def invoke(arguments: Sequence[str], program: str) -> int:
         print(_HELP.format(program=program))  # noqa: T201 (the answer)
         return 0
     named = [arguments[0]] if arguments and arguments[0] in COMMANDS else []
-    commands = {name: _command(name) for name in named or COMMANDS}
+    commands = {name: command_named(name) for name in named or COMMANDS}
     if named:
         command = commands[named[0]]
         given = read_plain(command.parameters, arguments[1:])
@@ -73,9 +75,16 @@ def invoke(arguments: Sequence[str], program: str) -> int:
     return by_typer.run(arguments, program, commands, f"{' '.join([program, *named])} --help lists what there is")
 
 
-def _command(name: str) -> Command:
+def command_named(name: str) -> Command:
+    """The command of that name, one of `COMMANDS`."""
     command: Command = getattr(import_module(f"kubectl_policy.cli.{COMMANDS[name]}"), name.replace("-", "_"))
     return command
+
+
+def summaries() -> dict[str, str]:
+    """What help says of each command in a line."""
+    lines = _HELP.partition("\nCommands:\n")[2].splitlines()
+    return {name: said.lstrip() for name, _, said in (line.strip().partition(" ") for line in lines)}
 
 
 _FOR_HELP: Final[Sequence[list[str]]] = ([], ["-h"], ["--help"])
@@ -94,6 +103,7 @@ Options:
 
 Commands:
   blast-radius  Show what deleting an object would change.
+  completion    Print what makes a shell complete these commands.
   describe      Show what affects an object, or what a policy affects.
   diff          Compare two states by the effects of policies.
   explain       Say what a policy kind is: what its policies target and...
@@ -101,6 +111,7 @@ Commands:
   history       Show how the settings in force on an object changed in git.
   snapshot      Write what questions need to know into one file.
   status        Compare what controllers reported with what is computed.
+  version       Print the version.
   why-not       Say why a policy has no effect on an object."""
 _WIDTH: Final = 80
 

@@ -36,7 +36,7 @@ Row_co = TypeVar("Row_co", covariant=True)
 
 _SHOWN: Final = 3
 # The types that are more than one kind, or none; a kind of one of these names is asked for with its group.
-_OWN: Final[Mapping[str, RowSort]] = {
+OWN_TYPES: Final[Mapping[str, RowSort]] = {
     "policies": "policies",
     "policy": "policies",
     "filters": "policies",
@@ -149,7 +149,7 @@ class Listing(Generic[Row_co]):
 
 def is_any_policy(word: str) -> bool:
     """Whether a type name means policies of every kind."""
-    return _OWN.get(word.lower()) == "policies" and word.lower() not in _ROLES
+    return OWN_TYPES.get(word.lower()) == "policies" and word.lower() not in _ROLES
 
 
 def type_named(analysis: Analysis, word: str) -> ListType:
@@ -157,7 +157,7 @@ def type_named(analysis: Analysis, word: str) -> ListType:
 
     Of several kinds with one name those of the hierarchy are meant, else those that are policies, else all.
     """
-    rows, index = _OWN.get(word.lower()), analysis.index
+    rows, index = OWN_TYPES.get(word.lower()), analysis.index
     if rows == "policies":
         role, noun = _ROLES.get(word.lower(), _POLICIES)
         kinds = tuple(profile.group_kind for profile in analysis.registry.policy_kinds if profile.role == role)
@@ -168,7 +168,7 @@ def type_named(analysis: Analysis, word: str) -> ListType:
         return ListType(rows=rows, noun="listener", kinds=WITH_LISTENERS)
     if rows:
         return ListType(rows=rows, noun="route", kinds=tuple(ROUTES))
-    meant = kinds_meant(analysis, word, *_OWN)
+    meant = kinds_meant(analysis, word, *OWN_TYPES)
     present = [kind for kind in meant if index.of_kind(kind)] or meant
     placed = [kind for kind in present if kind in HIERARCHY]
     policies = [kind for kind in present if analysis.registry.profile_of(kind)]

@@ -1,0 +1,1 @@
+"""Completion: from the words before the cursor to candidates, in the protocol of kubectl and of cobra's scripts."""

@@ -1,0 +1,213 @@
+"""What is offered from manifests, and what is offered of the command line itself."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.cli import COMMANDS, command_named, summaries
+from tests.cli.completion.conftest import BAKERY, Offered
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Command
+
+NO_FILES, NO_SPACE, FILES, FOLDERS_ONLY, YAML = ":4", ":6", ":0", ":16", ["yaml", "yml", "json", ":8"]
+ROUTES = ["httproute/baker", "httproute/events", "httproute/menu", "httproute/old", "httproute/till"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("frobnicate", ""),
+        ("describe", "--unheard-of", "--color=x"),
+        ("describe", "--color", "x"),
+        ("describe", "--hostname=x"),
+        ("version", ""),
+        ("completion", "bash", ""),
+        ("describe", "--offline", "/nowhere/at/all", "httproute/"),
+        ("describe", "--offline", BAKERY, "frobnicator/"),
+        ("describe", "--offline", BAKERY, "httproute/baker/none"),
+        ("describe", "--offline", "-", "httproute/"),
+        ("describe", "--offline", BAKERY, "--section", ""),
+        ("describe", "--offline", BAKERY, "gateway/none", "--section", ""),
+        ("describe", "--offline", BAKERY, "--default-namespace", "x", "--set", ""),
+        ("blast-radius", "--offline", BAKERY, "httproute/baker/baker", ""),
+        ("history", "--offline", BAKERY, "retrypolicy", "own", ""),
+        ("why-not", "--offline", BAKERY, "retrypolicy/baker/own", "httproute/baker/baker", ""),
+        ("explain", "--offline", BAKERY, "retrypolicy", ""),
+        ("diff", "a", "b", ""),
+    ],
+)
+def test_where_there_is_nothing_to_say_nothing_is_offered(offered: Offered, words: tuple[str, ...]) -> None:
+    """Neither are files."""
+    assert offered(*words) == [NO_FILES]
+
+
+def test_commands_are_offered_with_what_they_do(offered: Offered) -> None:
+    """Every one."""
+    assert offered("") == [*COMMANDS, NO_FILES]
+    assert list(summaries()) == list(COMMANDS)
+    assert all(summaries().values())
+    assert offered("de") == ["describe", NO_FILES]
+    assert offered("-") == ["--version", "-h", "--help", NO_FILES]
+    assert offered() == offered("")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_are_those_of_the_command(offered: Offered, name: str) -> None:
+    """Also where they are not shown in its help."""
+    names = {each for parameter in command_named(name).parameters for each in parameter.names} | {"-h", "--help"}
+    assert set(offered(name, "-")) == {*names, NO_FILES}
+    assert set(offered(name, "--")) == {each for each in names if each.startswith("--")} | {NO_FILES}
+
+
+def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -> None:
+    """As the command takes it."""
+    left = offered("describe", "--color=never", "--offline", "x", "--blame", "-")
+    assert "--color" not in left
+    assert "--blame" not in left
+    assert "--offline" in left
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("get", "-o", "ta"), ["table", NO_FILES]),
+        (("get", "--output=js"), ["json", "jsonpath=", NO_FILES]),
+        (("get", "--output=custom"), ["custom-columns=", NO_SPACE]),
+        (("version", "-o", ""), ["json", "yaml", NO_FILES]),
+        (("get", "--of", ""), ["gateways", "routes", "services", NO_FILES]),
+        (("describe", "--color", "a"), ["always", "auto", NO_FILES]),
+        (("get", "--enforcement", "Over"), ["Overridden", NO_FILES]),
+        (("get", "--enforcement", "Overridden,No"), ["Overridden,NoEffect", "Overridden,NotPermitted", NO_FILES]),
+        (("get", "gateways", "--sort-by", "na"), ["name", "namespace", NO_FILES]),
+        (("get", "--sort-by", "known"), ["known-by", NO_FILES]),
+        (("get", "--setting", "envoyGateway."), ["envoyGateway.controllerName=", NO_SPACE]),
+        (("describe", "--offline", ""), [FILES]),
+        (("describe", "--profiles", ""), YAML),
+        (("diff", "-f", ""), YAML),
+        (("diff", ""), [FILES]),
+        (("diff", "main:a", ""), [FILES]),
+        (("completion", ""), ["bash", "fish", "kubectl", "zsh", NO_FILES]),
+        (("completion", "z"), ["zsh", NO_FILES]),
+    ],
+)
+def test_what_needs_no_input(offered: Offered, words: tuple[str, ...], found: list[str]) -> None:
+    """Values of options, and files."""
+    assert offered(*words) == found
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (("describe", "-n", "baker", "httproute/"), [*ROUTES, NO_FILES]),
+        (("describe", "-n", "baker", "httproute/m"), ["httproute/menu", NO_FILES]),
+        (("describe", "-n", "baker", "httproute/menu", "httproute/m"), [NO_FILES]),
+        (("describe", "-n", "baker", "httproute", "m"), ["menu", NO_FILES]),
+        (("describe", "-n", "baker", "httproute", "menu", "t"), ["till", NO_FILES]),
+        (("describe", "-n", "baker", "HTTPRoutes.gateway.networking.k8s.io", "m"), ["menu", NO_FILES]),
+        (("describe", "httproute/pas"), ["httproute/pastry/cakes", NO_FILES]),
+        (("describe", "-n", "baker", "gtw/infra/e"), ["gtw/infra/edge", NO_FILES]),
+        (("describe", "gateway", ""), ["infra/edge", "infra/internal", NO_FILES]),
+        (("describe", "gatewayclass", "p"), ["public", NO_FILES]),
+        (("describe", "httpr"), ["httproute", NO_FILES]),
+        (("describe", "httproutes"), ["httproutes", NO_FILES]),
+        (("describe", "gtw"), ["gtw", NO_FILES]),
+        (("describe", "retrypolicy."), ["retrypolicy.example.io", NO_FILES]),
+        (("describe", "custom"), ["customresourcedefinition", NO_FILES]),
+        (("describe", "gateway/infra/edge", "retry"), ["retrypolicy/", NO_SPACE]),
+        (("blast-radius", "name"), ["namespace", NO_FILES]),
+        (("get", "ro"), ["routes", NO_FILES]),
+        (("get", "eff"), ["effective", NO_FILES]),
+        (("get", "httproutes,gat"), ["httproutes,gateways", "httproutes,gatewayclasses", NO_FILES]),
+        (("get", "policies,routes,rou"), [NO_FILES]),
+        (("get", "-n", "infra", "gateways,httproutes", ""), ["console", "edge", "internal", NO_FILES]),
+        (("get", "-n", "baker", "routes", "m"), ["menu", NO_FILES]),
+        (("get", "-n", "infra", "policies", "j"), ["jwt", NO_FILES]),
+        (("status", "pol"), ["policies", NO_FILES]),
+        (("status", "-n", "baker", "httproute/m"), ["httproute/menu", NO_FILES]),
+        (("history", "retry"), ["retrypolicy", NO_FILES]),
+        (("history", "grpc"), ["grpcroute", NO_FILES]),
+        (("explain", "retry"), ["retrypolicy", NO_FILES]),
+        (("why-not", "retry"), ["retrypolicy/", NO_SPACE]),
+        (("why-not", "-n", "baker", "retrypolicy/q"), ["retrypolicy/quick", NO_FILES]),
+        (("why-not", "retrypolicy/baker/own", "httpr"), ["httproute/", NO_SPACE]),
+        (
+            ("why-not", "retrypolicy/baker/own", "--target-namespace", "pastry", "httproute/"),
+            ["httproute/cakes", NO_FILES],
+        ),
+        (("why-not", "--target-namespace", "p"), ["pastry", NO_FILES]),
+        (("get", "-n", ""), ["baker", "infra", "pastry", NO_FILES]),
+        (("describe", "--default-namespace=in"), ["infra", NO_FILES]),
+        (("describe", "gateway/infra/edge", "--section", ""), ["admin", "http", "https", NO_FILES]),
+        (("describe", "-n", "baker", "httproute", "baker", "--section="), ["rule[0]", NO_FILES]),
+        (("describe", "--kind", "time"), ["timeoutpolicy", NO_FILES]),
+        (("get", "--kind", "timeoutpolicy,ret"), ["timeoutpolicy,retrypolicy", NO_FILES]),
+        (("describe", "--field", "per"), ["perTryTimeout", NO_FILES]),
+        (("describe", "--kind", "timeoutpolicy", "--field", ""), ["request", NO_FILES]),
+        (("get", "--field", "attempts,retry"), ["attempts,retryOn", NO_FILES]),
+        (("describe", "--field", "validation.h"), ["validation.hostname", NO_FILES]),
+        (("diff", "--delete", "gatewayc"), ["gatewayclass/", NO_SPACE]),
+        (("diff", "-n", "baker", "--delete=retrypolicy/q"), ["retrypolicy/quick", NO_FILES]),
+        (("diff", "--retarget", "retrypol"), ["retrypolicy/", NO_SPACE]),
+        (("diff", "--retarget", "retrypolicy/baker/q"), ["retrypolicy/baker/quick", NO_FILES]),
+        (
+            ("diff", "--retarget", "retrypolicy/baker/quick=httproute/pas"),
+            ["retrypolicy/baker/quick=httproute/pastry/cakes", NO_FILES],
+        ),
+        (("diff", "--retarget", "retrypolicy/baker/quick=httpr"), ["retrypolicy/baker/quick=httproute/", NO_SPACE]),
+        (("get", "--assume-exists", "gatewayc"), ["gatewayclass", NO_FILES]),
+    ],
+)
+def test_what_manifests_hold(offered: Offered, words: tuple[str, ...], found: list[str]) -> None:
+    """Names in the namespace that is asked about and, without any there, with their namespaces."""
+    command, *rest = words
+    assert offered(command, "--offline", BAKERY, *rest) == found
+
+
+def test_manifests_may_be_named_elsewhere(offered: Offered, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """By the environment, or the config file."""
+    monkeypatch.setenv("KUBECTL_POLICY_OFFLINE", BAKERY)
+    assert offered("describe", "gateway/infra/e") == ["gateway/infra/edge", NO_FILES]
+    monkeypatch.delenv("KUBECTL_POLICY_OFFLINE")
+    config = tmp_path / "config.yaml"
+    config.write_text(f"offline: [{BAKERY}]\n", "utf-8")
+    monkeypatch.setenv("KUBECTL_POLICY_CONFIG", str(config))
+    assert offered("describe", "gateway/infra/i") == ["gateway/infra/internal", NO_FILES]
+    config.write_text("offline: 7\n", "utf-8")
+    assert offered("describe", "gateway/infra/i") == [NO_FILES]
+
+
+def test_every_type_that_is_offered_is_taken(offered: Offered, command: Command) -> None:
+    """By the commands that they are offered to."""
+    for name in ("get", "status"):
+        *types, _ = offered(name, "--offline", BAKERY, "")
+        assert len(types) > 5
+        assert [each for each in types if command(name, each, "-A", "--offline", BAKERY).code] == []
+
+
+HOSTILE = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: %s, namespace: app}
+spec: {rules: [{name: %s}]}
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a\tb", "a\nb", "a\x1b[2J", "`touch x`", "$(touch x)", "a;b", "a b", "a'b", 'a"b', "a\\b", "a|b", "é", ":4", "-x"],
+)
+def test_a_name_that_is_none_is_left_out(offered: Offered, tmp_path: Path, name: str) -> None:
+    """It could be evaluated by a shell, end a line, or be taken for the directive."""
+    quoted = json.dumps(name)  # a string in JSON is one in YAML
+    bad = HOSTILE % (quoted, quoted)
+    (tmp_path / "all.yaml").write_text(f"{bad}---\n{HOSTILE % ('plain', quoted)}", "utf-8")
+    where = ("--offline", str(tmp_path), "-n", "app")
+    assert offered("describe", *where, "httproute/") == ["httproute/plain", NO_FILES]
+    assert offered("describe", *where, "httproute", "") == ["plain", NO_FILES]
+    assert offered("describe", *where, "httproute/plain", "--section", "") == [NO_FILES]
