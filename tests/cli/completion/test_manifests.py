@@ -91,6 +91,7 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
         (("describe", "--profiles", ""), YAML),
         (("diff", "-f", ""), YAML),
         (("diff", ""), [FILES]),
+        (("snapshot", "-o", ""), [FILES]),
         (("diff", "main:a", ""), [FILES]),
         (("completion", ""), ["bash", "fish", "kubectl", "zsh", NO_FILES]),
         (("completion", "z"), ["zsh", NO_FILES]),
