@@ -42,6 +42,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.request = context.wrap_socket(self.request, server_side=True)
         super().setup()
 
+    def finish(self) -> None:
+        super().finish()
+        self.request.close()
+
     def do_GET(self) -> None:
         server = cast("Server", self.server)
         server.paths.append(self.path)

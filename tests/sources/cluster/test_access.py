@@ -28,14 +28,7 @@ if TYPE_CHECKING:
 BOMB = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home without a kubeconfig, and no proxy."""
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    for name in ("KUBECONFIG", "KUBERC", "KUBERNETES_SERVICE_HOST", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    return tmp_path / "home"
+pytestmark = pytest.mark.usefixtures("home")
 
 
 def refused(options: ClusterOptions) -> tuple[str, str]:
@@ -202,6 +195,7 @@ def test_a_server_needs_no_kubeconfig() -> None:
         "a/b",
         "https://u:p@a",
         "https://[::1",
+        "https://a..b",
         "//a",
     ],
 )
@@ -218,6 +212,19 @@ def test_a_namespace_that_is_none(tmp_path: Path) -> None:
     """It would be a part of paths."""
     path = written(tmp_path, context={"namespace": "../../a"})
     assert "contexts[bakery].context.namespace: ../../a cannot be" in refused(ClusterOptions(kubeconfig=path))[0]
+
+
+def test_a_context_of_what_is_not_there(tmp_path: Path) -> None:
+    """It is an error, unless a flag says what was to be found there."""
+    path = written(tmp_path, context={"cluster": "mill", "user": "miller"})
+    assert refused(ClusterOptions(kubeconfig=path))[0] == f"there is no cluster mill in {path}"
+    assert refused(ClusterOptions(kubeconfig=path, server="https://a"))[0] == f"there is no user miller in {path}"
+    assert refused(ClusterOptions(kubeconfig=path, cluster="bakery"))[0] == f"there is no user miller in {path}"
+    reached = access_to(ClusterOptions(kubeconfig=path, server="https://a", token="t"))  # noqa: S106 (none)
+    assert dict(reached.headers()) == {"Authorization": "Bearer t"}
+    assert reached.server == "https://a"
+    path = written(tmp_path, context={"cluster": None})
+    assert refused(ClusterOptions(kubeconfig=path))[0] == f"the context bakery in {path} names no cluster"
 
 
 # In a pod
@@ -241,8 +248,13 @@ def test_in_a_pod_without_a_kubeconfig(tmp_path: Path, monkeypatch: pytest.Monke
         "https://[fd00::1]:443",
     )
     assert dict(reached.headers()) == {"Authorization": "Bearer of-the-pod", "Impersonate-User": "jane"}
+    reached = access_to(ClusterOptions(token="other", tls_server_name="kubernetes"))  # noqa: S106 (none)
+    assert (reached.server, reached.headers()["Authorization"]) == ("https://[fd00::1]:443", "Bearer other")
     path = written(tmp_path)
-    assert access_to(ClusterOptions(kubeconfig=path)).server == "https://bakery.example"
+    reached = access_to(ClusterOptions(kubeconfig=path))
+    assert (reached.server, reached.namespace) == ("https://bakery.example", "ovens")
+    path = written(tmp_path, context={"namespace": "mills"})
+    assert access_to(ClusterOptions(kubeconfig=path)).namespace == "mills"
     (folder / "ca.crt").unlink()
     assert "ca.crt cannot be read" in refused(ClusterOptions())[0]
 

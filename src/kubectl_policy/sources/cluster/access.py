@@ -60,25 +60,27 @@ def access_to(options: ClusterOptions) -> Access:
     from kubectl_policy.sources.cluster.transport import address, pool, tls  # noqa: PLC0415 (see above)
 
     config = kubeconfig(options.kubeconfig)
-    context = _context(options, config)
+    name = options.context or config.current
+    context = _entry(config, config.contexts, name, "context")
     in_pod = _is_in_pod()
     cluster_name = options.cluster or context.text("cluster")
     user_name = options.user or context.text("user")
+    # Of what the context names, only that has to be there which no flag takes the place of.
+    is_needed = bool(options.cluster or not options.server)
+    cluster = _entry(config, config.clusters, cluster_name, "cluster", is_needed=is_needed)
+    is_needed = bool(options.user or not (options.token or options.client_certificate))
+    user = _entry(config, config.users, user_name, "user", is_needed=is_needed)
     if not cluster_name and not options.server:
         if not in_pod:
-            raise _unconfigured(config)
-        cluster_name, cluster, user = "in-cluster", *_of_pod()
-    else:
-        is_known = cluster_name in config.clusters or not options.server or bool(options.cluster)
-        cluster = _entry(config, config.clusters, cluster_name if is_known else "", "cluster")
-        is_known = user_name in config.users or not (options.token or options.client_certificate) or bool(options.user)
-        user = _entry(config, config.users, user_name if is_known else "", "user")
+            raise _unconfigured(config, name)
+        cluster_name, cluster, account = "in-cluster", *_of_pod()
+        user = user if user_name else account
     cluster, user = _of_flags(options, cluster, user)
     server = address(cluster)
     secured = tls(cluster) if server.startswith("https:") else None
     identity = Identity(user, user_name, cluster, secured, options.request_timeout or None)
     return Access(
-        context=context.place and (options.context or config.current),
+        context=name,
         cluster=cluster_name,
         namespace=_namespace(context, in_pod=in_pod),
         server=server,
@@ -87,16 +89,14 @@ def access_to(options: ClusterOptions) -> Access:
     )
 
 
-def _context(options: ClusterOptions, config: Kubeconfig) -> Entry:
-    name = options.context or config.current
-    return _entry(config, config.contexts, name, "context")
+def _entry(config: Kubeconfig, entries: Mapping[str, Entry], name: str, what: str, *, is_needed: bool = True) -> Entry:
+    """The entry of a name; an empty one if there is no name, or no such entry and no need of it."""
+    if not name or not (is_needed or name in entries):
+        return Entry("", "", {})
+    return one_of(entries, name, what, config.files)
 
 
-def _entry(config: Kubeconfig, entries: Mapping[str, Entry], name: str, what: str) -> Entry:
-    return one_of(entries, name, what, config.files) if name else Entry("", "", {})
-
-
-def _unconfigured(config: Kubeconfig) -> ClusterError:
+def _unconfigured(config: Kubeconfig, name: str) -> ClusterError:
     """Why no cluster is meant."""
     files = ", ".join(config.files)
     if not config.files:
@@ -106,6 +106,10 @@ def _unconfigured(config: Kubeconfig) -> ClusterError:
         )
     if not config.contexts:
         return ClusterError(f"no cluster is meant: {files} has no contexts", _OFFLINE)
+    if name:
+        return ClusterError(
+            f"the context {name} in {files} names no cluster", "`--cluster NAME` says which one is meant"
+        )
     return ClusterError(
         f"no context is chosen: {files} has no current-context",
         f"`--context NAME` chooses one of {names_of(config.contexts)}; {_OFFLINE}",

@@ -88,7 +88,8 @@ class Plugin:
         if not found or not os.path.isabs(found):  # noqa: PTH117 (pathlib is slow to import)
             hint = self.entry.text("installHint") or "install it, or see whether it is on PATH"
             raise ClusterError(
-                f"the credential plugin {self._command} of user {self.user} is not there", " ".join(hint.split())
+                f"the credential plugin {self._command} of user {self.user} is not there, or cannot be run",
+                " ".join(hint.split()),
             )
         return found
 
@@ -188,7 +189,7 @@ def _expires(status: Entry) -> float | None:
     try:
         time = datetime.fromisoformat(written)
         return time.timestamp() if time.tzinfo else status.refuse("expirationTimestamp", "it has no time zone")
-    except (ValueError, OverflowError):
+    except ValueError:
         status.refuse("expirationTimestamp", "it is no time as RFC 3339 has it")
 
 

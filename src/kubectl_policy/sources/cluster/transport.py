@@ -115,7 +115,12 @@ def pool(cluster: Entry, server: str, secured: ssl.SSLContext | None) -> urllib3
     """What connects to a cluster, through the proxy of the kubeconfig, else that of $HTTPS_PROXY or $HTTP_PROXY."""
     settings: dict[str, Any] = {"maxsize": _CONNECTIONS}
     if secured:
-        settings |= {"ssl_context": secured, "server_hostname": cluster.text("tls-server-name") or None}
+        settings["ssl_context"] = secured
+    name = cluster.text("tls-server-name")
+    if secured and name:
+        if not _is_host(name):
+            cluster.refuse("tls-server-name", f"{name} cannot be the name of a host")
+        settings["server_hostname"] = name
     url = cluster.text("proxy-url")
     if url:
         return _through(url, settings, lambda message: cluster.refuse("proxy-url", message, _PROXY_HINT))
@@ -212,11 +217,20 @@ def _parts(url: str, refuse: Refuse) -> SplitResult:
         if parts.netloc:
             # Whether the port is one, and the host.
             _ = parts.port, parse_url(url)
-            if not parts.hostname:
+            if not _is_host(parts.hostname or ""):
                 refuse("it names no host")
     except (ValueError, LocationParseError):
         refuse("it is no address")
     return parts
+
+
+def _is_host(name: str) -> bool:
+    """Whether a name could be that of a host: what none has, sockets do not take."""
+    try:
+        name.encode("idna")
+    except UnicodeError:
+        return False
+    return name.isprintable() and " " not in name and not name.startswith(".") and name != ""
 
 
 def _key(entry: Entry, key: str) -> str:

@@ -1,0 +1,32 @@
+"""Where these tests run: a home without a kubeconfig, and no proxy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_VARIABLES = (
+    "KUBECONFIG",
+    "KUBECTL_KUBERC",
+    "KUBERC",
+    "KUBERNETES_SERVICE_HOST",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home without a kubeconfig, and no variable that says anything of clusters or proxies."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in _VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "home"

@@ -1,0 +1,360 @@
+"""Tokens, and the programs that make them: which are run, what they are told, and what comes of their failures."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy.errors import ClusterError
+from kubectl_policy.sources.cluster import identity
+from kubectl_policy.sources.cluster.access import access_to
+from kubectl_policy.sources.cluster.options import ClusterOptions
+from tests.sources.cluster.kubeconfigs import written
+from tests.sources.cluster.servers import CERTIFICATES, served
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from kubectl_policy.model import Json
+
+pytestmark = pytest.mark.usefixtures("home")
+
+V1: Final = "client.authentication.k8s.io/v1"
+# What marks that a plugin was run.
+RAN: Final = "ran"
+
+
+def plugin(folder: Path, body: str, more: Mapping[str, Json] | None = None, *, name: str = "plugin") -> Json:
+    """A user whose credentials come from a shell script beside the kubeconfig."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho x >> {folder}/{RAN}\n{body}\n")
+    path.chmod(0o755)
+    return {"exec": {"apiVersion": V1, "command": f"./{name}", "interactiveMode": "Never", **(more or {})}}
+
+
+def answering(status: Mapping[str, Json]) -> str:
+    """What a script does that answers so."""
+    answer = json.dumps({"apiVersion": V1, "kind": "ExecCredential", "status": status})
+    return f"cat <<'END'\n{answer}\nEND"
+
+
+def authorization(folder: Path, user: Json, **cluster: Json) -> str:
+    """The header that goes with the requests of a user."""
+    path = written(folder, user=user, cluster={"server": "https://cluster.example", **cluster})
+    return access_to(ClusterOptions(kubeconfig=path)).headers().get("Authorization", "")
+
+
+def refused(folder: Path, user: Json) -> tuple[str, str]:
+    """Why a user has no credentials, and what can be done."""
+    with pytest.raises(ClusterError) as caught:
+        authorization(folder, user)
+    return caught.value.message, caught.value.hint
+
+
+def runs(folder: Path) -> int:
+    """How often plugins were run."""
+    ran = folder / RAN
+    return len(ran.read_text().splitlines()) if ran.exists() else 0
+
+
+# Tokens
+
+
+def test_a_token_in_a_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes before one that is written out; when the file is gone, the last one counts."""
+    monkeypatch.setattr(identity, "_REREAD", 0.0)
+    file = tmp_path / "token"
+    file.write_text("one\n")
+    path = written(tmp_path, user={"token": "spare", "tokenFile": "token"})
+    access = access_to(ClusterOptions(kubeconfig=path))
+    assert access.headers()["Authorization"] == "Bearer one"
+    file.write_text("two")
+    assert access.headers()["Authorization"] == "Bearer two"
+    file.unlink()
+    assert access.headers()["Authorization"] == "Bearer two"
+    assert authorization(tmp_path, {"token": "spare", "tokenFile": "token"}) == "Bearer spare"
+    assert "token cannot be read: No such file" in refused(tmp_path, {"tokenFile": "token"})[0]
+    file.write_text("\n")
+    assert "holds no token" in refused(tmp_path, {"tokenFile": "token"})[0]
+
+
+def test_a_token_from_a_flag_beats_all_else(tmp_path: Path) -> None:
+    """No plugin is run for it, and no file read."""
+    everything = plugin(tmp_path, "exit 1")
+    assert isinstance(everything, dict)
+    for user in (everything, {"username": "a", "password": "b"}, {"tokenFile": "none"}, {"token": "two"}):
+        path = written(tmp_path, user=user)
+        access = access_to(ClusterOptions(kubeconfig=path, token="one"))  # noqa: S106 (none)
+        assert access.headers()["Authorization"] == "Bearer one"
+    assert runs(tmp_path) == 0
+
+
+@pytest.mark.parametrize(
+    ("user", "reason"),
+    [
+        ({"token": "a", "username": "b"}, "token: a username or a password is there as well"),
+        ({"exec": {"command": "a"}, "auth-provider": {"name": "oidc"}}, "exec: an auth-provider is there as well"),
+        ({"exec": {"apiVersion": V1}}, "exec.command: it has to name a program"),
+        ({"exec": {"command": "sh"}}, "exec.apiVersion: it has to be one of client.auth"),
+        ({"exec": {"command": "sh", "apiVersion": "v1alpha1"}}, "exec.apiVersion: it has to be one of client.auth"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "interactiveMode": "no"}}, "interactiveMode: it has to be Never"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "args": "a"}}, "exec.args: it has to be a list"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "args": [5]}}, "exec.args: it has to be a list of texts"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "env": ["a"]}}, "exec.env: it has to be a list of mappings"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "args": ["a\0b"]}}, "cannot be run: embedded null byte"),
+        ({"exec": []}, "exec: it has to be a mapping"),
+        ({"token": ["a"]}, "token: it has to be text"),
+        ({"auth-provider": {"name": "gcp"}}, "the auth-provider gcp is no more"),
+        ({"auth-provider": {"name": "oidc"}}, "there is no id-token that is valid"),
+        ({"auth-provider": {"name": "oidc", "config": {"id-token": "a.b.c"}}}, "there is no id-token that is valid"),
+    ],
+)
+def test_users_that_say_nothing(tmp_path: Path, user: Json, reason: str) -> None:
+    """Each is refused."""
+    assert reason in refused(tmp_path, user)[0]
+
+
+def with_token(claims: Json) -> Json:
+    """A user with a token that says something of itself, and could get another one."""
+    payload = base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+    token = f"e30.{payload}.signature"
+    more = {"idp-issuer-url": "http://127.0.0.1:1", "refresh-token": "r", "client-id": "c", "client-secret": "s"}
+    return {"auth-provider": {"name": "oidc", "config": {"id-token": token, **more}}}
+
+
+def test_a_token_of_an_auth_provider(tmp_path: Path) -> None:
+    """It is sent while it is valid; another one is not asked for, which would use up the kubeconfig's own."""
+    valid = with_token({"exp": int(time.time()) + 3600})
+    assert authorization(tmp_path, valid).startswith("Bearer e30.")
+    for claims in ({"exp": 1}, {"exp": "soon"}, {"exp": 1e300}, ["exp"], "exp"):
+        message, hint = refused(tmp_path, with_token(claims))
+        assert "auth-provider.config: there is no id-token that is valid" in message
+        assert hint == "`kubectl version` gets a new one, or log in again"
+
+
+# Plugins
+
+
+def test_a_plugin_is_run_once_and_told_what_it_wants_to_know(tmp_path: Path) -> None:
+    """With its arguments and variables; of the cluster only if it asks for that."""
+    body = f'echo "$KUBERNETES_EXEC_INFO" > {tmp_path}/told; echo "$1 $MORE" > {tmp_path}/args\n'
+    body += answering({"token": "t"})
+    (tmp_path / "ca.pem").write_bytes((CERTIFICATES / "ca.pem").read_bytes())
+    cluster: dict[str, Json] = {
+        "certificate-authority": "ca.pem",
+        "extensions": [{"name": "client.authentication.k8s.io/exec", "extension": {"audience": "a"}}],
+    }
+    more: dict[str, Json] = {"args": ["one"], "env": [{"name": "MORE", "value": "two"}]}
+    assert authorization(tmp_path, plugin(tmp_path, body, more), **cluster) == "Bearer t"
+    told = json.loads((tmp_path / "told").read_text())
+    assert told == {"apiVersion": V1, "kind": "ExecCredential", "spec": {"interactive": False}}
+    assert (tmp_path / "args").read_text() == "one two\n"
+    assert runs(tmp_path) == 1
+    authorization(tmp_path, plugin(tmp_path, body, {"provideClusterInfo": True}), **cluster)
+    told = json.loads((tmp_path / "told").read_text())["spec"]["cluster"]
+    assert told.pop("certificate-authority-data") == base64.b64encode((tmp_path / "ca.pem").read_bytes()).decode()
+    assert told == {"server": "https://cluster.example", "config": {"audience": "a"}}
+
+
+def test_a_plugin_is_run_again_when_its_token_expires(tmp_path: Path) -> None:
+    """Before the request that would use it; should it then fail, that is said."""
+    past, future = "2020-01-01T00:00:00Z", "2999-01-01T00:00:00.5+02:00"
+    path = written(tmp_path, user=plugin(tmp_path, answering({"token": "one", "expirationTimestamp": past})))
+    access = access_to(ClusterOptions(kubeconfig=path))
+    plugin(tmp_path, answering({"token": "two", "expirationTimestamp": future}))
+    assert [access.headers()["Authorization"] for _ in range(2)] == ["Bearer two"] * 2
+    assert runs(tmp_path) == 2
+    plugin(tmp_path, answering({"token": "one", "expirationTimestamp": past}))
+    access = access_to(ClusterOptions(kubeconfig=path))
+    plugin(tmp_path, "exit 3")
+    with pytest.raises(ClusterError, match="ended with code 3"):
+        access.headers()
+
+
+def test_a_plugin_that_answers_a_certificate(tmp_path: Path) -> None:
+    """It is presented, and no token is sent."""
+    certificate, key = ((CERTIFICATES / f"client.{end}").read_text() for end in ("pem", "key"))
+    user = plugin(tmp_path, answering({"clientCertificateData": certificate, "clientKeyData": key}))
+    with served(asks_for_certificate=True) as server:
+        cluster: Json = {"server": f"https://{server.authority}", "insecure-skip-tls-verify": True}
+        access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user=user, cluster=cluster)))
+        assert access.pool.request("GET", access.server, headers=access.headers()).status == 200
+        assert "Authorization" not in server.headers[0]
+    user = plugin(tmp_path, answering({"clientCertificateData": certificate, "clientKeyData": certificate}))
+    assert "there is no client certificate with its key" in refused(tmp_path, user)[0]
+
+
+def test_a_plugin_is_not_run_where_it_is_not_needed(tmp_path: Path) -> None:
+    """Without TLS nothing is sent, and a client certificate is enough."""
+    user = plugin(tmp_path, "exit 1")
+    assert isinstance(user, dict)
+    assert authorization(tmp_path, user, server="http://cluster.example") == ""
+    names = {"client-certificate": "client.pem", "client-key": "client.key"}
+    own = {key: str(CERTIFICATES / name) for key, name in names.items()}
+    assert authorization(tmp_path, {**user, **own}) == ""
+    assert runs(tmp_path) == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("echo '  no\033[31m login ' >&2; echo done >&2; exit 7", " ended with code 7: no\x1b[31m login / done"),
+        ("exit 7", " ended with code 7"),
+        ("kill -9 $$", " ended with code -9"),
+        ("yes | head -c 3000000 >&2; exit 1", "y / y / y"),
+        ("echo '{'", "is no JSON object"),
+        ("echo '[]'", "is no JSON object"),
+        ("printf '\\377'", "is no JSON object"),
+        ("yes '[' | head -c 200000", "is no JSON object"),
+        ("true", "is no JSON object"),
+        ("echo '{}'", "apiVersion: it has to be an ExecCredential of"),
+        (answering({}).replace("/v1", "/v1beta1"), "apiVersion: it has to be an ExecCredential of"),
+        (answering({}), "status: it has to have a token, or"),
+        (answering({"token": 5}), "status.token: it has to be text"),
+        (answering({"clientCertificateData": "a"}), "status: it has to have a token, or"),
+        (answering({"token": "a", "clientKeyData": "a"}), "status: it has to have a token, or"),
+        (
+            answering({"clientCertificateData": "a", "clientKeyData": "b"}),
+            "there is no client certificate with its key",
+        ),
+        (answering({"token": "a\nb"}), "it holds a line break"),
+        (answering({"token": "a", "expirationTimestamp": "soon"}), "expirationTimestamp: it is no time"),
+        (
+            answering({"token": "a", "expirationTimestamp": "2020-01-01T00:00:00"}),
+            "expirationTimestamp: it has no time zone",
+        ),
+    ],
+)
+def test_plugins_that_fail(tmp_path: Path, body: str, reason: str) -> None:
+    """Which one is said, and what it complained about, but not more than can be read."""
+    message, _ = refused(tmp_path, plugin(tmp_path, body))
+    assert reason in message
+    assert "plugin" in message
+    assert len(message) < 1500
+
+
+def test_a_plugin_that_never_ends(tmp_path: Path) -> None:
+    """It may take as long as the requests of a command."""
+    path = written(tmp_path, user=plugin(tmp_path, "echo waiting >&2; exec sleep 60"))
+    with pytest.raises(ClusterError, match=r"took longer than 0\.5 seconds: waiting"):
+        access_to(ClusterOptions(kubeconfig=path, request_timeout=0.5))
+
+
+def test_plugins_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the kubeconfig says of how to install it is told; none is taken from the folder where the command is run."""
+    user: Json = {"exec": {"apiVersion": V1, "command": "no-such", "installHint": "brew\n  install it"}}
+    message, hint = refused(tmp_path, user)
+    assert message == "the credential plugin no-such of user bakery is not there, or cannot be run"
+    assert hint == "brew install it"
+    plugin(tmp_path, answering({"token": "t"}), name="no-such")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f".{os.pathsep}{os.environ['PATH']}")
+    assert refused(tmp_path, user)[0] == message
+    (tmp_path / "plugin").write_text("not executable")
+    assert "is not there, or cannot be run" in refused(tmp_path, {"exec": {"apiVersion": V1, "command": "./plugin"}})[0]
+    (tmp_path / "plugin").chmod(0o755)
+    (tmp_path / "plugin").write_bytes(b"\x7fELF, or not")
+    assert (
+        "cannot be run: Exec format error" in refused(tmp_path, {"exec": {"apiVersion": V1, "command": "./plugin"}})[0]
+    )
+
+
+def test_a_plugin_that_has_to_ask(tmp_path: Path) -> None:
+    """Where nobody is there, it is not run; at a terminal it may ask, and be answered."""
+    answer = json.dumps({"apiVersion": V1, "kind": "ExecCredential", "status": {"token": "%s"}})
+    body = f'echo "$KUBERNETES_EXEC_INFO" > {tmp_path}/told; echo "who?" >&2; read name; printf \'{answer}\' "$name"'
+    user = plugin(tmp_path, body, {"interactiveMode": "Always"})
+    path = written(tmp_path, user=user)
+    message, _ = refused(tmp_path, user)
+    assert "standard input is no terminal" in message
+    assert runs(tmp_path) == 0
+    program = (
+        "from kubectl_policy.sources.cluster.access import access_to; "
+        "from kubectl_policy.sources.cluster.options import ClusterOptions; "
+        f"print(access_to(ClusterOptions(kubeconfig={path!r})).headers()['Authorization'])"
+    )
+    ours, theirs = pty.openpty()
+    os.write(ours, b"sesame\n")
+    done = subprocess.run(  # noqa: S603 (our own program)
+        [sys.executable, "-c", program], stdin=theirs, capture_output=True, text=True, check=True, timeout=30
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert done.stderr == "who?\n"
+    assert json.loads((tmp_path / "told").read_text())["spec"] == {"interactive": True}
+    assert done.stdout == "Bearer sesame\n"
+
+
+# The policy of the kuberc
+
+
+def kuberc(home: Path, text: str) -> None:
+    """Write a kuberc."""
+    (home / ".kube").mkdir(parents=True, exist_ok=True)
+    (home / ".kube" / "kuberc").write_text(text)
+
+
+def preference(policy: str, *allowed: Mapping[str, Json]) -> str:
+    """A kuberc with a policy, after a document of another kind."""
+    kind = {"apiVersion": "kubectl.config.k8s.io/v1beta1", "kind": "Preference"}
+    own = {**kind, "credentialPluginPolicy": policy, "credentialPluginAllowlist": list(allowed)}
+    return f"kind: Other\n---\n{json.dumps(own)}\n"
+
+
+def test_the_kuberc_allows_plugins(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All, or those that it names, by a name on PATH or by a path."""
+    user = plugin(tmp_path, answering({"token": "t"}))
+    by_name: Json = {"exec": {"apiVersion": V1, "command": "plugin"}}
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    for text in (
+        "",
+        "kind: Preference",
+        preference(""),
+        preference("AllowAll"),
+        preference("Allowlist", {"command": "no-such"}, {"command": f"{tmp_path}/plugin"}),
+        preference("Allowlist", {"name": "plugin"}),
+    ):
+        kuberc(home, text)
+        assert authorization(tmp_path, user) == "Bearer t"
+        assert authorization(tmp_path, by_name) == "Bearer t"
+    kuberc(home, preference("DenyAll"))
+    monkeypatch.setenv("KUBERC", "off")
+    assert authorization(tmp_path, user) == "Bearer t"
+
+
+def test_a_plugin_that_is_not_allowed_is_not_run(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is any where it cannot be known what the kuberc allows."""
+    user = plugin(tmp_path, answering({"token": "t"}))
+    kuberc(home, preference("DenyAll"))
+    message, hint = refused(tmp_path, user)
+    assert message == (
+        f"the credential plugin {tmp_path}/plugin of user bakery is not run: credentialPluginPolicy is DenyAll in "
+        f"{home}/.kube/kuberc"
+    )
+    assert "credentialPluginAllowlist" in hint
+    assert "is not run" in refused(tmp_path, {"exec": {"apiVersion": V1, "command": "no-such"}})[0]
+    for text in (
+        preference("Allowlist"),
+        preference("Allowlist", {"command": "no-such"}, {"command": "sh"}),
+        preference("Allowlist", {}),
+        preference("denyall"),
+        preference("AllowAll").replace('"AllowAll"', "5"),
+        preference("Allowlist").replace("[]", "5"),
+        "{",
+        "- a",
+    ):
+        kuberc(home, text)
+        assert "kuberc" in refused(tmp_path, user)[0]
+    kuberc(home, "")
+    monkeypatch.setenv("KUBERC", str(tmp_path / "none"))
+    assert "none cannot be read" in refused(tmp_path, user)[0]
+    assert runs(tmp_path) == 0

@@ -1,0 +1,161 @@
+"""A kubeconfig that somebody else wrote never ends in anything but an answer or an error for people."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from kubectl_policy.errors import ClusterError
+from kubectl_policy.model.values import replace
+from kubectl_policy.sources.cluster.access import access_to, contexts
+from kubectl_policy.sources.cluster.options import ClusterOptions
+from tests.sources.cluster.kubeconfigs import config
+from tests.sources.cluster.test_access_transport import data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kubectl_policy.model import Json
+
+pytestmark = pytest.mark.usefixtures("home")
+
+_Steps: TypeAlias = tuple[str | int, ...]
+
+# Everything that a kubeconfig may have, so that each of it may go wrong; no program that exists is named.
+_WHOLE: Final = config(
+    cluster={
+        "server": "https://cluster.example:6443/prefix",
+        "certificate-authority-data": data("ca.pem"),
+        "tls-server-name": "name.example",
+        "insecure-skip-tls-verify": False,
+        "proxy-url": "http://u:p@proxy.example:3128",
+        "extensions": [{"name": "client.authentication.k8s.io/exec", "extension": {"a": "b"}}],
+    },
+    user={
+        "client-certificate-data": data("client.pem"),
+        "client-key-data": data("client.key"),
+        "token": "t",
+        "as": "jane",
+        "as-groups": ["a"],
+        "as-uid": "1",
+        "as-user-extra": {"a": ["b"]},
+    },
+    context={"namespace": "baker"},
+)
+_PLUGIN: Final = config(
+    user={
+        "exec": {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "command": "./no-such",
+            "args": ["a"],
+            "env": [{"name": "A", "value": "b"}],
+            "installHint": "install it",
+            "interactiveMode": "Never",
+            "provideClusterInfo": True,
+        }
+    }
+)
+_PROVIDER: Final = config(user={"auth-provider": {"name": "oidc", "config": {"id-token": "e30.e30.a"}}})
+_LOGIN: Final = config(user={"username": "a", "password": "b", "tokenFile": ""})
+
+_TEXTS: Final = st.one_of(
+    st.text(),
+    st.sampled_from(
+        [
+            "https://a:b@c",
+            "https://a\nb",
+            "http://[",
+            "https://[fe80::1%25eth0]",
+            "https://\u2603",
+            "http://a:0x1",
+            "socks5://a",
+            "https://" + "a" * 300,
+            "\x1b[31m",
+            "\u202e",
+            "a\r\nHost: b",
+            "YQ==",
+            "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==",
+            "/dev/null",
+            "/",
+            "a" * 5000,
+            "\ud800",
+        ]
+    ),
+)
+_VALUES: Final = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), _TEXTS),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(_TEXTS, inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+def places(value: Json, at: _Steps = ()) -> list[_Steps]:
+    """Where something stands."""
+    inner: list[tuple[str | int, Json]] = []
+    if isinstance(value, dict):
+        inner = [*value.items()]
+    elif isinstance(value, list):
+        inner = [*enumerate(value)]
+    return [at, *(place for key, each in inner for place in places(each, (*at, key)))]
+
+
+def put(value: Json, at: _Steps, new: Json) -> Json:
+    """A copy with another value at a place."""
+    if not at:
+        return new
+    first, rest = at[0], at[1:]
+    if isinstance(value, dict):
+        return {key: put(each, rest, new) if key == first else each for key, each in value.items()}
+    if isinstance(value, list):
+        return [put(each, rest, new) if index == first else each for index, each in enumerate(value)]
+    return value
+
+
+@st.composite
+def mangled(draw: st.DrawFn) -> Json:
+    """A kubeconfig with something else in one or two places."""
+    made: Json = draw(st.sampled_from([_WHOLE, _PLUGIN, _PROVIDER, _LOGIN]))
+    for _ in range(draw(st.integers(1, 2))):
+        made = put(made, draw(st.sampled_from(places(made))), draw(_VALUES))
+    return made
+
+
+@given(mangled(), st.sampled_from([ClusterOptions(), ClusterOptions(context="bakery", user="bakery")]))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_mangled_kubeconfigs(tmp_path: Path, kubeconfig: Json, options: ClusterOptions) -> None:
+    """They are used or refused; what is sent holds no line break."""
+    path = tmp_path / "config"
+    path.write_text(json.dumps(kubeconfig))
+    options = replace(options, kubeconfig=str(path))
+    try:
+        headers = access_to(options).headers()
+        assert len(contexts(options)) > 0
+    except ClusterError:
+        return
+    for name, each in headers.items():
+        assert name.isascii()
+        assert "\n" not in name + each
+        assert "\r" not in name + each
+        assert each.encode("latin-1")
+
+
+@given(st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode(errors="replace"))))
+@example(b"\xef\xbb\xbfkind: Config")
+@example(b"[" * 100_000)
+@example(b"{a: " * 10_000)
+@example(b"!!python/object/apply:os.system [id]")
+@example(b"a: &a [*a]")
+@example(b"clusters: &c [{name: a, cluster: {server: x}}]\ncontexts: *c")
+@example(b"? [a]\n: b")
+@example(b"kind: Config\n---\n}")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_files_of_anything(tmp_path: Path, content: bytes) -> None:
+    """They are refused."""
+    path = tmp_path / "config"
+    path.write_bytes(content)
+    with pytest.raises(ClusterError):
+        access_to(ClusterOptions(kubeconfig=str(path)))

@@ -1,0 +1,274 @@
+"""TLS with certificates of both sides, and proxies, with real servers."""
+
+from __future__ import annotations
+
+import base64
+import ssl
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from urllib3.exceptions import MaxRetryError, SSLError
+
+from kubectl_policy.errors import ClusterError, UsageError
+from kubectl_policy.sources.cluster.access import access_to
+from kubectl_policy.sources.cluster.options import ClusterOptions
+from tests.sources.cluster.kubeconfigs import written
+from tests.sources.cluster.servers import CERTIFICATES, Server, served
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+    from kubectl_policy.sources.cluster.access import Access
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+def data(name: str) -> str:
+    """A file as it is written into a kubeconfig."""
+    return base64.b64encode((CERTIFICATES / name).read_bytes()).decode()
+
+
+def cluster(server: Server, **more: Json) -> dict[str, Json]:
+    """A cluster that is a server with the certificate of `cluster.example`."""
+    return {
+        "server": f"https://{server.authority}",
+        "certificate-authority-data": data("ca.pem"),
+        "tls-server-name": "cluster.example",
+        **more,
+    }
+
+
+def asked(access: Access, path: str = "/version") -> int:
+    """The status of an answer."""
+    headers = access.headers()
+    return access.pool.request("GET", access.server + path, headers=headers, retries=False, timeout=5).status
+
+
+# The certificate of the cluster
+
+
+def test_a_cluster_proves_that_it_is_the_right_one(tmp_path: Path) -> None:
+    """By its authority, written out or in a file beside the kubeconfig, and by the name in its certificate."""
+    (tmp_path / "ca.pem").write_bytes((CERTIFICATES / "ca.pem").read_bytes())
+    with served() as server:
+        for more in ({}, {"certificate-authority-data": None, "certificate-authority": "ca.pem"}):
+            path = written(tmp_path, cluster=cluster(server, **more), user={"token": "t"})
+            assert asked(access_to(ClusterOptions(kubeconfig=path))) == 200
+        assert [headers["Authorization"] for headers in server.headers] == ["Bearer t"] * 2
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"certificate-authority-data": data("other-ca.pem")},
+        {"certificate-authority-data": None},
+        {"tls-server-name": None},
+        {"tls-server-name": "another.example"},
+    ],
+)
+def test_another_cluster_is_asked_nothing(tmp_path: Path, more: dict[str, Json]) -> None:
+    """One of another authority than is named or than the system knows, or with another name."""
+    with served() as server:
+        path = written(tmp_path, cluster=cluster(server, **more), user={"token": "t"})
+        access = access_to(ClusterOptions(kubeconfig=path))
+        with pytest.raises(SSLError):
+            asked(access)
+        assert server.headers == []
+
+
+def test_flags_replace_how_a_cluster_is_proved(tmp_path: Path) -> None:
+    """None at all, another authority, another name; and another address does away with the name."""
+    other: dict[str, Json] = {"certificate-authority-data": data("other-ca.pem")}
+    authority = str(CERTIFICATES / "ca.pem")
+    with served() as server:
+        path = written(tmp_path, cluster=cluster(server, **other))
+        assert asked(access_to(ClusterOptions(kubeconfig=path, insecure_skip_tls_verify=True))) == 200
+        assert asked(access_to(ClusterOptions(kubeconfig=path, certificate_authority=authority))) == 200
+        path = written(tmp_path, cluster=cluster(server))
+        address = f"https://{server.authority}"
+        with pytest.raises(SSLError):
+            asked(access_to(ClusterOptions(kubeconfig=path, server=address)))
+        named = ClusterOptions(kubeconfig=path, server=address, tls_server_name="cluster.example")
+        assert asked(access_to(named)) == 200
+        path = written(tmp_path, cluster={"server": address, "insecure-skip-tls-verify": True})
+        assert asked(access_to(ClusterOptions(kubeconfig=path))) == 200
+        with pytest.raises(SSLError):
+            asked(access_to(ClusterOptions(kubeconfig=path, insecure_skip_tls_verify=False)))
+
+
+def test_what_only_python_demands_of_an_authority_is_not_demanded(tmp_path: Path) -> None:
+    """Python 3.13 refuses the authorities that kubeadm makes."""
+    path = written(tmp_path, cluster={"server": "https://cluster.example"})
+    context = access_to(ClusterOptions(kubeconfig=path)).pool.connection_pool_kw["ssl_context"]
+    assert not context.verify_flags & ssl.VERIFY_X509_STRICT
+    assert context.verify_flags & ssl.VERIFY_X509_PARTIAL_CHAIN
+
+
+# The certificate of the user
+
+
+@pytest.mark.parametrize("as_files", [True, False])
+def test_a_client_certificate_is_presented(tmp_path: Path, *, as_files: bool) -> None:
+    """From files beside the kubeconfig, or written out in it."""
+    user: dict[str, Json] = {"client-certificate-data": data("client.pem"), "client-key-data": data("client.key")}
+    if as_files:
+        user = {"client-certificate": "client.pem", "client-key": "client.key"}
+        for name in ("client.pem", "client.key"):
+            (tmp_path / name).write_bytes((CERTIFICATES / name).read_bytes())
+    with served(asks_for_certificate=True) as server:
+        path = written(tmp_path, cluster=cluster(server), user=user)
+        assert asked(access_to(ClusterOptions(kubeconfig=path))) == 200
+        assert "jane" in str(server.clients)
+
+
+def test_flags_name_a_client_certificate(tmp_path: Path) -> None:
+    """They replace what is written out; either may."""
+    user: Json = {"client-certificate-data": "bm9uZQ==", "client-key-data": data("client.key")}
+    with served(asks_for_certificate=True) as server:
+        path = written(tmp_path, cluster=cluster(server), user=user)
+        named = ClusterOptions(kubeconfig=path, client_certificate=str(CERTIFICATES / "client.pem"))
+        assert asked(access_to(named)) == 200
+        assert "jane" in str(server.clients)
+
+
+def test_no_file_has_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither while it is loaded nor afterwards: there is no folder in which one could be made."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
+    before = len([*Path("/dev/fd").iterdir()])
+    user: Json = {"client-certificate-data": data("client.pem"), "client-key-data": data("client.key")}
+    path = written(tmp_path, user=user)
+    access_to(ClusterOptions(kubeconfig=path))
+    assert len([*Path("/dev/fd").iterdir()]) == before
+
+
+def test_no_file_stays_where_memory_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on macOS: what is made has no name."""
+    monkeypatch.delattr("os.memfd_create", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    user: Json = {"client-certificate-data": data("client.pem"), "client-key-data": data("client.key")}
+    with served(asks_for_certificate=True) as server:
+        assert asked(access_to(ClusterOptions(kubeconfig=written(tmp_path, cluster=cluster(server), user=user)))) == 200
+        assert "jane" in str(server.clients)
+    assert [*(tmp_path / "temporary").iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("user", "reason"),
+    [
+        ({"client-certificate-data": data("client.pem")}, "client-certificate: it needs a client-key as well"),
+        ({"client-certificate-data": data("client.pem"), "client-key-data": data("server.key")}, "are no certificate"),
+        ({"client-certificate-data": data("client.pem"), "client-key-data": data("encrypted.key")}, "are no cert"),
+        ({"client-certificate-data": "bm9uZQ==", "client-key-data": "bm9uZQ=="}, "are no certificate"),
+        ({"client-certificate-data": "?"}, "client-certificate-data: it has to be base64"),
+        ({"client-certificate-data": "é"}, "client-certificate-data: it has to be base64"),
+        ({"client-certificate": "none.pem"}, "none.pem cannot be read"),
+        ({"client-certificate": "a", "client-certificate-data": "YQ=="}, "client-certificate-data is there as well"),
+    ],
+)
+def test_client_certificates_that_are_none(tmp_path: Path, user: Json, reason: str) -> None:
+    """Each is refused with the place."""
+    path = written(tmp_path, user=user)
+    with pytest.raises(ClusterError, match=reason) as caught:
+        access_to(ClusterOptions(kubeconfig=path))
+    assert caught.value.message.startswith(f"{path}: users[bakery].user.client-certificate")
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"certificate-authority-data": "bm9uZQ=="}, "certificate-authority-data: there is no certificate"),
+        ({"certificate-authority-data": data("client.key")}, "certificate-authority-data: there is no certificate"),
+        ({"certificate-authority": "config"}, "certificate-authority: there is no certificate"),
+        ({"certificate-authority-data": data("ca.pem"), "insecure-skip-tls-verify": True}, "it excludes a certificate"),
+        ({"certificate-authority-data": 5}, "it has to be text"),
+        ({"insecure-skip-tls-verify": "true"}, "it has to be true or false"),
+        ({"tls-server-name": "a b"}, "tls-server-name: a b cannot be the name of a host"),
+        ({"tls-server-name": ".a"}, "tls-server-name: .a cannot be the name of a host"),
+        ({"tls-server-name": "a\0"}, "cannot be the name of a host"),
+        ({"tls-server-name": "a" * 64}, "cannot be the name of a host"),
+        ({"proxy-url": "http://a..b"}, "proxy-url: it names no host"),
+        ({"proxy-url": "ftp://a"}, "proxy-url: a proxy has an address"),
+        ({"proxy-url": "http://a b"}, "proxy-url: it holds a blank"),
+        ({"proxy-url": "http://"}, "proxy-url: a proxy has an address"),
+    ],
+)
+def test_clusters_that_cannot_be_proved(tmp_path: Path, more: dict[str, Json], reason: str) -> None:
+    """Each is refused with the place."""
+    path = written(tmp_path, cluster={"server": "https://a", **more})
+    with pytest.raises(ClusterError, match=reason):
+        access_to(ClusterOptions(kubeconfig=path))
+
+
+def test_a_flag_that_names_no_authority(tmp_path: Path) -> None:
+    """The flag is named, not the file that it replaces."""
+    key = str(CERTIFICATES / "client.key")
+    with pytest.raises(UsageError, match="--certificate-authority: there is no certificate"):
+        access_to(ClusterOptions(kubeconfig=written(tmp_path), certificate_authority=key))
+    with pytest.raises(ClusterError, match=r"^--certificate-authority: none cannot be read"):
+        access_to(ClusterOptions(kubeconfig=written(tmp_path), certificate_authority="none"))
+
+
+# Proxies
+
+
+def test_a_proxy_of_the_kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked with its own user and password, wherever $NO_PROXY points; flags do not replace it."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    with served(tls=False) as proxy:
+        url = f"http://joe:p%40ss@{proxy.authority}"
+        path = written(tmp_path, cluster={"server": "http://cluster.example", "proxy-url": url})
+        assert asked(access_to(ClusterOptions(kubeconfig=path))) == 200
+        assert proxy.paths == ["http://cluster.example/version"]
+        login = base64.b64encode(b"joe:p@ss").decode()
+        assert proxy.headers[0]["Proxy-Authorization"] == f"Basic {login}"
+
+
+@pytest.mark.parametrize(
+    ("no_proxy", "server", "is_direct"),
+    [
+        ("", "http://cluster.example", False),
+        ("*", "http://cluster.example", True),
+        ("cluster.example", "http://cluster.example:80", True),
+        ("example", "http://cluster.example", True),
+        (".example", "http://cluster.example", True),
+        ("a.example, .cluster.example", "http://cluster.example", False),
+        ("luster.example", "http://cluster.example", False),
+        ("cluster.example:8080", "http://cluster.example", False),
+        ("cluster.example:80", "http://cluster.example", True),
+        ("10.0.0.0/8", "http://10.1.2.3", True),
+        ("10.0.0.0/8,x/y", "http://11.1.2.3", False),
+        ("10.1.2.3", "http://10.1.2.3", True),
+        ("fd00::/8", "http://[fd00::1]", True),
+        ("", "http://localhost", True),
+        ("", "http://127.0.0.2", True),
+        ("", "http://[::1]:8080", True),
+    ],
+)
+def test_proxies_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, no_proxy: str, server: str, *, is_direct: bool
+) -> None:
+    """As Go's net/http has it: never for this machine, nor for what $NO_PROXY lists."""
+    monkeypatch.setenv("http_proxy", "proxy.example:3128")
+    monkeypatch.setenv("NO_PROXY", no_proxy)
+    proxy = access_to(ClusterOptions(server=server)).pool.proxy
+    assert str(proxy) == ("None" if is_direct else "http://proxy.example:3128")
+
+
+def test_a_proxy_of_the_environment_for_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked for a tunnel; one that is none is refused by the name of the variable."""
+    with served(tls=False) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://{proxy.authority}")
+        path = written(tmp_path)
+        with pytest.raises(MaxRetryError, match="Tunnel connection failed"):
+            access_to(ClusterOptions(kubeconfig=path)).pool.request("GET", "https://bakery.example", retries=0)
+    monkeypatch.setenv("HTTPS_PROXY", "ftp://a")
+    with pytest.raises(ClusterError, match=r"^\$HTTPS_PROXY: a proxy has an address"):
+        access_to(ClusterOptions(kubeconfig=path))
+
+
+def test_a_socks_proxy_needs_a_package(tmp_path: Path) -> None:
+    """Which is said, as it is not among those of ours."""
+    path = written(tmp_path, cluster={"server": "https://a", "proxy-url": "socks5://proxy.example:1080"})
+    with pytest.raises(ClusterError, match="needs the Python package PySocks, which is not installed"):
+        access_to(ClusterOptions(kubeconfig=path))
