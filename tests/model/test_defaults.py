@@ -230,6 +230,22 @@ def test_a_route_that_is_not_http_gets_no_rule() -> None:
     assert _spec(resource("GRPCRoute", "r", {})) == {}
 
 
+def test_a_filter_that_a_kind_has_not() -> None:
+    """A GRPCRoute redirects nothing, so that nothing is filled in there; both kinds of routes mirror."""
+    filters: Json = [{"requestRedirect": {}}, {"requestMirror": {"backendRef": {"name": "s"}}}]
+    mirrored: Json = {"requestMirror": {"backendRef": {"group": "", "kind": "Service", "name": "s"}}}
+    route = resource("GRPCRoute", "r", {"rules": [{"filters": filters}]})
+    assert _spec(route) == {"rules": [{"filters": [{"requestRedirect": {}}, mirrored]}]}
+
+
+def test_the_client_certificate_of_a_backend() -> None:
+    """It is a Secret."""
+    backend = resource(
+        "XBackend", "b", {"tls": {"clientCertificateRef": {"name": "c"}}}, group=GATEWAY_API_EXPERIMENTAL
+    )
+    assert _spec(backend) == {"tls": {"clientCertificateRef": {"group": "", "kind": "Secret", "name": "c"}}}
+
+
 def test_target_references_are_never_invented() -> None:
     """Their group and kind have no defaults in the API."""
     spec: Json = {"targetRefs": [{"name": "s"}]}

@@ -212,9 +212,11 @@ _SERVICE: Final = _reference("", "Service")
 _PARENT: Final = _reference(GATEWAY_API, "Gateway")
 _EXACT: Final = _object(type=_defaults("Exact"))
 
-_FILTERS: Final = _list(
+_MIRROR: Final = _object(backendRef=_SERVICE, fraction=_object(denominator=_defaults(100)))
+_GRPC_FILTERS: Final = _list(_object(requestMirror=_MIRROR))
+_HTTP_FILTERS: Final = _list(
     _object(
-        requestMirror=_object(backendRef=_SERVICE, fraction=_object(denominator=_defaults(100))),
+        requestMirror=_MIRROR,
         requestRedirect=_object(statusCode=_defaults(302)),
         cors=_object(maxAge=_defaults(5)),
         externalAuth=_object(backendRef=_SERVICE),
@@ -277,16 +279,16 @@ _HTTP_MATCHES: Final = _list(
 _HTTP_RULES: Final = _list(
     _object(
         matches=_defaults(_EVERYTHING, _HTTP_MATCHES),
-        filters=_FILTERS,
-        backendRefs=_backends(filters=_FILTERS),
+        filters=_HTTP_FILTERS,
+        backendRefs=_backends(filters=_HTTP_FILTERS),
         sessionPersistence=_SESSION_PERSISTENCE,
     )
 )
 _GRPC_RULES: Final = _list(
     _object(
         matches=_list(_object(method=_EXACT, headers=_list(_EXACT))),
-        filters=_FILTERS,
-        backendRefs=_backends(filters=_FILTERS),
+        filters=_GRPC_FILTERS,
+        backendRefs=_backends(filters=_GRPC_FILTERS),
         sessionPersistence=_SESSION_PERSISTENCE,
     )
 )
@@ -309,6 +311,7 @@ SCHEMAS: Final[Mapping[GroupKind, Mapping[str, Json]]] = {
     GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackendTrafficPolicy"): _object(
         spec=_object(sessionPersistence=_SESSION_PERSISTENCE, retryConstraint=_RETRY_CONSTRAINT)
     ),
+    GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackend"): _object(spec=_object(tls=_object(clientCertificateRef=_SECRET))),
     # SetDefaults_Service in kubernetes/kubernetes, pkg/apis/core/v1/defaults.go; `Defaults` sets the targetPort.
     SERVICE: _object(spec=_object(type=_defaults("ClusterIP"), ports=_list(_object(protocol=_defaults("TCP"))))),
 }

@@ -1,0 +1,93 @@
+"""What the reader of manifests fills in is what a server does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.live.conftest import BAKERY
+
+from kubectl_policy import GroupKind, ObjectRef, load_manifests
+from kubectl_policy.model.defaults import SCHEMAS
+from kubectl_policy.model.fields import labels_of, mapping_at
+from kubectl_policy.model.index import Index
+from kubectl_policy.model.kinds import CRD, GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tests.live.server import Server
+
+SPARSE: Final = Path(__file__).parent / "sparse.yaml"
+# What a server decides for itself, and what no answer is about.
+OF_THE_CLUSTER: Final = {
+    SERVICE: ("clusterIP", "clusterIPs", "internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy", "sessionAffinity"),
+    GroupKind("", "Namespace"): ("finalizers",),
+}
+# Of earlier releases of Gateway API.
+FORMER: Final = frozenset({"BackendLBPolicy", "XListenerSet"})
+
+
+@pytest.fixture(scope="module")
+def definitions(server: Server) -> dict[GroupKind, dict[str, Any]]:
+    """The definitions of Gateway API as the server has them."""
+    return {
+        GroupKind(definition["spec"]["group"], definition["spec"]["names"]["kind"]): definition
+        for definition in json.loads(server.kubectl("get", "customresourcedefinitions", "-o", "json"))["items"]
+        if definition["spec"]["group"] in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}
+    }
+
+
+@pytest.mark.parametrize("path", [SPARSE, BAKERY], ids=["sparse", "bakery"])
+def test_the_reader_fills_in_what_the_server_does(server: Server, path: Path) -> None:
+    """Objects that leave out whatever they may, and those of the story: what the server made of them."""
+    server.apply(path)
+    index = Index(load_manifests([path]))
+    returned = json.loads(server.kubectl("get", "-f", str(path), "-o", "json"))["items"]
+    theirs = {_ref(each): each for each in returned if each["kind"] != CRD.kind}
+    assert {resource.ref for resource in index.snapshot.resources if resource.ref.group_kind != CRD} == {*theirs}
+    for ref, each in theirs.items():
+        left_out = OF_THE_CLUSTER.get(ref.group_kind, ())
+        spec = {key: value for key, value in each["spec"].items() if key not in left_out}
+        assert mapping_at(index.raw(ref), "spec") == spec, str(ref)
+        assert labels_of(index.raw(ref)) == each["metadata"].get("labels", {}), str(ref)
+
+
+def _ref(raw: dict[str, Any]) -> ObjectRef:
+    kind = GroupKind(raw["apiVersion"].rpartition("/")[0], raw["kind"])
+    return ObjectRef(kind, raw["metadata"].get("namespace", ""), raw["metadata"]["name"])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SCHEMAS if kind.kind not in FORMER and kind != SERVICE], ids=str)
+def test_what_is_built_in_is_what_definitions_say(
+    definitions: dict[GroupKind, dict[str, Any]], kind: GroupKind
+) -> None:
+    """Not a default more or less, in any place of any version."""
+    versions = definitions[kind]["spec"]["versions"]
+    assert versions
+    for version in versions:
+        assert dict(_defaults(SCHEMAS[kind])) == dict(_defaults(version["schema"]["openAPIV3Schema"])), version["name"]
+
+
+def test_no_kind_is_missing(definitions: dict[GroupKind, dict[str, Any]]) -> None:
+    """All kinds with defaults are built in, and what is left of earlier releases is no more there."""
+    assert not FORMER & {kind.kind for kind in definitions}
+    with_defaults = {
+        kind
+        for kind, definition in definitions.items()
+        if any(dict(_defaults(version["schema"]["openAPIV3Schema"])) for version in definition["spec"]["versions"])
+    }
+    assert with_defaults == {kind for kind in SCHEMAS if kind.kind not in FORMER and kind != SERVICE}
+
+
+def _defaults(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every default of a schema with its path, but for those of a status, which controllers write."""
+    if "default" in schema:
+        yield path, schema["default"]
+    for key, inner in schema.get("properties", {}).items():
+        if (path, key) != ("", "status"):
+            yield from _defaults(inner, f"{path}.{key}")
+    if "items" in schema:
+        yield from _defaults(schema["items"], f"{path}[]")
