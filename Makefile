@@ -11,12 +11,13 @@ LOCK = $(BIN)/uv pip compile pyproject.toml --group dev --universal --python-ver
 # Tests start the command hundreds of times, which need not be compiled each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-thorough lint format bench lock upgrade clean
+.PHONY: help demo test test-thorough apiserver test-live lint format bench lock upgrade clean
 
 help:
 	@echo 'make demo     ask about the fixture world: what affects HTTPRoute baker/baker, and why'
 	@echo 'make test     run the tests; every branch of the core packages must be covered'
 	@echo 'make test-thorough   the same with thousands of new examples for every law, without coverage'
+	@echo 'make test-live   run the tests on a real API server; make apiserver finds one, or builds it where there is Go'
 	@echo 'make lint     check style, types and the layers'
 	@echo 'make format   format the code'
 	@echo 'make bench    measure against the budgets (never part of the tests); GROUP=start, gateway, worlds or repository for a part; GROUP=growth for how time grows'
@@ -35,6 +36,12 @@ test: $(STAMP)
 
 test-thorough: $(STAMP)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+
+apiserver: $(STAMP)
+	@$(BIN)/python -m tests.live.binaries
+
+test-live: apiserver
+	$(BIN)/python -m pytest tests/live --numprocesses=0
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

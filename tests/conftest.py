@@ -36,6 +36,8 @@ _UNMEASURED: Final = (
     "text",
 )
 
+_LIVE: Final = Path(__file__).resolve().parent / "live"
+
 # Choose with HYPOTHESIS_PROFILE. `quick` tries the same examples in every run; `thorough` looks for new ones.
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=35)
 settings.register_profile("thorough", deadline=None, max_examples=2_000, print_blob=True)
@@ -53,6 +55,14 @@ _TERMINAL: Final = (
     "NO_COLOR",
     "PY_COLORS",
 )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Tests on a real API server run where they are asked for by their folder alone: `make test-live`."""
+    asked = (config.invocation_params.dir / word.partition("::")[0] for word in config.args)
+    if collection_path != _LIVE or any(path.resolve().is_relative_to(_LIVE) for path in asked):
+        return None
+    return True
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from tests.live.conftest import BAKERY
 
 from kubectl_policy import GroupKind, ObjectRef, load_manifests
 from kubectl_policy.model.defaults import SCHEMAS
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
+from tests.live.conftest import BAKERY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

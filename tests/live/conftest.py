@@ -1,0 +1,37 @@
+"""The server that all tests of this folder share, with the world of fixtures/bakery on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.live.binaries import NOTHING_THERE, programs
+from tests.live.server import Server, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BAKERY: Final = Path(__file__).parent.parent.parent / "fixtures" / "bakery"
+RBAC: Final = Path(__file__).parent / "rbac.yaml"
+
+
+def pytest_sessionstart() -> None:
+    """Without a server to start there is no test to run."""
+    if programs() is None:
+        pytest.exit(NOTHING_THERE, returncode=0)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A server with Gateway API, its experimental channel, fixtures/bakery and the users of rbac.yaml.
+
+    Tests change nothing of that: what they create is in namespaces of their own.
+    """
+    found = programs()
+    assert found
+    with running(found) as started:
+        started.apply(found.definitions / "experimental", BAKERY / "crds.yaml")
+        started.apply(BAKERY / "namespaces.yaml", BAKERY, RBAC)
+        yield started

@@ -1,0 +1,111 @@
+"""The server is what the other tests here take it for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.live.audit import verbs_and_resources
+from tests.live.server import ADMIN, BAKER, PASTRY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.live.server import Server
+
+STARTER: Final = """
+import time
+from tests.live.binaries import programs
+from tests.live.server import running
+with running(programs()) as server:
+    print(server.folder, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize(
+    ("user", "verb", "resource", "where"),
+    [
+        (BAKER, "list", "retrypolicies.example.io", "baker"),
+        (BAKER, "get", "retrypolicies.example.io/resilience", "baker"),
+        (BAKER, "list", "secrets", "baker"),
+        (BAKER, "delete", "httproutes", "baker"),
+        (PASTRY, "list", "httproutes", "--all-namespaces"),
+        (PASTRY, "list", "httproutes", "baker"),
+        (PASTRY, "get", "namespaces/pastry", "pastry"),
+        (PASTRY, "list", "customresourcedefinitions", "--all-namespaces"),
+        (PASTRY, "list", "secrets", "pastry"),
+    ],
+)
+def test_what_users_may_not_do(server: Server, user: str, verb: str, resource: str, where: str) -> None:
+    """The server itself says no."""
+    place = where if where.startswith("-") else f"--namespace={where}"
+    server.kubectl("auth", "can-i", "--quiet", verb, resource, place, user=user, fails=True)
+
+
+def test_what_users_see(server: Server) -> None:
+    """Everybody gets the routes that they may list."""
+
+    def routes(user: str, *options: str) -> int:
+        return len(json.loads(server.kubectl("get", "httproutes", "-o", "json", *options, user=user))["items"])
+
+    assert routes(ADMIN, "-A") == routes(BAKER, "-A") == 7
+    assert routes(PASTRY, "-n", "pastry") == 1
+    assert "Forbidden" in server.kubectl("get", "httproutes", user=PASTRY, fails=True)
+
+
+def test_a_kubeconfig_has_a_context_for_each_user(server: Server) -> None:
+    """Whoever comes first is who asks unless a context is chosen."""
+    config = str(server.kubeconfig(BAKER, ADMIN, namespace="infra"))
+    assert "baker" in server.kubectl("auth", "whoami", "--kubeconfig", config)
+    assert "admin" in server.kubectl("auth", "whoami", "--kubeconfig", config, "--context", ADMIN)
+    assert "gateway.gateway.networking.k8s.io/edge\n" in server.kubectl(
+        "get", "gateways", "-o", "name", "--kubeconfig", config
+    )
+
+
+def test_the_audit_log_has_every_request(server: Server) -> None:
+    """Whoever asks, for whatever, with whichever result; other clients are not in the way."""
+    with server.audit.recorded("kubectl/") as found:
+        server.kubectl("get", "retrypolicies", "-n", "baker", user=BAKER, fails=True)
+        server.kubectl("auth", "can-i", "list", "services", "-n", "baker", user=BAKER)
+        server.kubectl("get", "--raw", "/version")
+    assert verbs_and_resources(found) >= {
+        ("list", "retrypolicies.example.io"),
+        ("create", "selfsubjectaccessreviews.authorization.k8s.io"),
+        ("get", ""),
+    }
+    refused = [request for request in found if request.resource == "retrypolicies.example.io"]
+    assert {(request.user, request.namespace, request.status) for request in refused} == {(BAKER, "baker", 403)}
+    assert "/version" in {request.path for request in found if request.user == ADMIN}
+
+
+def test_a_server_ends_with_whoever_started_it(tmp_path: Path) -> None:
+    """However that one ends."""
+    with subprocess.Popen(  # noqa: S603 (our own code)
+        [sys.executable, "-c", STARTER],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as starter:
+        assert starter.stdout
+        folder = starter.stdout.readline().strip()
+        running = _processes_with(folder)
+        starter.kill()
+    assert folder.startswith(str(tmp_path))
+    assert len(running) >= 2
+    end = time.monotonic() + 10
+    while _processes_with(folder) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert _processes_with(folder) == []
+
+
+def _processes_with(text: str) -> list[str]:
+    listed = subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True, check=True)  # noqa: S607 (whichever ps there is)
+    return [line for line in listed.stdout.splitlines() if text in line]
