@@ -94,6 +94,7 @@ def _comparisons(folder: Path) -> Iterator[Comparison]:
     bare = (PYTHON, "-c", "pass")
     describe = (COMMAND, "describe", "httproute/route-0", "-n", "team-0", "--offline")
     with_profiles = (*describe, small, "--profiles", _write_profiles(folder, 10))
+    names = (COMMAND, "__complete", "describe", "--offline", small, "httproute/")
     listing, checking = ((COMMAND, *words, "-A", "--offline") for words in (("get", "policies"), ("status",)))
     without = (COMMAND, "blast-radius")
     one = (*without, "httproute/route-0", "-n", "team-0", "--offline")
@@ -104,6 +105,8 @@ def _comparisons(folder: Path) -> Iterator[Comparison]:
     starting: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], float], ...] = (
         ("--help", (COMMAND, "--help"), "bare python", bare, 4),
         ("describe, 30 objects", (*describe, small), "bare python", bare, 7),
+        ("TAB for options", (COMMAND, "__complete", "get", "--"), "--help", (COMMAND, "--help"), 1.5),
+        ("TAB for names, 30 objects", names, "describe", (*describe, small), 1),
         ("with 10 absent profiles", with_profiles, "without", (*describe, small), 1.1),
     )
     for title, command, against, baseline, budget in starting:

@@ -9,7 +9,12 @@ import pytest
 
 from kubectl_policy.cli.completion.candidates import complete
 from kubectl_policy.cli.completion.cluster import Cluster
+from kubectl_policy.cli.completion.objects import object_of
 from kubectl_policy.cli.completion.protocol import NOTHING
+from kubectl_policy.cli.completion.typed import typed
+from kubectl_policy.cli.completion.values import value_of
+from kubectl_policy.cli.completion.world import World
+from kubectl_policy.cli.parameters import Option, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,6 +113,48 @@ def test_kubeconfig_is_asked_through_kubectl(kubectl: Callable[[str], Path]) -> 
     cluster = Cluster(["--kubeconfig=a b"], time.monotonic() + 60)
     assert list(cluster.kubeconfig("--context")) == ["one", "two"]
     assert notes.read_text("utf-8") == "__complete --kubeconfig=a b --request-timeout=1s --context \n"
+
+
+def test_options_for_reaching_a_cluster_are_passed_on(kubectl: Callable[[str], Path]) -> None:
+    """Those alone, in full, each with its value in the same word, so that no value is an option."""
+    notes = kubectl(ANSWERS)
+    text, flag = Option("--server", "-s", help=""), Option("--insecure-skip-tls-verify", help="")
+    parameters = [
+        Parameter("kubeconfig", str, Option(help=""), ""),
+        Parameter("server", str, text, ""),
+        Parameter("insecure_skip_tls_verify", bool, flag, default=False),
+        Parameter("namespace", str, Option("--namespace", "-n", help=""), ""),
+        Parameter("as_group", list[str] | None, Option("--as-group", help=""), None),
+        Parameter("section", str, Option(help=""), ""),
+    ]
+    words = [
+        "-s",
+        "--x",
+        "--section",
+        "y",
+        "--insecure-skip-tls-verify",
+        "--as-group=a",
+        "--as-group",
+        "b",
+        "-n",
+        "infra",
+    ]
+    line = typed(parameters, [*words, "--kubeconfig", "a b", "gateway/"])
+    world = World(parameters, line, time.monotonic() + 60)
+    assert object_of(world, line.completed, ["targets"]).candidates.keys() == {"gateway/edge", "gateway/internal"}
+    called = "--kubeconfig=a b --server=--x --insecure-skip-tls-verify --as-group=a --as-group=b"
+    assert notes.read_text("utf-8") == f"__complete {called} --request-timeout=1s --namespace=infra get gateway \n"
+
+
+@pytest.mark.parametrize("name", ["--context", "--cluster", "--user"])
+def test_contexts_clusters_and_users_are_offered(kubectl: Callable[[str], Path], name: str) -> None:
+    """As kubectl itself would."""
+    notes = kubectl(ANSWERS)
+    option = Parameter(name[2:], str, Option(name, metavar="NAME", help=""), "")
+    line = typed([option], [name, "t"])
+    found = value_of(option, line, World([option], line, time.monotonic() + 60))
+    assert list(found.candidates) == (["two"] if name == "--context" else [])
+    assert notes.read_text("utf-8") == f"__complete --request-timeout=1s {name} \n"
 
 
 def test_after_the_deadline_nothing_is_asked(kubectl: Callable[[str], Path]) -> None:

@@ -59,6 +59,21 @@ def test_it_never_fails(words: list[str]) -> None:
     assert out.endswith(":4\n")
 
 
+@pytest.mark.parametrize(
+    "words", [[""], ["get", "--"], ["get", "-o", ""], ["describe", "--offline", ""], ["completion", ""], ["diff", ""]]
+)
+def test_what_needs_no_input_imports_nothing_for_it(words: list[str]) -> None:
+    """To import it takes longer than the answer."""
+    heavy = {"subprocess", "typer", "yaml", "kubectl_policy.analysis", "kubectl_policy.sources"}
+    code = f"""
+import sys
+from kubectl_policy.cli.completion.candidates import complete
+assert complete({words!r}, 0).text()
+print(sorted({heavy!r} & set(sys.modules)))
+"""
+    assert run((sys.executable, "-c", code)) == (0, "[]\n", "")
+
+
 def test_a_fault_of_ours_is_no_noise() -> None:
     """Nothing is offered then."""
     broken = "import sys; sys.modules['kubectl_policy.cli.completion.candidates'] = None; "
