@@ -52,6 +52,8 @@ class Request(NamedTuple):
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
+    # Some may be there twice.
+    all_headers: tuple[tuple[str, str], ...] = ()
 
 
 class FaultyServer:
@@ -74,6 +76,9 @@ class FaultyServer:
         self.objects, self.kinds, self.old, self._tls = [*objects], [*kinds], old, tls
         self.stale: set[str] = set()
         self.may: Callable[[Mapping[str, str]], bool] = lambda _: True
+        # What changed, and the version before which that is forgotten.
+        self.changes: list[Thing] = []
+        self.oldest = 0
         self.requests: list[Request] = []
         self.connections = 0
         self.closing = Event()
@@ -99,6 +104,22 @@ class FaultyServer:
                 known.add((group, version, each["kind"]))
                 namespaced = "namespace" in each["metadata"]
                 self.kinds.append(Kind(group, version, each["kind"], plural(each["kind"].lower()), namespaced))
+
+    def change(self, sort: str, thing: Thing) -> None:
+        """Let an object be `ADDED`, `MODIFIED` or `DELETED`, which watches are told."""
+        version = str(1_001 + len(self.changes))
+        thing = {**thing, "metadata": {**thing["metadata"], "resourceVersion": version}}
+        others = [each for each in self.objects if self.path_of(each) != self.path_of(thing)]
+        self.objects = others if sort == "DELETED" else [*others, thing]
+        self.changes.append({"type": sort, "object": thing})
+
+    def path_of(self, thing: Thing) -> str:
+        """Where an object is."""
+        group, version = group_and_version(thing)
+        known = next(each for each in self.kinds if (each.group, each.kind) == (group, thing["kind"]))
+        root = f"/apis/{group}/{version}" if group else f"/api/{version}"
+        inside = f"/namespaces/{thing['metadata']['namespace']}" if known.namespaced else ""
+        return f"{root}{inside}/{known.plural}/{thing['metadata']['name']}"
 
     def fault(self, path: str, fault: Fault, times: int = -1) -> None:
         """What goes wrong at a path, or at all that begin with it if it ends in `*`; so many times if a number says."""
@@ -180,7 +201,8 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         url = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.request_now = Request(self.command, url.path, dict(parse_qsl(url.query)), dict(self.headers), body)
+        query, headers = dict(parse_qsl(url.query)), tuple(self.headers.items())
+        self.request_now = Request(self.command, url.path, query, dict(headers), body, headers)
         self.faulty.requests.append(self.request_now)
         fault = self.faulty.fault_at(url.path)
         # Who has asked may be gone by now.
@@ -190,6 +212,9 @@ class Handler(BaseHTTPRequestHandler):
     def answer_rightly(self) -> None:
         """Answer as an API server does."""
         path, query = self.request_now.path, self.request_now.query
+        if query.get("watch") == "true":
+            self._tell_changes(int(query.get("resourceVersion") or 0))
+            return
         found = _answered(self.faulty, self.request_now, self.headers.get("Accept", ""))
         if found is None:
             faults.status(404, f"nothing is at {path}")(self)
@@ -197,6 +222,25 @@ class Handler(BaseHTTPRequestHandler):
             self.send_json(_page(found, int(query["limit"]), int(query.get("continue", 0))))
         else:
             self.send_json(found)
+
+    def _tell_changes(self, version: int) -> None:
+        """Answer with what changed after a version, and what changes until the server stops."""
+        self.send_bytes(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
+        if version < self.faulty.oldest:
+            status = {"kind": "Status", "status": "Failure", "code": 410, "message": "too old resource version"}
+            self._tell({"type": "ERROR", "object": status})
+        told = 0
+        while not self.wait(0.01):
+            for event in self.faulty.changes[told:]:
+                told += 1
+                path = self.faulty.path_of(event["object"])
+                is_there = self.request_now.path in {path.rpartition("/")[0], _everywhere(path), path}
+                if is_there and int(event["object"]["metadata"]["resourceVersion"]) > version:
+                    self._tell(event)
+
+    def _tell(self, event: Thing) -> None:
+        line = json.dumps(event).encode() + b"\n"
+        self.send_bytes(b"%x\r\n%s\r\n" % (len(line), line))
 
     def send_json(self, body: Thing) -> None:
         """Answer with an object."""
@@ -226,6 +270,12 @@ def group_and_version(thing: Thing) -> tuple[str, str]:
     """The API group of an object, which is empty for the core, and the version."""
     group, _, version = str(thing["apiVersion"]).rpartition("/")
     return group, version
+
+
+def _everywhere(path: str) -> str:
+    """The path of all objects of the kind of the one at a path."""
+    steps = path.split("/")
+    return "/".join([*steps[:-4], steps[-2]] if "namespaces" in steps[:-2] else steps[:-1])
 
 
 def _page(found: Thing, limit: int, start: int) -> Thing:
@@ -353,7 +403,12 @@ def _objects(server: FaultyServer, request: Request, served: tuple[str, str], st
     if name:
         return found[0] if found else None
     list_kind = "PartialObjectMetadataList" if is_metadata else f"{kind.kind}List"
-    return {"apiVersion": version, "kind": list_kind, "metadata": {"resourceVersion": "1000"}, "items": found}
+    return {
+        "apiVersion": version,
+        "kind": list_kind,
+        "metadata": {"resourceVersion": str(1_000 + len(server.changes))},
+        "items": found,
+    }
 
 
 def _is_selected(thing: Thing, query: Mapping[str, str]) -> bool:

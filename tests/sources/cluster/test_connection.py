@@ -15,7 +15,10 @@ import pytest
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.sources.cluster import connection as module
+from kubectl_policy.sources.cluster import understood
+from kubectl_policy.sources.cluster.access import access_to
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Connection, Refusal
+from kubectl_policy.sources.cluster.options import ClusterOptions
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer, Kind
 from tests.sources.cluster.reaching import Reaching, outcome, reaching
@@ -285,6 +288,14 @@ def test_what_is_sent(server: FaultyServer, connection: Connection) -> None:
     assert sent.headers["User-Agent"].startswith("kubectl-policy/0.")
 
 
+def test_each_group_of_an_impersonated_user_is_sent(server: FaultyServer) -> None:
+    """By an access as flags make it: headers of the same name are not put together."""
+    options = ClusterOptions(server=server.url, impersonated="jane", impersonated_groups=("a", "b"))
+    Connection(access_to(options)).get(f"{ROUTES}/r1")
+    sent = server.requests[0].all_headers
+    assert [each for name, each in sent if name.lower() == "impersonate-group"] == ["a", "b"]
+
+
 def test_one_connection_is_kept(server: FaultyServer, connection: Connection) -> None:
     """Also after answers other than success, and by threads that ask one after the other."""
     for name in ("r1", "missing", "r2"):
@@ -403,7 +414,7 @@ def test_no_items_are_an_empty_list(server: FaultyServer, connection: Connection
 
 def test_a_body_is_bounded(server: FaultyServer, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one that is small as long as it is compressed."""
-    monkeypatch.setattr(module, "_LARGEST", 2**20)
+    monkeypatch.setattr(understood, "LARGEST", 2**20)
     server.fault(ALL_ROUTES, faults.bomb(2**24))
     assert refused(lambda: connection.list(ALL_ROUTES)).reason == "the answer is larger than 1 MiB"
 

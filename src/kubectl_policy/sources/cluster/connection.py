@@ -5,26 +5,30 @@ from __future__ import annotations
 import json
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
+from functools import partial
 from http import HTTPStatus
 from platform import machine
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, cast
-from urllib.parse import unquote, urlencode
+from threading import Event as Signal
+from threading import Thread
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from urllib.parse import urlencode
 
+from urllib3 import HTTPHeaderDict
 from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 
 from kubectl_policy import __version__
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.answers import Answer, ListAnswer, Refusal, refusal_of, shown
+from kubectl_policy.sources.cluster.allowed import bare_secrets, check, is_of_secrets
+from kubectl_policy.sources.cluster.answers import Answer, ListAnswer, Refusal
+from kubectl_policy.sources.cluster.understood import understood
 from kubectl_policy.sources.cluster.unreachable import unreachable
-from kubectl_policy.text import DocumentError
-from kubectl_policy.text.json_reader import decoded
+from kubectl_policy.sources.cluster.watching import Event, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from types import TracebackType
 
@@ -32,16 +36,23 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model.fields import Json
 
-__all__ = ["JSON", "METADATA", "METADATA_LIST", "Answer", "Connection", "ListAnswer", "Reached", "Refusal"]
+__all__ = [
+    "JSON",
+    "METADATA",
+    "METADATA_LIST",
+    "Answer",
+    "Connection",
+    "Event",
+    "ListAnswer",
+    "Reached",
+    "Refusal",
+    "Watch",
+]
 
 JSON: Final = "application/json"
 METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
-# No world that one computer answers questions about is larger, in bytes of one answer; what a refusal says is short.
-_LARGEST: Final = 2**30
-_LARGEST_REFUSAL: Final = 2**20
-_PIECE: Final = 2**18
 # Seconds between tries: a server that restarts behind a balancer is back that soon, or a gap is the better answer.
 _PAUSES: Final = (0.1, 0.3, 0.9)
 # As many objects as kubectl takes at once, where a server cannot give all; and pages beyond which a list never ends.
@@ -49,6 +60,9 @@ _CHUNK: Final = 500
 _MOST_PAGES: Final = 100_000
 _TOO_LARGE: Final = frozenset({413, 504})
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+# Seconds after which a server is to end a watch, and how much later nobody is there any more.
+_WATCH: Final = 240
+_SILENCE: Final = 60
 _NOTHING: Final[Mapping[str, str]] = {}
 
 Result = TypeVar("Result")
@@ -124,6 +138,32 @@ class Connection:
             self._allowed[asked] = self._review(asked)
         return self._allowed[asked]
 
+    def watch(self, path: str, query: Mapping[str, str], accept: str = JSON) -> Watch:
+        """What changes at a path, from the `resourceVersion` in the query on, until it is closed or the server ends it.
+
+        No deadline is over it but one of the same length for its beginning.
+        https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
+        """
+        watching = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": str(_WATCH)}
+        request = _Request("GET", path, {**query, **watching}, accept)
+        secret = _is_secret(request)
+
+        def begin() -> BaseHTTPResponse:
+            with self._understandable():
+                timeout = Timeout(connect=self._timeout or None, read=_WATCH + _SILENCE)
+                response = self._sent(request, self._access.headers(), timeout)
+                if response.status != HTTPStatus.OK:
+                    with closing(response):
+                        understood(response, lambda: None)
+                return response
+
+        try:
+            response = _Task(begin).result(self._timeout or None)
+        except TimeoutError:
+            raise self._late() from None
+        refusal = partial(unreachable, late="the server is silent")
+        return Watch(response, query.get("resourceVersion", ""), refusal, bare_secrets if secret else dict)
+
     def _review(self, asked: tuple[str, ...]) -> bool | None:
         names = ("verb", "group", "resource", "namespace", "name")
         attributes = {name: each for name, each in zip(names, asked, strict=True) if each}
@@ -161,17 +201,14 @@ class Connection:
 
     def _ask(self, request: _Request) -> Mapping[str, Json]:
         """What the server answers, asked in a thread of its own: nothing else ends the wait for a resolver of names."""
-        _check(request.path)
-        secret = _is_of_secrets(request.path)
-        if secret and request.accept not in {METADATA, METADATA_LIST}:
-            raise ValueError(f"of Secrets, nothing but metadata is asked: {request.path}")
+        secret = _is_secret(request)
         left = self._left()
         task = _Task(lambda: self._tried(request))
         try:
             answer = task.result(left)
         except TimeoutError:
             raise self._late() from None
-        return _bare(answer) if secret else answer
+        return bare_secrets(answer) if secret else answer
 
     def _tried(self, request: _Request) -> Mapping[str, Json]:
         headers = self._access.headers()
@@ -205,72 +242,39 @@ class Connection:
 
     def _once(self, request: _Request, headers: Mapping[str, str]) -> Mapping[str, Json]:
         left = self._left()
-        query = f"?{urlencode(request.query)}" if request.query else ""
-        sent = {
-            **headers,
-            "Accept": request.accept,
-            "Accept-Encoding": "gzip",
-            "User-Agent": f"kubectl-policy/{__version__} ({sys.platform}/{machine()})",
-            **({"Content-Type": JSON} if request.body else {}),
-        }
+        timeout = Timeout(connect=left, read=left)
+        with self._understandable(), closing(self._sent(request, headers, timeout)) as response:
+            return understood(response, self._left)
+
+    @contextmanager
+    def _understandable(self) -> Generator[None]:
+        """Raise Refusal for whatever stands in the way of an answer."""
         try:
-            response = self._access.pool.urlopen(
-                request.method,
-                f"{self._access.server}{request.path}{query}",
-                headers=sent,
-                body=request.body,
-                redirect=False,
-                retries=False,
-                preload_content=False,
-                timeout=Timeout(connect=left, read=left),
-            )
-            with closing(response):
-                return self._understood(response)
-        except ValueError as error:
-            # What is wrong with a header is not told: it may be a token.
-            if isinstance(error, HTTPError):
-                raise unreachable(error, self._late().reason) from None
-            raise Refusal(0, "a header cannot be sent: is there a line break in the token?") from None
+            yield
         except (HTTPError, OSError) as error:
             raise unreachable(error, self._late().reason) from None
-
-    def _understood(self, response: BaseHTTPResponse) -> Mapping[str, Json]:
-        status = response.status
-        if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
-            where = shown(response.headers.get("Location", ""))
-            raise Refusal(status, "the server redirects elsewhere, where no credentials are sent", where)
-        is_success = HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
-        raw = self._body(response, _LARGEST if is_success else _LARGEST_REFUSAL)
-        self._left()
-        sort = shown(response.headers.get("Content-Type", "").partition(";")[0])
-        try:
-            body = decoded(raw)
-        except DocumentError:
-            raise Refusal(status, "the answer is nested too deep") from None
         except ValueError:
-            body = None
-        if is_success and isinstance(body, dict):
-            if body.get("kind") == "Status" and body.get("status") == "Failure":
-                code = body.get("code")
-                raise refusal_of(code if isinstance(code, int) else status, body)
-            return cast("Mapping[str, Json]", body)
-        if sort == "text/html":
-            proxy = f"the server answered with status {status} and {sort}: is there a proxy or a login page in between?"
-            raise Refusal(status, proxy, retry=refusal_of(status, {}).retry)
-        if is_success:
-            raise Refusal(status, "the server answered with something that is no JSON object", sort, retry=body is None)
-        raise refusal_of(status, body if isinstance(body, dict) else {}, response.headers.get("Retry-After", ""))
+            # What is wrong with a header is not told: it may be a token.
+            raise Refusal(0, "a header cannot be sent: is there a line break in the token?") from None
 
-    def _body(self, response: BaseHTTPResponse, largest: int) -> bytes:
-        pieces: list[bytes] = []
-        size = 0
-        while piece := response.read1(_PIECE):
-            size += len(piece)
-            if size > largest:
-                raise Refusal(response.status, f"the answer is larger than {largest >> 20} MiB")
-            pieces.append(piece)
-            self._left()
-        return b"".join(pieces)
+    def _sent(self, request: _Request, headers: Mapping[str, str], timeout: Timeout) -> BaseHTTPResponse:
+        query = f"?{urlencode(request.query)}" if request.query else ""
+        # Whoever is impersonated may be in several groups, each of which is a header of its own.
+        sent = HTTPHeaderDict(headers)
+        sent["Accept"], sent["Accept-Encoding"] = request.accept, "identity" if "watch" in request.query else "gzip"
+        sent["User-Agent"] = f"kubectl-policy/{__version__} ({sys.platform}/{machine()})"
+        if request.body:
+            sent["Content-Type"] = JSON
+        return self._access.pool.urlopen(
+            request.method,
+            f"{self._access.server}{request.path}{query}",
+            headers=sent,
+            body=request.body,
+            redirect=False,
+            retries=False,
+            preload_content=False,
+            timeout=timeout,
+        )
 
     def _left(self) -> float | None:
         """The seconds until the deadline; None if there is none. Raises Refusal if it has passed."""
@@ -286,11 +290,20 @@ class Connection:
         return Refusal(0, f"no answer{within}")
 
 
+def _is_secret(request: _Request) -> bool:
+    """Whether Secrets are asked for. Raises ValueError if more of them is than metadata, and Refusal for no path."""
+    check(request.path)
+    secret = is_of_secrets(request.path)
+    if secret and request.accept not in {METADATA, METADATA_LIST}:
+        raise ValueError(f"of Secrets, nothing but metadata is asked: {request.path}")
+    return secret
+
+
 class _Task(Generic[Result]):
     """Work in a thread of its own, whose end nobody has to wait for; what it raises is raised where one waits."""
 
     def __init__(self, work: Callable[[], Result]) -> None:
-        self._done, self._results = Event(), list[Result]()
+        self._done, self._results = Signal(), list[Result]()
         self._error: BaseException | None = None
         Thread(target=self._run, args=(work,), daemon=True).start()
 
@@ -332,44 +345,3 @@ def _items(page: Mapping[str, Json]) -> Sequence[Mapping[str, Json]]:
     if "items" not in page or not (page["items"] is None or found == page["items"]):
         raise Refusal(HTTPStatus.OK, "the server answered with something that is no list")
     return found
-
-
-def _check(path: str) -> None:
-    """Raise Refusal where a name in a path can be none of an object, and would lead elsewhere.
-
-    As `IsValidPathSegmentName` of k8s.io/apimachinery/pkg/api/validation/path has it: a name from an object, such as
-    `a/proxy` or `..`, must not decide what is read.
-    """
-    segments = [unquote(segment) for segment in path.removeprefix("/").split("/")]
-    if any(not each or each in {".", ".."} or "/" in each or "%" in each for each in segments):
-        raise Refusal(HTTPStatus.NOT_FOUND, "not found", "nothing can have such a name")
-
-
-def _is_of_secrets(path: str) -> bool:
-    match path.removeprefix("/").split("/"):
-        case ["api", "v1", "secrets", *_] | ["api", "v1", "namespaces", _, "secrets", *_]:
-            return True
-        case ["api", "v1", "watch", *rest]:
-            return "secrets" in rest
-        case _:
-            return False
-
-
-def _bare(answer: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The metadata of Secrets without annotations, in one of which `kubectl apply` leaves all that a Secret holds.
-
-    Raises Refusal for what is more than metadata: servers that do not know it yet answer with the whole object.
-    """
-    if answer.get("kind") not in {"PartialObjectMetadata", "PartialObjectMetadataList"}:
-        raise Refusal(HTTPStatus.NOT_ACCEPTABLE, "the server does not give the metadata of Secrets alone")
-    items = answer.get("items")
-    bare = _without_content(answer)
-    if isinstance(items, list):
-        bare["items"] = [_without_content(each) for each in items if isinstance(each, dict)]
-    return bare
-
-
-def _without_content(secret: Mapping[str, Json]) -> dict[str, Json]:
-    metadata = mapping_at(secret, "metadata")
-    kept = {name: each for name, each in metadata.items() if name not in {"annotations", "managedFields"}}
-    return {**{name: secret[name] for name in ("apiVersion", "kind") if name in secret}, "metadata": kept}
