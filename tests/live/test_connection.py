@@ -1,0 +1,101 @@
+"""What a connection and discovery know of API servers is what a real one does."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy.model.fields import text_at
+from kubectl_policy.sources.cluster.access import access_to
+from kubectl_policy.sources.cluster.connection import METADATA, METADATA_LIST, Connection, Refusal
+from kubectl_policy.sources.cluster.discovery import discover
+from kubectl_policy.sources.cluster.options import ClusterOptions
+from tests.live.server import ADMIN, BAKER
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.live.server import Server
+
+NAMESPACE: Final = "connection-tests"
+SECRETS: Final = f"/api/v1/namespaces/{NAMESPACE}/secrets"
+MAPS: Final = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
+
+
+def connected(server: Server, user: str = ADMIN) -> Connection:
+    """A connection as a user."""
+    return Connection(access_to(ClusterOptions(kubeconfig=str(server.kubeconfig(user)))))
+
+
+@pytest.fixture(scope="module")
+def namespace(server: Server) -> str:
+    """A Namespace with some ConfigMaps and a Secret that kubectl applied."""
+    metadata = {"namespace": NAMESPACE}
+    maps = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**metadata, "name": f"m{n}"}} for n in range(5)]
+    named = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    hidden = {"apiVersion": "v1", "kind": "Secret", "metadata": {**metadata, "name": "hidden"}}
+    items = [named, *maps, {**hidden, "stringData": {"key": "hidden-value"}}]
+    server.kubectl("apply", "-f", "-", data={"apiVersion": "v1", "kind": "List", "items": items})
+    return NAMESPACE
+
+
+def test_what_is_served_is_what_kubectl_shows(server: Server, tmp_path: Path) -> None:
+    """All that can be got and listed, by the names that kubectl has for it."""
+    found = discover(connected(server), server.url, str(tmp_path))
+    shown = server.kubectl("api-resources", "--verbs=get,list", "--no-headers", "-o", "name").split()
+    names = {f"{each.plural}.{each.group}" if each.group else each.plural for each in found.kinds.values()}
+    assert names == set(shown)
+    assert found.gaps == ()
+    again = discover(connected(server), server.url, str(tmp_path))
+    assert again.kinds == found.kinds
+    assert again.is_remembered
+
+
+def test_secrets_come_without_what_is_in_them(server: Server, namespace: str) -> None:
+    """`kubectl apply` wrote it into an annotation as well."""
+    whole = server.kubectl("get", "secret", "hidden", "-n", namespace, "-o", "json")
+    assert "last-applied-configuration" in whole
+    one = connected(server).get(f"{SECRETS}/hidden", accept=METADATA).body
+    every = connected(server).list(SECRETS, accept=METADATA_LIST)
+    for secret in (one, *every.items):
+        assert text_at(secret, "metadata.name") == "hidden"
+        assert "value" not in json.dumps(secret)
+        assert secret.keys() == {"apiVersion", "kind", "metadata"}
+
+
+def test_pages_are_one_list(server: Server, namespace: str) -> None:
+    """With a state of the cluster that can be watched from."""
+    assert namespace
+    whole, pages = connected(server).list(MAPS), connected(server).list(MAPS, {"resourceVersion": "0"}, chunk_size=2)
+    assert [text_at(each, "metadata.name") for each in pages.items] == [f"m{number}" for number in range(5)]
+    assert [*pages.items] == [*whole.items]
+
+
+def test_refusals_are_those_that_it_gives(server: Server, namespace: str) -> None:
+    """With its own message; and what one may do is known before."""
+    with pytest.raises(Refusal, match="not found") as missing:
+        connected(server).get(f"{MAPS}/missing")
+    assert missing.value.message == 'configmaps "missing" not found'
+    baker = connected(server, BAKER)
+    with pytest.raises(Refusal, match="forbidden") as forbidden:
+        baker.list(MAPS)
+    assert (forbidden.value.status, "cannot list resource" in forbidden.value.message) == (403, True)
+    assert baker.may("list", "", "configmaps", namespace) is False
+    assert connected(server).may("list", "", "configmaps", namespace) is True
+    stranger = ClusterOptions(kubeconfig=str(server.kubeconfig(ADMIN)), token="wrong")  # noqa: S106 (it is)
+    with pytest.raises(Refusal, match="the credentials were refused"):
+        Connection(access_to(stranger)).get("/api")
+
+
+def test_changes_are_told(server: Server, namespace: str) -> None:
+    """From the state of a list on."""
+    connection = connected(server)
+    watch = connection.watch(MAPS, {"resourceVersion": connection.list(MAPS).resource_version})
+    server.kubectl("create", "configmap", "later", "-n", namespace)
+    server.kubectl("delete", "configmap", "later", "-n", namespace)
+    told = [(event.type, text_at(event.object, "metadata.name")) for event in islice(watch, 2)]
+    watch.close()
+    assert told == [("ADDED", "later"), ("DELETED", "later")]
