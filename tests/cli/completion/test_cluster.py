@@ -68,6 +68,9 @@ def test_a_kubectl_that_fails_offers_no_names(offered: Offered, kubectl: Callabl
         (("describe", "-x/"), [":4"], ""),
         (("describe", "--", "--kubeconfig=x", ""), [":4"], ""),
         (("describe", "gateway/edge", "--section", ""), [":4"], ""),
+        (("describe", "Secret", ""), [":4"], ""),
+        (("describe", "secrets.v1./"), [":4"], ""),
+        (("get", "services,secrets", ""), [":4"], "get services "),
     ],
 )
 def test_names_are_those_that_kubectl_completes(

@@ -38,6 +38,7 @@ OF_KUBECTL: Final = frozenset(
 _POLICIES: Final = "policies"
 # What the name of a type is made of. It cannot be an option.
 _IN_TYPES: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.,-")
+_SECRETS: Final = frozenset({"secret", "secrets"})
 
 
 class Cluster:
@@ -74,10 +75,15 @@ class Cluster:
         return kinds
 
     def names(self, type_name: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:
-        """The names of the objects of a type in a namespace, or in that of the context; none of those everywhere."""
-        if not type_name[:1].isalpha() or not _IN_TYPES.issuperset(type_name.lower()):
+        """The names of the objects of a type in a namespace, or in that of the context; none of those everywhere.
+
+        Nor any of Secrets: kubectl reads what is in them to tell their names.
+        """
+        word = type_name.lower()
+        named = {each.partition(".")[0] for each in word.split(",")}
+        if not word[:1].isalpha() or not _IN_TYPES.issuperset(word) or not named.isdisjoint(_SECRETS):
             return (), ()
-        return self._ask(*([f"--namespace={namespace}"] if namespace else []), "get", type_name.lower(), ""), ()
+        return self._ask(*([f"--namespace={namespace}"] if namespace else []), "get", word, ""), ()
 
     def namespaces(self) -> Iterable[str]:
         """The names of all namespaces."""
