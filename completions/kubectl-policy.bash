@@ -23,11 +23,11 @@ __kubectl_policy_complete() {
         typed[i]=$word
     done
 
-    local directive=4 offered=() said=()
+    local directive=4 offered=() said=() tab=$'\t'
     while IFS= read -r line; do
         case $line in
         :*) directive=${line#:} ;;
-        ?*) offered+=("${line%%$'\t'*}") said+=("$line") ;;
+        ?*) offered+=("${line%%"$tab"*}") said+=("$line") ;;
         esac
     done < <(kubectl-policy __complete "${typed[@]:1}" 2>/dev/null)
     [[ $directive =~ ^[0-9]+$ ]] || directive=4
@@ -72,7 +72,7 @@ __kubectl_policy_describe() {
     for word in "${offered[@]}"; do ((${#word} <= longest)) || longest=${#word}; done
     room=$((${COLUMNS:-80} - longest - 5))
     for ((i = 0; i < ${#offered[@]}; i++)); do
-        word=${offered[i]} about=${said[i]#"${offered[i]}"} about=${about#$'\t'}
+        word=${offered[i]} about=${said[i]#"${offered[i]}"} about=${about#"$tab"}
         if [[ -n $about ]] && ((room > 8)); then
             ((${#about} <= room)) || about=${about:0:room - 1}…
             printf -v word '%-*s  (%s)' "$longest" "$word" "$about"

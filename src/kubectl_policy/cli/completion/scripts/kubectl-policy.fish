@@ -11,7 +11,7 @@ function __kubectl_policy_complete
     set -l option (string match -r -- '^-[^=]*=' $typed[-1])
     set -l value (string replace -r -- '^-[^=]*=' '' $typed[-1])
 
-    set -l lines (kubectl-policy __complete $typed[2..] 2>/dev/null)
+    set -l lines (kubectl-policy __complete $typed[2..-1] 2>/dev/null)
     set -l directive 4
     set -l offered
     for line in $lines
@@ -22,11 +22,14 @@ function __kubectl_policy_complete
         end
     end
     set -l files
-    if test (math "bitand($directive, 16)") -ne 0
+    set -l folders (math "floor($directive / 16) % 2")
+    set -l filtered (math "floor($directive / 8) % 2")
+    set -l no_files (math "floor($directive / 4) % 2")
+    if test $folders -eq 1
         set files (__fish_complete_directories "$value" '')
         set offered
-    else if test (math "bitand($directive, 8)") -ne 0; or test (math "bitand($directive, 4)") -eq 0
-        test (math "bitand($directive, 8)") -ne 0; and set offered
+    else if test $filtered -eq 1; or test $no_files -eq 0
+        test $filtered -eq 1; and set offered
         set -q offered[1]; or set files (__fish_complete_path "$value")
     end
     string match -q '~/*' -- "$word"; and set files (string replace -- "$HOME/" '~/' $files)
