@@ -11,7 +11,7 @@ LOCK = $(BIN)/uv pip compile pyproject.toml --group dev --universal --python-ver
 # Tests start the command hundreds of times, which need not be compiled each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-thorough apiserver test-live lint format bench lock upgrade clean
+.PHONY: help demo test test-thorough apiserver test-live lint format bench bench-live lock upgrade clean
 
 help:
 	@echo 'make demo     ask about the fixture world: what affects HTTPRoute baker/baker, and why'
@@ -21,6 +21,7 @@ help:
 	@echo 'make lint     check style, types and the layers'
 	@echo 'make format   format the code'
 	@echo 'make bench    measure against the budgets (never part of the tests); GROUP=start, gateway, worlds or repository for a part; GROUP=growth for how time grows'
+	@echo 'make bench-live   measure on a real API server with 10,000 routes, beside kubectl'
 	@echo 'make lock     write requirements.lock anew from pyproject.toml; make upgrade takes newer versions'
 	@echo 'make clean    remove everything that was made'
 	@echo 'Python 3.11 or newer is needed; choose one with make PYTHON=python3.12 ...'
@@ -56,6 +57,9 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(GROUP)
+
+bench-live: apiserver
+	$(BIN)/python -m bench.live
 
 lock: $(STAMP)
 	$(LOCK) --output-file requirements.lock

@@ -1,0 +1,187 @@
+"""Measure commands on a real API server with 10,000 HTTPRoutes, beside what kubectl takes to get these.
+
+`make bench-live` runs this. Times are those of a clock: waiting for the server counts. The requests of each command are
+those that the server itself wrote down, with 10,000 routes, and compared with those that it got with 1,000.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bench import live_world
+from bench.measure import COMMAND, PYTHON
+from tests.live.binaries import NOTHING_THERE, programs
+from tests.live.server import ADMIN, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from tests.live.audit import Request
+    from tests.live.server import Server
+
+DEFINITIONS: Final = Path(__file__).parent.parent / "fixtures" / "bakery" / "crds.yaml"
+LISTING: Final = ("get", "httproutes", "--all-namespaces", "-o", "json")
+FEW: Final = 10
+RUNS: Final = 3
+# Started by a small process: the peak of one that is started is never less than what its parent had.
+_MEASURE: Final = """
+import os, sys, time
+silence = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+start = time.perf_counter()
+_, status, usage = os.wait4(os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=silence), 0)
+print(time.perf_counter() - start, usage.ru_maxrss)
+sys.exit(status != 0)
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """A command, how much of the time of `LISTING` it may take, and how many MiB at its peak."""
+
+    words: str
+    part: float
+    mebibytes: int
+
+
+BUDGETS: Final = (
+    Budget(words="describe httproute/route-0 -n team-0", part=1 / 10, mebibytes=60),
+    Budget(words="describe gateway/edge-0 -n infra", part=1 / 3, mebibytes=200),
+    Budget(words="blast-radius retrypolicy/edge-0 -n infra", part=1 / 3, mebibytes=200),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One process, or the best of several: seconds by the clock, and its peak memory."""
+
+    seconds: float
+    mebibytes: float
+
+
+class FailedError(Exception):
+    """A command has no answer; the text is what it says."""
+
+
+def run(command: Iterable[str], environment: Mapping[str, str]) -> Run:
+    """Run once, without its output. Raises FailedError."""
+    done = subprocess.run(  # noqa: S603 (our own arguments)
+        [PYTHON, "-I", "-S", "-c", _MEASURE, *command],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise FailedError(done.stderr.strip())
+    seconds, peak = map(float, done.stdout.split())
+    # macOS counts bytes where Linux counts KiB (getrusage(2)).
+    return Run(seconds=seconds, mebibytes=peak / (2**20 if sys.platform == "darwin" else 2**10))
+
+
+def best(runs: Iterable[Run]) -> Run:
+    """The least that one of several runs took."""
+    done = list(runs)
+    return Run(seconds=min(each.seconds for each in done), mebibytes=min(each.mebibytes for each in done))
+
+
+class Bench:
+    """What is asked of one server."""
+
+    def __init__(self, server: Server) -> None:
+        """Ask as somebody who may do everything, with what was discovered in a cache of its own."""
+        self.server = server
+        config = f"--kubeconfig={server.kubeconfig(ADMIN)}"
+        self.listing = [str(server.programs.kubectl), config, *LISTING]
+        self.options = [config]
+        kept = {name: value for name, value in server.environment().items() if name != "PYTHONDONTWRITEBYTECODE"}
+        self.environment = {name: value for name, value in kept.items() if name != "KUBECTL_POLICY_OFFLINE"}
+
+    def ask(self, budget: Budget) -> Run:
+        """Run a command of ours once. Raises FailedError."""
+        return run([COMMAND, *shlex.split(budget.words), *self.options], self.environment)
+
+    def requests(self, budget: Budget) -> list[Request]:
+        """The requests of a command that knows already what is served. Raises FailedError."""
+        self.ask(budget)
+        with self.server.audit.recorded("kubectl-policy/") as found:
+            self.ask(budget)
+        return found
+
+    def lines(self, budget: Budget, before: list[Request] | None) -> Iterator[str]:
+        """The line of a command, and its requests; `before` are those with few routes."""
+        try:
+            found = self.requests(budget)
+            # In turns, so that a busy moment of the machine meets both.
+            pairs = [(run(self.listing, self.environment), self.ask(budget)) for _ in range(RUNS)]
+        except FailedError as error:
+            yield f"{budget.words:<44}failed: {error}"
+            return
+        baseline, ours = best(pair[0] for pair in pairs), best(pair[1] for pair in pairs)
+        ratio = ours.seconds / baseline.seconds
+        verdict = "ok" if ratio <= budget.part and ours.mebibytes <= budget.mebibytes else "OVER"
+        yield (
+            f"{budget.words:<44}{ours.seconds:>7.2f} s{ours.mebibytes:>6.0f} MiB{baseline.seconds:>12.2f} s"
+            f"{baseline.mebibytes:>7.0f} MiB{ratio:>10.3f} x{budget.part:>8.3f} x{budget.mebibytes:>6} MiB   {verdict}"
+        )
+        few = live_world.TEAMS * FEW
+        then = "not known" if before is None else "the same" if _told(before) == _told(found) else f"{len(before)}"
+        yield f"  {len(found)} requests (with {few:,} routes: {then})"
+        yield from (f"  {count:>4} {what}" for what, count in _told(found).items())
+
+
+def _told(requests: Iterable[Request]) -> Counter[str]:
+    """What was asked, and how often."""
+    return Counter(f"{request.verb} {request.path}" for request in requests)
+
+
+def _measured(server: Server) -> Iterator[str]:
+    server.apply(server.programs.definitions / "experimental", DEFINITIONS)
+    bench = Bench(server)
+    start = time.perf_counter()
+    live_world.write(server, live_world.shared())
+    live_world.write(server, live_world.routes(range(FEW)))
+    written = time.perf_counter() - start
+    before = {budget: _requests_if_any(bench, budget) for budget in BUDGETS}
+    start = time.perf_counter()
+    live_world.write(server, live_world.routes(range(FEW, live_world.ROUTES_PER_TEAM)))
+    written += time.perf_counter() - start
+    yield (
+        f"{live_world.TEAMS * live_world.ROUTES_PER_TEAM:,} HTTPRoutes behind {live_world.GATEWAYS} Gateways, "
+        f"{live_world.TEAMS * live_world.SERVICES_PER_TEAM:,} Services, {live_world.TEAMS} teams, "
+        f"{live_world.POLICIES} policies; written in {written:.0f} s"
+    )
+    against = f"kubectl {' '.join(LISTING[:2])} -A"
+    yield f"{'':<44}{'time':>9}{'peak':>10}   {against}{'ratio':>10}{'budget':>20}"
+    for budget in BUDGETS:
+        yield from bench.lines(budget, before[budget])
+
+
+def _requests_if_any(bench: Bench, budget: Budget) -> list[Request] | None:
+    try:
+        return bench.requests(budget)
+    except FailedError:
+        return None
+
+
+def main() -> int:
+    """Print the table, a line as soon as it is known; a budget that is exceeded is shown, and is not a failure."""
+    found = programs()
+    if not found:
+        print(NOTHING_THERE)
+        return 0
+    with running(found) as server:
+        for line in _measured(server):
+            print(line, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

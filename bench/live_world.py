@@ -1,0 +1,126 @@
+"""A large world on a real API server: teams behind shared Gateways, written by many clients at once."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from tests.live.server import ADMIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tests.live.server import Server
+
+Object: TypeAlias = dict[str, Any]
+
+TEAMS: Final = 100
+ROUTES_PER_TEAM: Final = 100
+SERVICES_PER_TEAM: Final = 10
+GATEWAYS: Final = 10
+POLICIES: Final = 200
+_WRITERS: Final = 16
+_GATEWAY_API: Final = "gateway.networking.k8s.io/v1"
+_POLICIES: Final = "example.io/v1alpha1"
+_PLURALS: Final = {"RetryPolicy": "retrypolicies", "TimeoutPolicy": "timeoutpolicies", "GatewayClass": "gatewayclasses"}
+
+
+def shared() -> Iterator[Object]:
+    """What teams have in common, and their Namespaces, Services and policies: everything but the routes.
+
+    Of the policies, each Gateway and each Namespace has one, and some routes.
+    """
+    yield _object("v1", "Namespace", "infra")
+    yield _object(_GATEWAY_API, "GatewayClass", "public", spec={"controllerName": "example.io/gateway"})
+    for number in range(GATEWAYS):
+        everywhere = {"allowedRoutes": {"namespaces": {"from": "All"}}}
+        listeners = [
+            {"name": "http", "port": 80, "protocol": "HTTP", **everywhere},
+            {
+                "name": "https",
+                "port": 443,
+                "protocol": "HTTPS",
+                "tls": {"certificateRefs": [{"name": "e"}]},
+                **everywhere,
+            },
+        ]
+        spec = {"gatewayClassName": "public", "listeners": listeners}
+        yield _object(_GATEWAY_API, "Gateway", f"edge-{number}", "infra", spec)
+        yield _policy("RetryPolicy", f"edge-{number}", "infra", "Gateway", f"edge-{number}", attempts=5)
+    for number in range(TEAMS):
+        team = f"team-{number}"
+        yield _object("v1", "Namespace", team)
+        yield _policy("TimeoutPolicy", "everything", team, "Namespace", team, request="10s")
+        for service in range(SERVICES_PER_TEAM):
+            yield _object("v1", "Service", f"service-{service}", team, {"ports": [{"name": "http", "port": 8080}]})
+        if number < POLICIES - GATEWAYS - TEAMS:
+            yield _policy("RetryPolicy", "route-0", team, "HTTPRoute", "route-0", perTryTimeout="2s")
+
+
+def routes(numbers: range) -> Iterator[Object]:
+    """Some of the routes of each team, all of which are behind one Gateway."""
+    for number in range(TEAMS):
+        for route in numbers:
+            spec = {
+                "parentRefs": [{"name": f"edge-{number % GATEWAYS}", "namespace": "infra"}],
+                "hostnames": [f"route-{route}.team-{number}.example.com"],
+                "rules": [
+                    {
+                        "matches": [{"path": {"type": "PathPrefix", "value": "/api"}}],
+                        "backendRefs": [{"name": f"service-{route % SERVICES_PER_TEAM}", "port": 8080}],
+                    }
+                ],
+            }
+            yield _object(_GATEWAY_API, "HTTPRoute", f"route-{route}", f"team-{number}", spec)
+
+
+def write(server: Server, objects: Iterable[Object]) -> None:
+    """Create objects, those without a namespace before all others."""
+    everything = list(objects)
+    first = [each for each in everything if "namespace" not in each["metadata"]]
+    rest = [each for each in everything if "namespace" in each["metadata"]]
+    for part in (first, rest):
+        with ThreadPoolExecutor(_WRITERS) as threads:
+            list(threads.map(partial(_create, server), [part[start::_WRITERS] for start in range(_WRITERS)]))
+
+
+def _create(server: Server, objects: list[Object]) -> None:
+    """Create objects one after the other, on one connection."""
+    headers = {"Authorization": f"Bearer {server.tokens[ADMIN]}", "Content-Type": "application/json"}
+    with closing(http.client.HTTPSConnection("127.0.0.1", server.port, context=server.trust)) as connection:
+        for each in objects:
+            connection.request("POST", _path(each), json.dumps(each), headers)
+            answer = connection.getresponse()
+            text = answer.read()
+            if answer.status != http.client.CREATED:
+                raise RuntimeError(f"{_path(each)}: {text.decode(errors='replace')}")
+
+
+def _path(each: Object) -> str:
+    version, kind, namespace = each["apiVersion"], each["kind"], each["metadata"].get("namespace")
+    plural = _PLURALS.get(kind, f"{kind.lower()}s")
+    return "/".join(
+        chain(
+            ("", "apis" if "/" in version else "api", version),
+            ("namespaces", namespace) if namespace else (),
+            (plural,),
+        )
+    )
+
+
+def _object(version: str, kind: str, name: str, namespace: str = "", spec: Object | None = None) -> Object:
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **({"spec": spec} if spec else {})}
+
+
+def _policy(kind: str, name: str, namespace: str, target_kind: str, target: str, **settings: object) -> Object:
+    group = "" if target_kind == "Namespace" else "gateway.networking.k8s.io"
+    refs = [{"group": group, "kind": target_kind, "name": target}]
+    return _object(
+        _POLICIES, kind, name, namespace, {"targetRefs": refs, "defaults": {"strategy": "patch", **settings}}
+    )
