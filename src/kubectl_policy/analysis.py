@@ -229,7 +229,9 @@ class Analysis:
         What was not read is known of where something else refers to it.
         """
         obj = node.object
-        if self.index.presence(obj) != "present" and not self.is_named(obj):
+        if self.index.presence(obj) != "present" and (self.index.world.is_waiting or not self.is_named(obj)):
+            if self.index.world.is_waiting:
+                raise NotFoundError(f"{obj} is still to be read")
             names = sorted(resource.ref.qualified_name for resource in self.index.of_kind(obj.group_kind))
             hint = f"there are: {', '.join(names[:_SHOWN])}" if names else f"the input has no {obj.kind}"
             raise NotFoundError(f"{obj} is not in the input", hint)

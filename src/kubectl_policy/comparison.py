@@ -315,7 +315,7 @@ def _to_what_is_missing(nodes: Iterable[NodeRef], profile: PolicyKindProfile, an
     topology = analysis.topology
     for node in nodes:
         if node.object.group_kind == NAMESPACE:
-            known = topology.relations.in_namespace(node.object.name)
+            known = topology.relations.namespace(node.object.name)
             missing = [NodeRef(obj) for obj in known if analysis.index.presence(obj) == "missing"]
             yield from paths_by_way_of(missing, profile, topology)
 

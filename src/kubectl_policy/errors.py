@@ -37,6 +37,10 @@ class ClusterError(SourceError):
     """The cluster cannot be asked at all: no configuration, no connection, no credentials that it takes."""
 
 
+class NoClusterError(ClusterError):
+    """Nothing says which cluster is meant."""
+
+
 class NotFoundError(PolicyError):
     """The object that was asked about is not in what was read."""
 

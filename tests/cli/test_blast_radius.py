@@ -29,7 +29,6 @@ IDLE: Final = ("blast-radius", "retrypolicy/wedding", "-n", "baker", "--offline"
         ([], "blast-radius takes one object, as TYPE/NAME or TYPE NAME"),
         (["retrypolicy", "--offline", BAKERY], "the name of the retrypolicy is missing"),
         (["a/b", "c/d"], "blast-radius takes one object, as TYPE/NAME or TYPE NAME"),
-        (["retrypolicy/x"], "live clusters are not supported yet"),
     ],
 )
 def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str) -> None:

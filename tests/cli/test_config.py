@@ -103,7 +103,7 @@ def test_what_is_read_where_nothing_is_named(
     """By the environment, else by the config file, relative to it; what a call names counts before both."""
     words = ("describe", "httproute/app/r")
     assert offline_paths() == []
-    assert command(*words).code == 2
+    assert command(*words).code == 3
     (config.parent / "world").mkdir()
     config.write_text("offline: [world, '-']\n", "utf-8")
     assert offline_paths() == [str(config.parent / "world"), "-"]

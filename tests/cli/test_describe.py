@@ -32,11 +32,6 @@ HEADLINE = "HTTPRoute app/r is affected by 1 policy. "
             "describe takes one object, as TYPE/NAME or TYPE NAME",
             "for example: describe httproute/NAME",
         ),
-        (
-            ["httproute/r"],
-            "live clusters are not supported yet",
-            "add --offline PATH, or set KUBECTL_POLICY_OFFLINE",
-        ),
     ],
 )
 def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:

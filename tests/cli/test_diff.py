@@ -36,7 +36,6 @@ BLUE: Final = MANIFESTS.replace("color: red", "color: blue")
             "two states are compared as they are",
             "leave out --offline, -f, --delete and --retarget",
         ),
-        (["-f", "x"], "live clusters are not supported yet", "add --offline PATH, or set KUBECTL_POLICY_OFFLINE"),
         (["live", "fixtures"], "live clusters are not supported yet", None),
     ],
 )

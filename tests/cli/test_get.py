@@ -57,11 +57,6 @@ red    ColorPolicy (assumed)   Enforced      2         HTTPRoute app/r
             '"a b" is not a label selector: "b" is where one of =, ==, !=, in, notin should be',
             "for example: -l 'app=shop,tier in (front, back),!canary'",
         ),
-        (
-            ["gateways"],
-            "live clusters are not supported yet",
-            "add --offline PATH, or set KUBECTL_POLICY_OFFLINE",
-        ),
     ],
 )
 def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:

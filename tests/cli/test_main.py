@@ -264,7 +264,7 @@ print(sorted(set({list(names)!r}) & set(sys.modules) - before), file=sys.stderr)
     return [name for name in names_found if name]
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["describe", "--help"], ["--version"], ["describe", "httproute/r"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["describe", "--help"], ["--version"], ["describe", "httproute/"]])
 def test_starting_is_light(arguments: list[str]) -> None:
     """What reads no manifests imports nothing that could."""
     assert _imported(arguments, HEAVY) == []

@@ -148,7 +148,7 @@ def test_short_options_in_one_word(words: list[str], expected: dict[str, object]
 def test_numbers_are_left_to_typer() -> None:
     """Which knows what they may be."""
     parameters = command_named("history").parameters
-    (limit,) = (each for each in parameters if each.type is int)
+    (limit,) = (each for each in parameters if each.name == "limit")
     assert isinstance(limit.declared, Option)
     assert limit.declared.least == 1
     assert read_plain(parameters, ["--limit", "5"]) is None

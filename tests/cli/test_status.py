@@ -31,7 +31,6 @@ HEADLINE: Final = "4 of 17 conditions and numbers disagree with what is computed
             "objects are named or picked by --all-namespaces, not both",
             "leave out --all-namespaces, or the names",
         ),
-        ([], "live clusters are not supported yet", "add --offline PATH, or set KUBECTL_POLICY_OFFLINE"),
     ],
 )
 def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:

@@ -28,13 +28,6 @@ def test_a_wrong_question_is_refused(command: Command, words: list[str]) -> None
     assert command("why-not", *words) == (2, "", f"{message}\nhint: {EXAMPLE}\n")
 
 
-def test_nothing_to_read_is_refused(command: Command) -> None:
-    """As by every command."""
-    assert command("why-not", "a/b", "c/d").err == (
-        "error: live clusters are not supported yet\nhint: add --offline PATH, or set KUBECTL_POLICY_OFFLINE\n"
-    )
-
-
 def test_an_unknown_option_is_refused(command: Command) -> None:
     """The hint names the command."""
     code, out, err = command("why-not", "--nope")

@@ -13,7 +13,7 @@ from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.unknown import is_open, is_unknown_kind, may_be_section, may_equal
 from kubectl_policy.model.values import value
 from kubectl_policy.topology.controllers import managed
-from kubectl_policy.topology.gateway.listeners import lets_in_namespace
+from kubectl_policy.topology.gateway.listeners import lets_namespace
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class FollowedReference:
         every = list(index.namespaces_of(self.declared.group_kind))
         if self._is_global or admitted is None:
             return every
-        wanted = [name for name in every if lets_in_namespace(index, admitted, "Same", home, name) is not False]
+        wanted = [name for name in every if lets_namespace(index, admitted, "Same", home, name) is not False]
         return sorted(wanted, key=lambda namespace: namespace != home)
 
     @property
@@ -239,7 +239,7 @@ class FollowedReference:
         field, namespaces = self.declared.field, self.declared.namespaces
         if self.declared.selector is None or namespaces is None or not ref.namespace or self._is_global:
             return None
-        if lets_in_namespace(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
+        if lets_namespace(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
             return None
         where = f"namespace {ref.namespace}"
         message = f"whether {field} selects in {where} is unknown: Namespace {ref.namespace} is not in the input"

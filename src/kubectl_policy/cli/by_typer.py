@@ -77,7 +77,14 @@ def _parameter(told: "Parameter") -> inspect.Parameter:
         made = typer.Argument(metavar=declared.metavar, help=declared.help)
     else:
         names, least = declared.names, declared.least
-        made = typer.Option(*names, metavar=declared.metavar, help=declared.help, min=least, parser=declared.parser)
+        made = typer.Option(
+            *names,
+            metavar=declared.metavar,
+            help=declared.help,
+            min=least,
+            parser=declared.parser,
+            hidden=declared.hidden,
+        )
     # Its type is a variable here, as type checkers do not expect.
     annotated: Any = Annotated
     annotation = annotated[told.type, made]

@@ -115,7 +115,7 @@ def blast_radius(
     from kubectl_policy.questions.changes.blast_radius import blast_radius as ask
     from kubectl_policy.questions.shared.selection import find
 
-    answer = ask(analysis, find(analysis, type_name, name, call.namespace), owner or owner_key())
+    answer = ask(analysis, find(analysis, type_name, name, call.in_namespace), owner or owner_key())
     reach = answer.reach and replace(
         answer.reach, reasons=at_fields(answer.reach.reasons, or_above=True, lines=call.lines)
     )
@@ -159,9 +159,9 @@ def _what_if(
 
     options = replace(call.input_options(), complete=False)
     read_in = load_manifests(filename, options=options, lines=call.lines) if filename else None
-    policies = retargetings(analysis, retarget or (), call.namespace)
+    policies = retargetings(analysis, retarget or (), call.in_namespace)
     applied = [*(in_scope(resource, analysis.index) for resource in (read_in.resources if read_in else ())), *policies]
-    deleted = deletions(analysis, delete or (), call.namespace)
+    deleted = deletions(analysis, delete or (), call.in_namespace)
     changed = Counter([*deleted, *(resource.ref for resource in applied)])
     if twice := next((policy.ref for policy in policies if changed[policy.ref] > 1), None):
         hint = "give it one target, and leave it out of -f"

@@ -66,7 +66,7 @@ def describe(
     from kubectl_policy.questions.describe.focus import EVERYTHING
     from kubectl_policy.questions.shared.selection import find
 
-    subjects = list(dict.fromkeys(find(analysis, type_name, name, call.namespace) for type_name, name in asked))
+    subjects = list(dict.fromkeys(find(analysis, type_name, name, call.in_namespace) for type_name, name in asked))
     focus, authors = EVERYTHING, None
     if kind or field:
         from kubectl_policy.questions.describe.narrowing import focus_on

@@ -9,6 +9,7 @@ from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.cli.words import selection, split_types
 from kubectl_policy.errors import UsageError
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.listing import LISTING, SEVERAL
 
@@ -87,10 +88,11 @@ def get(
         {"--kind": kind, "--field": field, "--missing": missing, "--exit-code": exit_code},
         {"--sort-by": sort_by, "--all-kinds": all_kinds, "--enforcement": enforcement, "--hostname": hostname},
     )
-    namespace = "" if all_namespaces else call.namespace
-    chosen = [(type_, selection(namespace, names, selector)) for type_, names in types]
+    wanted = [(type_, selection(names, selector, everywhere=all_namespaces)) for type_, names in types]
     states = _states(enforcement)
     analysis = call.read()
+    namespace = "" if all_namespaces else call.in_namespace
+    chosen = [(type_, replace(each, namespace=namespace)) for type_, each in wanted]
     namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
     show = partial(call.show, headers=not no_headers, namespaces=namespaces, everything=show_all)
     if types[0][0] == _EFFECTIVE:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from kubectl_policy.cli.options import Call, ShowAll, command
+from kubectl_policy.cli.options import CLUSTER, Call, ShowAll, command
 from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.remarks import mention_the_rest
 from kubectl_policy.cli.words import split_object
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SOON: Final = 5
 
 
-@command(HISTORY, without=("render",))
+@command(HISTORY, without=("render", *CLUSTER))
 def history(
     call: Call,
     objects: Annotated[
@@ -49,7 +49,11 @@ def history(
       kubectl policy history httproute/baker -n baker --field timeout --limit 1 --offline manifests/
     """
     type_name, name = split_object("history", objects or [])
-    paths = call.paths()
+    paths = call.paths
+    if not paths:
+        raise UsageError(
+            "history reads manifests in a git repository", "add --offline PATH, or set KUBECTL_POLICY_OFFLINE"
+        )
     from kubectl_policy.cli.terminal import progress
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.history.history import history as ask
@@ -94,7 +98,7 @@ class _Walk:
         for version in self._read():
             self._begun.append(version)
             try:
-                found = find(version.analysis, type_name, name, self._call.namespace) if version.analysis else None
+                found = find(version.analysis, type_name, name, self._call.in_namespace) if version.analysis else None
             except NotFoundError as error:
                 missing = missing or error
                 continue

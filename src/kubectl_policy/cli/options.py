@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
+from kubectl_policy.cli.cluster_flags import ClusterFlags
 from kubectl_policy.cli.parameters import Command, Option, Parameter, declared
 from kubectl_policy.cli.remarks import (
     mention_the_rest,
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.cli.live import Live
     from kubectl_policy.model import Diagnostic
+    from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.sources import Lines, Progress
 
@@ -38,7 +41,7 @@ Selector: TypeAlias = Annotated[
 
 
 @value(kw_only=True)
-class Call:
+class Call(ClusterFlags):
     """How a command was called: its name, and the options that all commands take, each of which is a field."""
 
     program: str = ""
@@ -48,14 +51,18 @@ class Call:
             metavar="PATH", help="Read manifests from a file, a folder, a glob, or - for standard input. Repeatable."
         ),
     ] = None
-    namespace: Annotated[str, Option("--namespace", "-n", metavar="NAME", help="Namespace to look in.")] = "default"
+    namespace: Annotated[str, Option("--namespace", "-n", metavar="NAME", help="Namespace to look in.")] = ""
     default_namespace: Annotated[str, Option(metavar="NAME", help="Namespace of manifests that name none.")] = "default"
     exclude: Annotated[
         list[str] | None,
         Option(metavar="PATTERN", help="Leave out files and folders, as a .gitignore does. Repeatable."),
     ] = None
     cluster: Annotated[
-        str, Option(metavar="NAME", help="In a tree for several clusters, read what is for this one.")
+        str,
+        Option(
+            metavar="NAME",
+            help="Of a tree for several clusters, read what is for this one; else the kubeconfig's cluster to ask.",
+        ),
     ] = ""
     variables: Annotated[
         list[str] | None,
@@ -86,36 +93,56 @@ class Call:
     color: Annotated[Literal["auto", "always", "never"], Option(help="Colour trees and tables.")] = "auto"
 
     def read(self, *, optional: bool = False) -> "Analysis":
-        """The analysis of what the options name; of nothing where that is `optional` and they name nothing.
+        """The analysis of what the options name, manifests or a cluster; it may be of nothing where that is `optional`.
 
-        Raises `PolicyError` if they name nothing that can be read.
+        Raises `PolicyError` if that cannot be read.
         """
-        paths = self.paths(optional=optional)
         # First, as much is done where that is imported: at the end of a long chain of imports, where the stack grows
         # into another block, CPython may take and give back memory at every call.
         from kubectl_policy.sources import load_manifests
 
         # isort: split
-        from kubectl_policy import Snapshot, analyze
+        from kubectl_policy import analyze
         from kubectl_policy.cli.config import known
 
         told = known(self.profiles, self.setting)
-        snapshot = Snapshot()
-        if paths:
-            if "-" in paths:
+        if self.paths:
+            if "-" in self.paths:
                 mention_waiting()
             with self.progress() as progress:
-                snapshot = load_manifests(paths, options=self.input_options(), progress=progress, lines=self.lines)
+                snapshot = load_manifests(self.paths, options=self.input_options(), progress=progress, lines=self.lines)
+        else:
+            snapshot = self.live.snapshot(told.profiles, optional=optional)
         return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
 
-    def paths(self, *, optional: bool = False) -> "list[str]":
-        """The files and folders that are to be read. Raises `UsageError` for none, unless that is `optional`."""
+    @cached_property
+    def paths(self) -> "list[str]":
+        """The files and folders that are to be read; none where a cluster is asked.
+
+        Raises `UsageError` for a cluster that is named together with manifests.
+        """
         from kubectl_policy.cli.config import offline_paths
 
-        paths = self.offline or offline_paths()
-        if not (paths or optional):
-            raise UsageError("live clusters are not supported yet", "add --offline PATH, or set KUBECTL_POLICY_OFFLINE")
-        return list(paths)
+        named = {"--context": self.in_context, "--kubeconfig": self.kubeconfig, "--server": self.server}
+        flag = next((flag for flag, given in named.items() if given), "")
+        if flag and self.offline:
+            raise UsageError(f"--offline reads manifests, and {flag} asks a cluster", "leave out one of the two")
+        return list(self.offline or ([] if flag else offline_paths()))
+
+    @cached_property
+    def live(self) -> "Live":
+        """The cluster that is asked where no manifests are read."""
+        from kubectl_policy.cli.live import Live
+
+        return Live(lambda: self.cluster_options(self.cluster), self.namespace, self.assumed)
+
+    @property
+    def in_namespace(self) -> str:
+        """The namespace to look in: as given, else that of the context of a cluster, or `default` in manifests.
+
+        Raises `ClusterError` where there is no context.
+        """
+        return self.namespace or ("default" if self.paths else self.live.namespace)
 
     @cached_property
     def lines(self) -> "Lines":
@@ -143,12 +170,17 @@ class Call:
         return InputOptions(
             namespace=self.default_namespace,
             complete=self.complete,
-            assumed=tuple(map(assumption, self.assume_exists or ())),
+            assumed=self.assumed,
             exclude=tuple(self.exclude or ()),
             cluster=self.cluster,
             values=values,
             render=self.render,
         )
+
+    @property
+    def assumed(self) -> "tuple[AssumedObjects, ...]":
+        """What is to be taken to exist. Raises `UsageError` for what names no objects."""
+        return tuple(map(assumption, self.assume_exists or ()))
 
     def show(
         self,
@@ -165,6 +197,8 @@ class Call:
 
         `problems` and `unseen` are those that the answer holds; for the others see `View`.
         """
+        if not self.paths:
+            self.live.settle()
         from kubectl_policy.cli import terminal
         from kubectl_policy.render.output.formats import remarks_on, render
 
@@ -194,6 +228,8 @@ class Call:
             "--profiles": self.profiles,
             "--setting": self.setting,
             "--assume-exists": self.assume_exists,
+            "--kubeconfig": [self.kubeconfig] if self.kubeconfig else None,
+            "--context": [self.in_context] if self.in_context else None,
         }
         given = [word for name, values in options.items() for value in values or () for word in (name, value)]
         if self.default_namespace != _OPTIONS["default_namespace"].default:
@@ -207,7 +243,8 @@ _OPTIONS: Final = fields_of(Call)
 INPUT: Final = ("default_namespace", "exclude", "cluster", "variables", "render")
 _FIRST: Final = ("offline", "namespace", *INPUT)
 _OF_ANSWERS: Final = ("output", "color")
-_LAST: Final = ("output", "profiles", "setting", "complete", "assume_exists", "color")
+CLUSTER: Final = tuple(fields_of(ClusterFlags))
+_LAST: Final = ("output", "profiles", "setting", "complete", "assume_exists", "color", *CLUSTER)
 
 
 def command(
@@ -223,7 +260,12 @@ def command(
         def run(program: str, given: dict[str, Any]) -> int:
             # What is given empty, as by `-n "$UNSET"`, is as if it was left out: so does kubectl.
             told: dict[str, Any] = {name: given.pop(name) or _OPTIONS[name].default for name in shared}
-            return function(Call(program=program, **told), **given)
+            call = Call(program=program, **told)
+            if call.paths:
+                return function(call, **given)
+            from kubectl_policy.cli.live import answered
+
+            return answered(call.live, lambda: function(call, **given))
 
         left_out = without if forms else {*without, *_OF_ANSWERS}
         shared = [name for name in (*_FIRST, *_LAST) if name not in left_out]
@@ -241,7 +283,8 @@ def _option(name: str, forms: Forms | None) -> Parameter:
         # Its formats are known when the command is built.
         option = Option("--output", "-o", metavar=f"[{'|'.join(forms.formats)}]", help=_OUTPUT, parser=_output(forms))
         return Parameter(name, str, option, forms.formats[0])
-    (shared,) = declared({name: Call.__annotations__[name]}, {name: _OPTIONS[name].default})
+    annotations = {**ClusterFlags.__annotations__, **Call.__annotations__}
+    (shared,) = declared({name: annotations[name]}, {name: _OPTIONS[name].default})
     return shared
 
 

@@ -25,7 +25,8 @@ class Argument:
 class Option:
     """What a command takes by one of some names, or else by that of its parameter.
 
-    `least` is for numbers. `parser` raises `UsageError` for a value that is not allowed.
+    `least` is for numbers. `parser` raises `UsageError` for a value that is not allowed. What is `hidden` is known to
+    whoever knows kubectl, and is not in the help of each command.
     """
 
     def __init__(
@@ -35,9 +36,11 @@ class Option:
         metavar: str | None = None,
         least: int | None = None,
         parser: Callable[[str], str] | None = None,
+        hidden: bool = False,
     ) -> None:
         """Keep what help says of it, and what is allowed."""
         self.names, self.help, self.metavar, self.least, self.parser = names, help, metavar, least, parser
+        self.hidden = hidden
 
 
 class Parameter:

@@ -6,6 +6,7 @@ from kubectl_policy.cli import options
 from kubectl_policy.cli.options import AllNamespaces, Call, Selector, command
 from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.words import selection, split_words
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.status import STATUS
 
 _EXAMPLE = "for example: status, status policies, status gateways, status httproute/baker"
@@ -41,11 +42,11 @@ def status(
       kubectl policy status policies -A --exit-code --offline cluster.yaml
     """
     type_name, names = split_words("status", words, _EXAMPLE) if words else ("", ())
-    chosen = selection("" if all_namespaces else call.namespace, names, selector)
+    chosen = selection(names, selector, everywhere=all_namespaces)
     analysis = call.read()
     from kubectl_policy.questions.status.report import status as compare
 
-    report = compare(analysis, type_name, chosen)
+    report = compare(analysis, type_name, replace(chosen, namespace="" if all_namespaces else call.in_namespace))
     call.show(STATUS, report, analysis, unseen=report.unseen, everything=show_all or len(names) == 1)
     return options.exit_code(
         differs=exit_code and report.disagrees, incomplete=exit_code and report.uncertain and not allow_incomplete

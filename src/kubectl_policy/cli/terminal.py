@@ -87,11 +87,46 @@ def show(answer: Shown, columns: int, *, coloured: bool) -> None:
         all(map(write, answer))
 
 
+class Held:
+    """What is written to standard output and to standard error, until it is let go."""
+
+    def __init__(self) -> None:
+        """Nothing is written yet."""
+        self._written: list[tuple[Callable[..., object], tuple[str | bytes, ...]]] = []
+
+    def keep(self, write: Callable[..., object], *texts: str | bytes) -> None:
+        """Keep what is written by a function."""
+        self._written.append((write, texts))
+
+    def let_go(self) -> None:
+        """Write all of it."""
+        _holding.clear()
+        for write, texts in self._written:
+            write(*texts)
+
+
+# What holds back what is written, if anything does.
+_holding: Final[list[Held]] = []
+
+
+@contextmanager
+def held() -> Generator[Held]:
+    """Hold back what is written; what is not let go is never written."""
+    _holding[:] = [Held()]
+    try:
+        yield _holding[0]
+    finally:
+        _holding.clear()
+
+
 def write(answer: str | bytes) -> bool:
     """Write to standard output; see `show`. False if the reader closed the pipe.
 
     What of a text its encoding lacks is replaced by what it has, and nothing is a command to a CI that reads it.
     """
+    if _holding:
+        _holding[0].keep(write, answer)
+        return True
     if sys.stdout is None:
         raise PolicyError("cannot write the answer: standard output is closed")
     try:
@@ -109,6 +144,9 @@ def write(answer: str | bytes) -> bool:
 
 def complain(*lines: str) -> None:
     """Write lines to standard error, if there is one."""
+    if _holding:
+        _holding[0].keep(complain, *lines)
+        return
     if sys.stderr is not None:
         text = "".join(f"{visible(line)}\n" for line in lines)
         with suppress(OSError):

@@ -47,8 +47,8 @@ def why_not(
     from kubectl_policy.questions.shared.selection import find
     from kubectl_policy.questions.why_not.why_not import why_not as ask
 
-    policy = find(analysis, policy_type, policy_name, call.namespace)
-    target = find(analysis, target_type, target_name, target_namespace or call.namespace)
+    policy = find(analysis, policy_type, policy_name, call.in_namespace)
+    target = find(analysis, target_type, target_name, target_namespace or call.in_namespace)
     answer = ask(analysis, policy, NodeRef(target, section), owner_key())
     edits = tuple(
         replace(offered, origin=at_field(offered.origin, offered.edit.field, or_above=True)) for offered in answer.edits

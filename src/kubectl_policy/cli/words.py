@@ -70,15 +70,15 @@ def split_types(command: str, words: "Sequence[str]", example: str) -> list[tupl
     return [(type_, tuple(of_type)) for type_, of_type in names.items()]
 
 
-def selection(namespace: str, names: tuple[str, ...], selector: str) -> "Selection":
-    """The objects that are meant; no namespace is every one. Raises `UsageError` for names with other choices."""
+def selection(names: tuple[str, ...], selector: str, *, everywhere: bool) -> "Selection":
+    """The objects that are meant, in any namespace. Raises `UsageError` for names with other choices."""
     from kubectl_policy.model.selectors import parse_label_query
     from kubectl_policy.questions.shared.selection import Selection
 
-    if names and (selector or not namespace):
+    if names and (selector or everywhere):
         option = "--selector" if selector else "--all-namespaces"
         raise UsageError(f"objects are named or picked by {option}, not both", f"leave out {option}, or the names")
-    return Selection(namespace, names, parse_label_query(selector))
+    return Selection("", names, parse_label_query(selector))
 
 
 def assumption(text: str) -> "AssumedObjects":

@@ -16,7 +16,7 @@ from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
 from kubectl_policy.model.values import cached_property, replace
-from kubectl_policy.model.world import MANY, has_word, inside, words_of, world_of
+from kubectl_policy.model.world import MANY, has_word, words_of, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
@@ -132,7 +132,7 @@ class Index:
 
     def names_in(self, group_kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
         """The names of the objects of a kind in one namespace (empty for a cluster-scoped kind), sorted."""
-        return inside(self.world.names_of(group_kind), group_kind, namespace)
+        return self.world.names_in(group_kind, namespace)
 
     def namespaces_of(self, group_kind: GroupKind) -> tuple[str, ...]:
         """The namespaces with an object of a kind, sorted."""
@@ -160,8 +160,7 @@ class Index:
         for labels in demanded(selector):
             words = [key if value is None else value for key, value in labels]
             if all(isinstance(word, str) and word for word in words):
-                named = (ObjectRef(group_kind, namespace, str(word)) for word in words)
-                having = {ref for each in named for ref in self.world.naming(group_kind, each)}
+                having = {ref for word in words for ref in self.world.saying(group_kind, namespace, str(word))}
                 among = [ref for ref in among if ref in having]
         return self._read_all(among)
 

@@ -109,6 +109,7 @@ class Gap:
     `kind` is a kind's name or empty (any kind), `namespace` a namespace or empty (any), `reason` says why in words, and
     `remedy` what would close the gap, if that is known. With a `name` it is one object: it may be there, and not as it
     was read. `mentions` are the words in what could not be read, if they are known: it refers to nothing else by name.
+    A gap in any namespace is none in those `besides` which nothing else could be read.
     """
 
     kind: str
@@ -118,12 +119,14 @@ class Gap:
     name: str = ""
     remedy: str = ""
     mentions: frozenset[str] | None = None
+    besides: frozenset[str] = frozenset()
 
     def covers(self, ref: ObjectRef) -> bool:
         """Whether an object may be among what could not be read."""
         return (
             self.kind in {"", ref.kind}
             and (not self.namespace or may_equal(self.namespace, ref.namespace))
+            and ref.namespace not in self.besides
             and (not self.name or may_equal(self.name, ref.name))
         )
 

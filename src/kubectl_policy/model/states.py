@@ -138,11 +138,10 @@ def _contained(index: Index, deleted: Collection[ObjectRef]) -> Iterator[ObjectR
     definitions = (index.get(ref) for ref in deleted if ref.group_kind == CRD)
     names = (names_in_crd(definition) for definition in definitions if definition)
     kinds = {known.group_kind for known in names if known}
-    if namespaces or kinds:
-        for kind in index.group_kinds:
-            for ref in index.world.names_of(kind):
-                if ref.namespace in namespaces or kind in kinds:
-                    yield ref
+    for kind in kinds:
+        yield from index.world.names_of(kind)
+    for namespace in namespaces:
+        yield from index.world.inside(namespace)
 
 
 def _orphaned(index: Index, owned: Iterable[Resource], deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:

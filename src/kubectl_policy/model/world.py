@@ -34,6 +34,16 @@ class World(Sequence["Resource"], ABC):
     def is_narrow(self) -> bool:
         """Whether it takes less to ask for some objects than for all of a kind."""
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether there may be objects that nobody asked for yet, so that examples say nothing of them."""
+        return False
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something that was asked for is still to be read, so that what is said of it counts for nothing."""
+        return False
+
     @abstractmethod
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object of a name; None if there is none."""
@@ -50,6 +60,15 @@ class World(Sequence["Resource"], ABC):
     def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
         """The names of the objects of a kind, sorted by namespace and name; none of them is read."""
 
+    def names_in(self, kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
+        """The names of the objects of a kind in one namespace (empty for a cluster-scoped kind), sorted."""
+        return inside(self.names_of(kind), kind, namespace)
+
+    def inside(self, namespace: str) -> Iterator[ObjectRef]:
+        """The names of all objects in a namespace, whatever their kinds are."""
+        for kind in self.kinds:
+            yield from self.names_in(kind, namespace)
+
     @abstractmethod
     def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
         """Some objects of a kind, of which every other one differs from one of these in what any of them may be called.
@@ -65,6 +84,10 @@ class World(Sequence["Resource"], ABC):
     @abstractmethod
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted: in its own namespace, or together with that."""
+
+    def saying(self, kind: GroupKind, namespace: str, word: str) -> Sequence[ObjectRef]:
+        """The objects of a kind in one namespace in which a word may be written, sorted."""
+        return [ref for ref in self.naming(kind, ObjectRef(kind, namespace, word)) if ref.namespace == namespace]
 
     @abstractmethod
     def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
@@ -150,8 +173,7 @@ class Loaded(World):
 
     def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
         """The objects of a kind that may have one of some fields anywhere, in one namespace alone if given; sorted."""
-        every = self.names_of(kind)
-        among = inside(every, kind, namespace) if namespace else every
+        among = self.names_in(kind, namespace) if namespace else self.names_of(kind)
         return [ref for ref in among if any(field in self._text(ref) for field in fields)]
 
     def _text(self, ref: ObjectRef) -> str:
@@ -174,6 +196,16 @@ class Overlay(World):
         """Whether it takes less to ask for some objects than for all of a kind."""
         return self._below.is_narrow
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether there may be objects that nobody asked for yet."""
+        return self._below.is_partial
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something that was asked for is still to be read."""
+        return self._below.is_waiting
+
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object of a name; None if there is none."""
         return self._above[ref] if ref in self._above else self._below.get(ref)
@@ -194,6 +226,19 @@ class Overlay(World):
         if kind not in self._names:
             self._names[kind] = self._merged(self._below.names_of(kind), self._here.names_of(kind))
         return self._names[kind]
+
+    def names_in(self, kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
+        """The names of the objects of a kind in one namespace, sorted."""
+        return self._merged(self._below.names_in(kind, namespace), self._here.names_in(kind, namespace))
+
+    def inside(self, namespace: str) -> Iterator[ObjectRef]:
+        """The names of all objects in a namespace, whatever their kinds are."""
+        yield from (ref for ref in self._below.inside(namespace) if ref not in self._above)
+        yield from (ref for ref in self._here.names() if ref.namespace == namespace)
+
+    def saying(self, kind: GroupKind, namespace: str, word: str) -> Sequence[ObjectRef]:
+        """The objects of a kind in one namespace in which a word may be written, sorted."""
+        return self._merged(self._below.saying(kind, namespace, word), self._here.saying(kind, namespace, word))
 
     @cached_property
     def namespaces(self) -> frozenset[str]:

@@ -187,6 +187,8 @@ def _gap_said(gap: Gap, *, redacted: bool) -> dict[str, Json]:
     # These are words of what could not be read: where one of them says that it is a Secret, they may be its data.
     if gap.mentions is not None and not redacted and SECRET.kind not in gap.mentions:
         said["mentions"] = sorted(gap.mentions)
+    if gap.besides:
+        said["besides"] = sorted(gap.besides)
     return said
 
 
@@ -284,6 +286,7 @@ def _gap_in(entry: Mapping[str, Json]) -> Gap:
         **{name: _text(entry, name) for name in _TEXTS_OF_GAPS},
         origin=_origin_in(entry),
         mentions=None if mentions is None else frozenset(map(str, mentions)),
+        besides=frozenset(map(str, _items(entry, "besides") if "besides" in entry else ())),
     )
 
 

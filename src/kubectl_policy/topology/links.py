@@ -151,7 +151,7 @@ LINKS: Final = (
         name="namespace",
         carries="place",
         above=(NAMESPACE,),
-        down=lambda relations, node: _nodes(*relations.in_namespace(node.object.name)),
+        down=lambda relations, node: _nodes(*relations.namespace(node.object.name)),
         up=_namespace,
     ),
 )

@@ -75,7 +75,7 @@ class Paths:
         if node not in self._through:
             nodes = [node]
             if node.object.group_kind == NAMESPACE:
-                relations, inside = self.relations, self.relations.in_namespace(node.object.name)
+                relations, inside = self.relations, self.relations.namespace(node.object.name)
                 existing = [obj for obj in inside if relations.index.presence(obj) != "missing"]
                 nodes = [NodeRef(obj) for obj in existing if not self._is_below_own_routes(obj)]
             paths = (path for each in nodes for start in self._ways(each) for path in self._descend(start))

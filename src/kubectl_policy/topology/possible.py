@@ -113,7 +113,7 @@ class PossibleRelations:
         if is_unknown(obj.namespace):
             for namespace in self._index.of_kind(NAMESPACE):
                 if may_equal(namespace.ref.name, obj.namespace):
-                    yield _in_namespace(namespace.ref, obj)
+                    yield _namespace(namespace.ref, obj)
 
     def below(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
         """What may be directly below an object."""
@@ -127,7 +127,7 @@ class PossibleRelations:
             for backend in dict.fromkeys(ref.object for ref in backend_refs(self._index, obj)):
                 yield from self._ports(obj, backend)
         if obj.group_kind == NAMESPACE:
-            yield from (_in_namespace(obj, each) for each in self._homeless if may_equal(obj.name, each.namespace))
+            yield from (_namespace(obj, each) for each in self._homeless if may_equal(obj.name, each.namespace))
             for name in self._unmanifested if is_unknown(obj.name) else ():
                 if may_equal(name, obj.name):
                     yield PossibleRelation(obj, ObjectRef(NAMESPACE, "", name), f"{obj} may be that one")
@@ -232,7 +232,7 @@ class PossibleRelations:
         return [each for each in every if may_equal(each.name, ref.name) and may_equal(each.namespace, ref.namespace)]
 
 
-def _in_namespace(namespace: ObjectRef, obj: ObjectRef) -> PossibleRelation:
+def _namespace(namespace: ObjectRef, obj: ObjectRef) -> PossibleRelation:
     return PossibleRelation(namespace, obj, f"{obj} may be in it: which namespace it is in is not known")
 
 

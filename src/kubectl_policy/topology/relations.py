@@ -24,6 +24,7 @@ from kubectl_policy.topology.references import (
     WITH_PORTS,
     backend_refs,
     parameters_ref,
+    parent_refs,
     port_names,
     ports_at,
     route_filters,
@@ -275,6 +276,8 @@ class Relations:
     @cached_property
     def delegations(self) -> Delegations:
         """Which routes delegate to which; how they do is looked up only if a reference may mean routes."""
+        if self.index.world.is_partial and any(map(self._may_be_delegated_to, self._read_routes())):
+            self.index.world.names_of(HTTP_ROUTE)
         kinds = self.kinds_of_backends - {*WITH_PORTS}
         possible = [kind for kind in sorted(kinds) if kind == HTTP_ROUTE or not self.index.world.names_of(kind)]
         profiles = self._profiles.delegations(possible) if possible else ()
@@ -283,6 +286,13 @@ class Relations:
         from kubectl_policy.topology.delegation.references import delegating_refs  # noqa: PLC0415 (few routes do)
 
         return Delegations(self.gateways, delegating_refs(self.gateways, self.forwards, profiles))
+
+    def _read_routes(self) -> Iterator[ObjectRef]:
+        return (each.ref for each in self.index.world.examples(HTTP_ROUTE))
+
+    def _may_be_delegated_to(self, route: ObjectRef) -> bool:
+        """Whether other routes may delegate to one: those with parents of their own are reached by way of these."""
+        return all(ref.object.group_kind in ROUTES for ref in parent_refs(self.index, route))
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
         """Each reference of a route to a backend with what it leads to, also those of filters, in their order."""
@@ -317,13 +327,19 @@ class Relations:
 
     def routes_naming(self, parent: ObjectRef) -> tuple[ObjectRef, ...]:
         """The routes with a parentRef to an object, whether or not they attach; sorted."""
+        if parent.group_kind in ROUTES and parent.group_kind not in self.kinds_of_parents:
+            return ()
         return self.referring.by_parent.to(parent)
 
     def routes_forwarding_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
         """The routes that send requests to an object by a permitted backendRef, or delegate to it; sorted."""
         if self.delegations.refs:
             return self._routes_by_backend.get(backend, ())
-        return self.referring.forwarding.to(backend) if backend.group_kind in self.kinds_of_backends else ()
+        return self.referring.forwarding.to(backend) if self._may_be_backend(backend.group_kind) else ()
+
+    def _may_be_backend(self, kind: GroupKind) -> bool:
+        """Whether routes send requests to objects of a kind, as far as is known of all of them."""
+        return kind in self.kinds_of_backends or (self.index.world.is_partial and kind not in ROUTES)
 
     def routes_referring_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
         """The same, and then those whose backendRefs to it all have weight 0."""
@@ -365,6 +381,12 @@ class Relations:
         """The filters of a route that name an object, in their order; see `route_filters`."""
         # Most worlds have none of them: then no route is looked at for it.
         return route_filters(self.index, route) if self._kinds_in_filters_of(route.group_kind) else ()
+
+    @cached_property
+    def kinds_of_parents(self) -> frozenset[GroupKind]:
+        """The kinds of what routes name as their parents."""
+        examples = (each.ref for kind in ROUTES for each in self.index.world.examples(kind))
+        return frozenset(ref.object.group_kind for each in examples for ref in parent_refs(self.index, each))
 
     @cached_property
     def kinds_of_backends(self) -> frozenset[GroupKind]:
@@ -421,7 +443,7 @@ class Relations:
         delegated = {delegation.child for delegation in self.delegations.taken()}
         return any(backend.group_kind in ROUTES and backend not in delegated for backend in self._routes_by_backend)
 
-    def in_namespace(self, namespace: str) -> tuple[ObjectRef, ...]:
+    def namespace(self, namespace: str) -> tuple[ObjectRef, ...]:
         """What is in a namespace: objects of the hierarchy's kinds, kind by kind, then other or unread backends."""
         if namespace not in self._inside:
             objects = (ref for kind in HIERARCHY for ref in self.index.names_in(kind, namespace))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.topology.gateway.listeners import lets_in_namespace
+from kubectl_policy.topology.gateway.listeners import lets_namespace
 from tests.build import index, namespace
 
 if TYPE_CHECKING:
@@ -34,16 +34,16 @@ BY_NAME = {"matchLabels": {"kubernetes.io/metadata.name": "baker"}}
 def test_what_is_known_of_a_namespace_decides(namespaces: dict[str, Json], *, expected: bool) -> None:
     """Same, All, Selector, and the default for an absent `from`; a missing selector selects nothing."""
     world = index(namespace("baker", {"team": "b"}))
-    assert lets_in_namespace(world, namespaces, "Same", "infra", "baker") is expected
+    assert lets_namespace(world, namespaces, "Same", "infra", "baker") is expected
 
 
 def test_a_namespace_lets_in_its_own() -> None:
     """Same is about namespaces, so nothing has to be read for it."""
-    assert lets_in_namespace(index(), {}, "Same", "infra", "infra") is True
+    assert lets_namespace(index(), {}, "Same", "infra", "infra") is True
 
 
 def test_labels_of_an_unread_namespace_are_unknown() -> None:
     """But for the label that follows from its name."""
-    assert lets_in_namespace(index(), {"from": "Selector", "selector": TEAM_A}, "Same", "infra", "baker") is None
-    assert lets_in_namespace(index(), {"from": "Selector", "selector": BY_NAME}, "Same", "infra", "baker") is True
-    assert lets_in_namespace(index(), {"from": "Selector", "selector": BY_NAME}, "Same", "infra", "cook") is False
+    assert lets_namespace(index(), {"from": "Selector", "selector": TEAM_A}, "Same", "infra", "baker") is None
+    assert lets_namespace(index(), {"from": "Selector", "selector": BY_NAME}, "Same", "infra", "baker") is True
+    assert lets_namespace(index(), {"from": "Selector", "selector": BY_NAME}, "Same", "infra", "cook") is False

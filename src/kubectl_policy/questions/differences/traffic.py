@@ -331,7 +331,7 @@ class _OneWay:
         """
         index, relations = self._lacking.analysis.index, self._lacking.topology.relations
         world, names = index.world, {name for _, name in self._names} - {_ANY_HOST}
-        if not world.is_narrow or len(names) > MANY:
+        if not world.is_narrow or len(names) > MANY or relations.delegations.refs:
             return [route for kind in ROUTES for route in world.names_of(kind)]
         places, gateways = {gateway for gateway, _ in self._names}, relations.gateways
         for name in names:

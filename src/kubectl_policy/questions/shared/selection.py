@@ -235,6 +235,8 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
         raise UsageError(f'the namespace of several objects "{name}" is not known', f"say which one: {options}")
     if possible:
         return possible[0]
+    if index.world.is_waiting:
+        raise NotFoundError(f'{type_name} "{name}" is still to be read')
     anywhere = (*refs, *(ObjectRef(kind, "", name) for kind in kinds))
     named = (ref for ref in anywhere if index.presence(ref) == "unknown" and analysis.is_named(ref))
     if unread := next(named, None):
@@ -278,7 +280,8 @@ def kinds_named(analysis: Analysis, type_name: str) -> tuple[GroupKind, ...]:
     if not kinds:
         others = map(analysis.registry.names_of, analysis.kinds_in_settings)
         kinds = {names.group_kind for names in others if is_called(names, type_name)}
-    return tuple(sorted(kinds, key=lambda kind: (not analysis.index.world.names_of(kind), kind)))
+    names_of = analysis.index.world.names_of if len(kinds) > 1 else tuple
+    return tuple(sorted(kinds, key=lambda kind: (not names_of(kind), kind)))
 
 
 def is_called(names: KindNames, type_name: str) -> bool:

@@ -120,7 +120,7 @@ def _cause(cause: Unattached) -> str:
     # What there is instead is of no interest where one of these must be meant.
     message = cause.message.partition("; ")[0] if cause.hint else cause.message
     reason = f" [{cause.reason}]" if cause.reason else ""
-    origin = f" ({cause.origin})" if cause.origin else ""
+    origin = f" ({cause.origin})" if cause.origin and cause.origin.line else ""
     return f"{message}{reason}{origin}{f'; {cause.hint}' if cause.hint else ''}"
 
 

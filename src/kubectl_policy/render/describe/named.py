@@ -41,7 +41,7 @@ class Names:
     def origin(self, policy: ObjectRef) -> str:
         """`shop.yaml:41`, without the folder that all policies of the answer are in; empty where that is not known."""
         origin = self._origins.get(policy)
-        return str(origin).removeprefix(self._folder) if origin else ""
+        return str(origin).removeprefix(self._folder) if origin and origin.line else ""
 
     def lines(self, settings: Sequence[Setting]) -> str:
         """`:47`, the line that a field is written on in the file of its policy, and who wrote it, if that was asked.

@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.errors import ClusterError
+from kubectl_policy.errors import ClusterError, NoClusterError
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.kubeconfig import Entry, content, kubeconfig, names_of, one_of
 
@@ -100,7 +100,7 @@ def _unconfigured(config: Kubeconfig, name: str) -> ClusterError:
     """Why no cluster is meant."""
     files = ", ".join(config.files)
     if not config.files:
-        return ClusterError(
+        return NoClusterError(
             f"no kubeconfig was found: looked for {', '.join(config.looked_for)}",
             f"`--kubeconfig FILE` names one, and `--server URL` a cluster; {_OFFLINE}",
         )

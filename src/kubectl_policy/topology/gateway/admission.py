@@ -9,7 +9,7 @@ from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.values import value
-from kubectl_policy.topology.gateway.listeners import lets_in_namespace, listener_words
+from kubectl_policy.topology.gateway.listeners import lets_namespace, listener_words
 from kubectl_policy.topology.references import TCP_ROUTE
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Admission:
     def _namespace_allowed(self) -> bool | None:
         namespaces = mapping_at(self.listener.raw, "allowedRoutes.namespaces")
         home = self.listener.node.object.namespace
-        return lets_in_namespace(self.gateways.index, namespaces, "Same", home, self.namespace)
+        return lets_namespace(self.gateways.index, namespaces, "Same", home, self.namespace)
 
     def _other_namespace(self) -> str:
         if self._namespace_allowed() is not False:

@@ -12,7 +12,7 @@ from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.model.values import field, value
 from kubectl_policy.topology.gateway.conflicts import conflicts_among, has_unknowns, possible_conflict
 from kubectl_policy.topology.gateway.hostnames import comparable
-from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, lets_in_namespace, listeners_in
+from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, lets_namespace, listeners_in
 from kubectl_policy.topology.references import (
     GATEWAY,
     GATEWAY_CLASS,
@@ -163,7 +163,7 @@ class Gateways:
         if value_at(raw, "spec.allowedListeners.namespaces") is None:
             return False
         namespaces = mapping_at(raw, "spec.allowedListeners.namespaces")
-        return lets_in_namespace(self.index, namespaces, "None", gateway.namespace, listener_set.namespace)
+        return lets_namespace(self.index, namespaces, "None", gateway.namespace, listener_set.namespace)
 
     def admitted(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
         """The ListenerSets that a Gateway is known to let attach, in their order of precedence."""

@@ -107,7 +107,7 @@ def listeners_in(obj: ObjectRef, raw: Mapping[str, Json], gateway: ObjectRef | N
     return tuple(listeners.values())
 
 
-def lets_in_namespace(index: Index, namespaces: Mapping[str, Json], default: str, home: str, guest: str) -> bool | None:
+def lets_namespace(index: Index, namespaces: Mapping[str, Json], default: str, home: str, guest: str) -> bool | None:
     """Whether `namespaces` (RouteNamespaces, ListenerNamespaces) of an object in `home` lets in objects of `guest`.
 
     `default` is what the type says for an absent `from`. None where the answer depends on labels of a Namespace that

@@ -1,0 +1,95 @@
+"""kubectl's flags about the cluster to ask: declared once, for all commands, and what they mean."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from kubectl_policy.cli.parameters import Option
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model.values import value
+
+if TYPE_CHECKING:
+    from kubectl_policy.sources.cluster.options import ClusterOptions
+
+
+@value(kw_only=True)
+class ClusterFlags:
+    """What kubectl's flags say about the cluster that is asked where no manifests are read; each is a field."""
+
+    kubeconfig: Annotated[str, Option(metavar="FILE", help="The kubeconfig that says how to reach a cluster.")] = ""
+    in_context: Annotated[str, Option("--context", metavar="NAME", help="The context of the kubeconfig to use.")] = ""
+    user: Annotated[str, Option(metavar="NAME", help="The user of the kubeconfig to be.", hidden=True)] = ""
+    server: Annotated[str, Option("--server", "-s", metavar="URL", help="The API server to ask.", hidden=True)] = ""
+    token: Annotated[str, Option(metavar="TOKEN", help="Bearer token for the API server.", hidden=True)] = ""
+    impersonated: Annotated[str, Option("--as", metavar="USER", help="Ask as another user.", hidden=True)] = ""
+    impersonated_groups: Annotated[
+        list[str] | None,
+        Option("--as-group", metavar="GROUP", help="Ask as a member of a group. Repeatable.", hidden=True),
+    ] = None
+    impersonated_uid: Annotated[str, Option("--as-uid", metavar="UID", help="Ask with a user's UID.", hidden=True)] = ""
+    certificate_authority: Annotated[
+        str, Option(metavar="FILE", help="Certificate of the authority to trust.", hidden=True)
+    ] = ""
+    client_certificate: Annotated[str, Option(metavar="FILE", help="Client certificate for TLS.", hidden=True)] = ""
+    client_key: Annotated[str, Option(metavar="FILE", help="Key of the client certificate.", hidden=True)] = ""
+    insecure_skip_tls_verify: Annotated[
+        bool,
+        Option(
+            "--insecure-skip-tls-verify",
+            help="Do not check the server's certificate. This makes the connection insecure.",
+            hidden=True,
+        ),
+    ] = False
+    tls_server_name: Annotated[
+        str, Option(metavar="NAME", help="Name to expect in the server's certificate.", hidden=True)
+    ] = ""
+    request_timeout: Annotated[
+        str,
+        Option(
+            metavar="TIME",
+            help="How long the cluster may take for all that is asked, such as 10s or 1m; 0 for any time.",
+            hidden=True,
+        ),
+    ] = "30s"
+    cache_dir: Annotated[
+        str, Option(metavar="FOLDER", help="Where what the cluster serves is remembered.", hidden=True)
+    ] = ""
+    chunk_size: Annotated[
+        int,
+        Option(metavar="NUMBER", least=0, help="Ask for long lists in parts of this size; 0 for whole.", hidden=True),
+    ] = 0
+
+    def cluster_options(self, cluster: str) -> "ClusterOptions":
+        """How the cluster is reached. Raises `UsageError` for a timeout that is none."""
+        from kubectl_policy.sources.cluster.options import ClusterOptions
+
+        return ClusterOptions(
+            kubeconfig=self.kubeconfig,
+            context=self.in_context,
+            cluster=cluster,
+            user=self.user,
+            server=self.server,
+            tls_server_name=self.tls_server_name,
+            insecure_skip_tls_verify=self.insecure_skip_tls_verify or None,
+            client_certificate=self.client_certificate,
+            client_key=self.client_key,
+            certificate_authority=self.certificate_authority,
+            token=self.token,
+            impersonated=self.impersonated,
+            impersonated_groups=tuple(self.impersonated_groups or ()),
+            impersonated_uid=self.impersonated_uid,
+            request_timeout=seconds(self.request_timeout),
+            cache_dir=self.cache_dir,
+            chunk_size=self.chunk_size,
+        )
+
+
+def seconds(text: str) -> float:
+    """The seconds in `30`, `10s` or `1m30s`, as kubectl reads them. Raises `UsageError` for anything else."""
+    import durationpy
+
+    try:
+        told = float(text) if text.isdecimal() else durationpy.from_str(text).total_seconds()
+    except (durationpy.DurationError, ValueError, OverflowError):
+        told = -1.0
+    if told < 0:
+        raise UsageError(f'"{text}" is not a time', "write --request-timeout 30s, 1m or, for any time, 0")
+    return told

@@ -1,0 +1,126 @@
+"""A cluster as the state that a command asks about: the command is run until nothing is left to be asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.cli import terminal
+from kubectl_policy.errors import ClusterError, NoClusterError, PolicyError
+from kubectl_policy.model.values import cached_property
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kubectl_policy.model import Snapshot
+    from kubectl_policy.model.snapshot import AssumedObjects
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.sources.cluster.access import Access
+    from kubectl_policy.sources.cluster.asking import Cluster
+    from kubectl_policy.sources.cluster.options import ClusterOptions
+
+
+class _NotYet(Exception):  # noqa: N818 (nothing is wrong: there is more to be asked)
+    """Something that was asked for is still to be read."""
+
+
+class Live:
+    """The cluster of a command, reached when it is first asked."""
+
+    def __init__(
+        self, options: Callable[[], ClusterOptions], namespace: str, assumed: Sequence[AssumedObjects]
+    ) -> None:
+        """Reach it as the options say; without a `namespace`, the context says which one is asked about."""
+        self._told, self._namespace, self._assumed = options, namespace, assumed
+        self._cluster: Cluster | None = None
+
+    @cached_property
+    def _options(self) -> ClusterOptions:
+        return self._told()
+
+    @cached_property
+    def _access(self) -> Access:
+        from kubectl_policy.sources.cluster.access import access_to
+
+        return access_to(self._options)
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that is asked about. Raises `ClusterError` where nothing says how to reach a cluster."""
+        return self._namespace or self._access.namespace
+
+    def snapshot(self, profiles: Sequence[PolicyKindProfile], *, optional: bool) -> Snapshot:
+        """What was read so far; nothing if it is `optional` and the cluster cannot be asked.
+
+        Raises `ClusterError` if it cannot.
+        """
+        try:
+            self._cluster = self._cluster or self._reach(profiles)
+        except ClusterError as error:
+            if not optional:
+                raise
+            if not isinstance(error, NoClusterError):
+                terminal.complain(f"no cluster was asked: {error.message}")
+            from kubectl_policy.model import Snapshot
+
+            return Snapshot()
+        return self._cluster.snapshot(self._assumed)
+
+    def _reach(self, profiles: Sequence[PolicyKindProfile]) -> Cluster:
+        from kubectl_policy.model.grants import REFERENCE_GRANT
+        from kubectl_policy.model.kinds import NAMESPACE, SERVICE
+        from kubectl_policy.profiles.load import built_in_profiles
+        from kubectl_policy.sources.cluster.asking import Cluster, Interests, Place
+        from kubectl_policy.sources.cluster.connection import Connection, Refusal
+        from kubectl_policy.sources.cluster.discovery import discover
+        from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES
+
+        access, own = self._access, {profile.group_kind for profile in profiles}
+        connection = Connection(access, timeout=self._options.request_timeout)
+        interests = Interests(
+            few={GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT},
+            # Routes lead to these, by names that cannot be asked for before the routes are there.
+            alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE, REFERENCE_GRANT)),
+            is_profiled=lambda kind: kind in own or kind in built_in_profiles(kind.group),
+        )
+        name = access.context or access.cluster or access.server
+        try:
+            discovery = discover(connection, access.server, self._options.cache_dir)
+        except Refusal as refusal:
+            raise ClusterError(f"{name}: {refusal.reason}", refusal.message) from None
+        place = Place(name=name, namespace=self.namespace)
+        return Cluster(connection, discovery, interests, place, self._options.chunk_size)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that was asked for so far was read, or cannot be."""
+        return self._cluster is None or self._cluster.is_settled
+
+    def settle(self) -> None:
+        """Nothing, unless there is more to be read: then what was found out so far is no answer."""
+        if not self.is_settled:
+            raise _NotYet
+
+    def fetch(self) -> None:
+        """Read what is still to be read."""
+        if self._cluster:
+            with terminal.progress("asking the cluster:") as progress:
+                self._cluster.fetch(progress)
+
+
+def answered(live: Live, ask: Callable[[], int]) -> int:
+    """What a command returns that may ask a cluster; what it says counts once all that it asked for was read."""
+    while True:
+        with terminal.held() as said:
+            try:
+                code = ask()
+            except _NotYet:
+                pass
+            except PolicyError:
+                if live.is_settled:
+                    said.let_go()
+                    raise
+            else:
+                if live.is_settled:
+                    said.let_go()
+                    return code
+        live.fetch()

@@ -1,0 +1,90 @@
+"""A cluster that is a snapshot: what a question asks of a `ClusterWorld` is given from there, ask by ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy import analyze
+from kubectl_policy.errors import PolicyError
+from kubectl_policy.model.grants import REFERENCE_GRANT
+from kubectl_policy.model.index import Index
+from kubectl_policy.model.kinds import CRD, NAMESPACE, SERVICE, plural
+from kubectl_policy.model.values import replace
+from kubectl_policy.model.world import world_of
+from kubectl_policy.profiles.registry import Registry
+from kubectl_policy.sources.cluster.discovery import Served
+from kubectl_policy.sources.cluster.world import Ask, ClusterWorld, Kinds
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeVar
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import GroupKind, Resource, Snapshot
+    from kubectl_policy.profiles import PolicyKindProfile
+
+    Answer = TypeVar("Answer")
+
+
+class Asked:
+    """A question that is asked of a cluster which has the objects of a snapshot."""
+
+    def __init__(self, snapshot: Snapshot, namespace: str, profiles: Sequence[PolicyKindProfile] = ()) -> None:
+        """Nothing is asked yet."""
+        self._index, self._profiles = Index(snapshot), profiles
+        registry = Registry(self._index, profiles)
+        kinds = {*self._index.kinds, *self._index.group_kinds}
+        policies = frozenset(kind for kind in kinds if registry.profile_of(kind))
+        few = {GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT, CRD, *policies}
+        self._snapshot = snapshot
+        self.world = ClusterWorld(
+            Kinds(
+                served={kind: self._served(kind) for kind in kinds},
+                few=frozenset(few),
+                policies=policies,
+                alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE, REFERENCE_GRANT)),
+            ),
+            namespace,
+        )
+        self.world.take(Ask(CRD), self._index.of_kind(CRD))
+        self.asks: list[Ask] = []
+        self.rounds = 0
+
+    def _served(self, kind: GroupKind) -> Served:
+        named = plural(kind.kind.lower())
+        return Served(kind.group, "v1", kind.kind, named, "", self._index.namespaced(kind), (), ("get", "list"), ())
+
+    def answer(self, question: Callable[[Analysis], Answer]) -> Answer | PolicyError:
+        """The answer, or why there is none, once everything is known that it is asked for."""
+        while True:
+            self.rounds += 1
+            self.world.begin()
+            found: Answer | PolicyError
+            try:
+                found = question(_analysis(self._snapshot, self.world, self._profiles))
+            except PolicyError as error:
+                found = error
+            wanted = self.world.wanted
+            if not wanted:
+                return found
+            for ask in wanted:
+                assert ask not in self.asks, f"{ask} is asked again"
+                self.asks.append(ask)
+                self.world.take(ask, self._given(ask))
+
+    def _given(self, ask: Ask) -> Iterator[Resource]:
+        for resource in self._index.of_kind(ask.kind):
+            if (not ask.namespace or resource.ref.namespace == ask.namespace) and ask.name in {"", resource.ref.name}:
+                about = resource.raw.get("involvedObject")
+                if not ask.about or (isinstance(about, dict) and about.get("name") == ask.about.name):
+                    yield resource
+
+
+def everything(snapshot: Snapshot, profiles: Sequence[PolicyKindProfile] = ()) -> Analysis:
+    """The analysis of the same objects, all of which are read."""
+    return _analysis(snapshot, tuple(world_of(snapshot.resources)), profiles)
+
+
+def _analysis(snapshot: Snapshot, resources: Sequence[Resource], profiles: Sequence[PolicyKindProfile]) -> Analysis:
+    return analyze(replace(snapshot, resources=resources, complete=True), profiles=profiles)

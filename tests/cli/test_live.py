@@ -1,0 +1,44 @@
+"""Commands without manifests: they ask a cluster, as kubectl does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Command
+
+QUESTIONS = (
+    ("describe", "httproute/r"),
+    ("get", "policies"),
+    ("status",),
+    ("why-not", "a/b", "c/d"),
+    ("diff", "--delete", "a/b"),
+    ("blast-radius", "retrypolicy/x"),
+)
+
+
+@pytest.mark.parametrize("words", QUESTIONS, ids=lambda words: words[0])
+def test_without_a_kubeconfig_there_is_nothing_to_ask(command: Command, words: tuple[str, ...]) -> None:
+    """Which is said, with where it was looked for and what else can be done."""
+    code, out, err = command(*words)
+    assert (code, out) == (3, "")
+    assert err.startswith("error: no kubeconfig was found: looked for ")
+    assert "`--offline PATH` reads manifests instead" in err
+
+
+def test_manifests_and_a_cluster_are_not_asked_together(command: Command) -> None:
+    """Which of them was meant is not guessed."""
+    assert command("get", "policies", "--offline", "fixtures/bakery", "--context", "c") == (
+        2,
+        "",
+        "error: --offline reads manifests, and --context asks a cluster\nhint: leave out one of the two\n",
+    )
+
+
+def test_a_built_in_kind_is_explained_without_a_cluster(command: Command) -> None:
+    """As nothing has to be read for that, nothing is complained about."""
+    code, out, err = command("explain", "backendtlspolicy.gateway.networking.k8s.io")
+    assert (code, err) == (0, "")
+    assert "BackendTLSPolicy" in out

@@ -1,0 +1,93 @@
+"""A cluster that is asked for what an answer needs gives the answer that all of its objects give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubectl_policy import load_manifests
+from kubectl_policy.errors import PolicyError
+from kubectl_policy.model import NodeRef
+from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
+from kubectl_policy.render.changes import BLAST_RADIUS
+from kubectl_policy.render.describe import OBJECT, POLICY
+from kubectl_policy.render.output.formats import Forms, render
+from kubectl_policy.render.output.text import View
+from kubectl_policy.topology.references import HTTP_ROUTE
+from tests.asking import Asked, everything
+from tests.property.strategies import worlds
+from tests.property.world import World, profiles_of, snapshot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import ObjectRef, Snapshot
+    from kubectl_policy.profiles import PolicyKindProfile
+
+    Question = Callable[[Analysis], str]
+
+VIEW = View(100, False, True, "kubectl policy", ())  # noqa: FBT003 (no terminal, and Unicode)
+
+
+def description(ref: ObjectRef) -> Question:
+    """What describe says of an object."""
+
+    def ask(analysis: Analysis) -> str:
+        if analysis.registry.profile_of(ref.group_kind):
+            return _whole(POLICY, describe_policy(analysis, ref))
+        return _whole(OBJECT, describe(analysis, NodeRef(ref)))
+
+    return ask
+
+
+def deletion(ref: ObjectRef) -> Question:
+    """What deleting an object would change."""
+    return lambda analysis: _whole(BLAST_RADIUS, blast_radius(analysis, ref))
+
+
+def _whole(forms: Forms, answer: Any) -> str:  # noqa: ANN401 (an answer of any command)
+    return "".join(map(str, render(forms, answer, "json", VIEW)))
+
+
+def asked(snapshot: Snapshot, ref: ObjectRef, question: Question, profiles: Sequence[PolicyKindProfile] = ()) -> Asked:
+    """A cluster that was asked a question about an object, and gave the same answer as all of its objects."""
+    cluster = Asked(snapshot, ref.namespace, profiles)
+    try:
+        expected: str | PolicyError = question(everything(snapshot, profiles))
+    except PolicyError as error:
+        expected = error
+    assert str(cluster.answer(question)) == str(expected)
+    return cluster
+
+
+@pytest.mark.parametrize(
+    "name", ["bakery", "delegation", "envoy-gateway", "kgateway", "kuadrant", "nginx-gateway-fabric", "reported"]
+)
+def test_of_fixtures(name: str) -> None:
+    """Of every object, described and deleted."""
+    snapshot = load_manifests(f"fixtures/{name}")
+    for resource in snapshot.resources:
+        for question in (description(resource.ref), deletion(resource.ref)):
+            asked(snapshot, resource.ref, question)
+
+
+@given(world=worlds(), choice=st.integers(0, 30), is_deleted=st.booleans())
+def test_of_any_world(world: World, choice: int, is_deleted: bool) -> None:  # noqa: FBT001 (Hypothesis gives it by its name)
+    """Of one object of it."""
+    snapshot = snapshot_of(world)
+    ref = snapshot.resources[choice % len(snapshot.resources)].ref
+    asked(snapshot, ref, deletion(ref) if is_deleted else description(ref), profiles_of(world))
+
+
+def test_other_routes_are_not_asked_for() -> None:
+    """To describe one takes no list of routes."""
+    snapshot = load_manifests("fixtures/bakery")
+    route = next(each.ref for each in snapshot.resources if each.ref.group_kind == HTTP_ROUTE)
+    asks = asked(snapshot, route, description(route)).asks
+    assert not [ask for ask in asks if ask.kind == HTTP_ROUTE and not ask.name]
