@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.cli import COMMANDS, command_named, summaries
+from kubectl_policy.cli.completion.words import WORDS
 from tests.cli.completion.conftest import BAKERY, Offered
 
 if TYPE_CHECKING:
@@ -63,6 +64,12 @@ def test_options_are_those_of_the_command(offered: Offered, name: str) -> None:
     names = {each for parameter in command_named(name).parameters for each in parameter.names} | {"-h", "--help"}
     assert set(offered(name, "-")) == {*names, NO_FILES}
     assert set(offered(name, "--")) == {each for each in names if each.startswith("--")} | {NO_FILES}
+
+
+def test_every_command_that_takes_words_completes_them() -> None:
+    """And no other."""
+    with_words = {name for name in COMMANDS if not all(each.names for each in command_named(name).parameters)}
+    assert with_words == WORDS.keys()
 
 
 def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def word_of(command: str, line: Typed, world: World) -> Offer:
     """What may stand in place of a word of a command; nothing for one that takes none."""
-    words = _WORDS.get(command)
+    words = WORDS.get(command)
     return words(line, world) if words else NOTHING
 
 
@@ -106,7 +106,7 @@ def _name(line: Typed, world: World, sorts: Sequence[Sort]) -> Offer:
 
 _MANAGED: Final[Sequence[Sort]] = ("policies", "targets")
 _TARGETS: Final[Sequence[Sort]] = ("targets",)
-_WORDS: Final[Mapping[str, Callable[[Typed, World], Offer]]] = {
+WORDS: Final[Mapping[str, Callable[[Typed, World], Offer]]] = {
     "blast-radius": _any_object,
     "completion": _shells,
     "describe": _objects,
