@@ -27,7 +27,8 @@ def pytest_sessionstart() -> None:
 def server() -> Iterator[Server]:
     """A server with Gateway API, its experimental channel, fixtures/bakery and the users of rbac.yaml.
 
-    Tests change nothing of that: what they create is in namespaces of their own.
+    Tests change nothing of that: what they create is in namespaces of their own, where lists of
+    all namespaces have it as well.
     """
     found = programs()
     assert found
