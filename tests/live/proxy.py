@@ -38,12 +38,16 @@ class Exchange:
     body: bytearray = field(default_factory=bytearray)
 
     @property
+    def plain(self) -> bytes:
+        """The body, no more compressed."""
+        return gzip.decompress(self.body) if self.encoding == "gzip" else bytes(self.body)
+
+    @property
     def kind(self) -> str:
         """The kind of what was answered, such as `SecretList` or `PartialObjectMetadataList`; empty if not JSON."""
         if not self.content_type.startswith("application/json"):
             return ""
-        plain = gzip.decompress(self.body) if self.encoding == "gzip" else self.body
-        return str(json.loads(plain).get("kind", ""))
+        return str(json.loads(self.plain).get("kind", ""))
 
 
 class Proxy:
