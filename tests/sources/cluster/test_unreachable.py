@@ -81,6 +81,15 @@ def test_a_real_handshake() -> None:
         assert Connection(Reaching(server=server.url, pool=right)).get("/api").body
 
 
+def test_a_certificate_that_has_expired() -> None:
+    """Also where its authority is the right one."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATES / "expired.pem", CERTIFICATES / "server.key")
+    with FaultyServer(tls=context) as server:
+        right = PoolManager(ca_certs=str(CERTIFICATES / "ca.pem"), server_hostname="cluster.example")
+        assert reason_of(server.url, right) == "the server's certificate has expired"
+
+
 def test_a_proxy_that_is_not_there() -> None:
     """It is told that it is the proxy, and not the server."""
     with socket.create_server(("127.0.0.1", 0)) as gone:
