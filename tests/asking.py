@@ -14,7 +14,7 @@ from kubectl_policy.model.world import world_of
 from kubectl_policy.profiles.registry import Registry
 from kubectl_policy.sources.cluster.discovery import Served
 from kubectl_policy.sources.cluster.world import Ask, ClusterWorld, Kinds
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +43,8 @@ class Asked:
                 served={kind: self._served(kind) for kind in kinds},
                 few=frozenset(few),
                 policies=policies,
-                alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE, REFERENCE_GRANT)),
+                alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
+                below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
             ),
             namespace,
         )
@@ -59,7 +60,6 @@ class Asked:
         """The answer, or why there is none, once everything is known that it is asked for."""
         while True:
             self.rounds += 1
-            self.world.begin()
             found: Answer | PolicyError
             try:
                 found = question(_analysis(self._snapshot, self.world, self._profiles))
@@ -72,6 +72,7 @@ class Asked:
                 assert ask not in self.asks, f"{ask} is asked again"
                 self.asks.append(ask)
                 self.world.take(ask, self._given(ask))
+            self.world.begin()
 
     def _given(self, ask: Ask) -> Iterator[Resource]:
         for resource in self._index.of_kind(ask.kind):

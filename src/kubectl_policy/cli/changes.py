@@ -110,7 +110,7 @@ def blast_radius(
       kubectl policy blast-radius namespace/pastry -o json --offline all.yaml
     """
     type_name, name = split_object("blast-radius", objects or [])
-    analysis = call.read()
+    analysis = call.read(routes=True)
     from kubectl_policy.cli.config import owner_key
     from kubectl_policy.questions.changes.blast_radius import blast_radius as ask
     from kubectl_policy.questions.shared.selection import find
@@ -152,7 +152,7 @@ def _what_if(
     retarget: "Sequence[str] | None",
 ) -> "StateComparison":
     """The input, and the same after the changes."""
-    analysis = call.read()
+    analysis = call.read(routes=True)
     from kubectl_policy.comparison import what_if
     from kubectl_policy.model.states import cascade, in_scope
     from kubectl_policy.sources import load_manifests

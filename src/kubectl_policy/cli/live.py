@@ -48,13 +48,13 @@ class Live:
         """The namespace that is asked about. Raises `ClusterError` where nothing says how to reach a cluster."""
         return self._namespace or self._access.namespace
 
-    def snapshot(self, profiles: Sequence[PolicyKindProfile], *, optional: bool) -> Snapshot:
-        """What was read so far; nothing if it is `optional` and the cluster cannot be asked.
+    def snapshot(self, profiles: Sequence[PolicyKindProfile], *, optional: bool, routes: bool) -> Snapshot:
+        """What was read so far, if asked first all `routes`; nothing if it is `optional` and there is nobody to ask.
 
         Raises `ClusterError` if it cannot.
         """
         try:
-            self._cluster = self._cluster or self._reach(profiles)
+            self._cluster = self._cluster or self._reach(profiles, routes=routes)
         except ClusterError as error:
             if not optional:
                 raise
@@ -65,21 +65,24 @@ class Live:
             return Snapshot()
         return self._cluster.snapshot(self._assumed)
 
-    def _reach(self, profiles: Sequence[PolicyKindProfile]) -> Cluster:
+    def _reach(self, profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Cluster:
         from kubectl_policy.model.grants import REFERENCE_GRANT
         from kubectl_policy.model.kinds import NAMESPACE, SERVICE
         from kubectl_policy.profiles.load import built_in_profiles
         from kubectl_policy.sources.cluster.asking import Cluster, Interests, Place
         from kubectl_policy.sources.cluster.connection import Connection, Refusal
         from kubectl_policy.sources.cluster.discovery import discover
-        from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES
+        from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
         access, own = self._access, {profile.group_kind for profile in profiles}
         connection = Connection(access, timeout=self._options.request_timeout)
+        few = (GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT)
         interests = Interests(
-            few={GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT},
+            few=few,
+            first=(*few, *ROUTES, SERVICE, NAMESPACE) if routes else few,
             # Routes lead to these, by names that cannot be asked for before the routes are there.
-            alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE, REFERENCE_GRANT)),
+            alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
+            below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
             is_profiled=lambda kind: kind in own or kind in built_in_profiles(kind.group),
         )
         name = access.context or access.cluster or access.server

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.defaults import Defaults
-from kubectl_policy.model.fields import labels_of
+from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
 from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
@@ -207,9 +207,14 @@ class Index:
             if other and resource and other.get(ref) is resource:
                 raw = other.raw(ref)
             else:
-                raw = self.defaults.apply(resource) if resource else {}
+                raw = self._with_defaults(resource) if resource else {}
             self._defaulted[ref] = raw
         return raw
+
+    def _with_defaults(self, resource: Resource) -> Mapping[str, Json]:
+        # Every object has an UID that an API server gave out, with all defaults.
+        is_given_out = self.world.is_filled_in and "uid" in mapping_at(resource.raw, "metadata")
+        return resource.raw if is_given_out else self.defaults.apply(resource)
 
     def filled(self, resource: Resource) -> Resource:
         """An object of this state with the defaults of an API server filled in; the very same one without any."""
@@ -346,7 +351,8 @@ class Referrers(Generic[_Value]):
 
     def to(self, obj: ObjectRef) -> tuple[_Value, ...]:
         """What refers to an object, each once: kind by kind, by the names of the objects that refer."""
-        if self._all is not None or not self._index.world.is_narrow:
+        world = self._index.world
+        if self._all is not None or not world.is_narrow or world.are_read(self._kinds):
             return self.all.get(obj, ())
         if obj not in self._found:
             holders = (holder for kind in self._kinds for holder in sorted({*self._perhaps(kind, obj)}))

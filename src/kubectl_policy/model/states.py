@@ -129,7 +129,8 @@ def cascade(index: Index, deleted: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
 def _perhaps_owned(index: Index) -> Iterator[Resource]:
     world = index.world
     for kind in index.group_kinds:
-        refs = world.having(kind, {"ownerReferences"}) if world.is_narrow else world.names_of(kind)
+        is_read = not world.is_narrow or world.are_read((kind,))
+        refs = world.names_of(kind) if is_read else world.having(kind, {"ownerReferences"})
         yield from filter(None, map(world.get, refs))
 
 

@@ -34,14 +34,24 @@ class World(Sequence["Resource"], ABC):
     def is_narrow(self) -> bool:
         """Whether it takes less to ask for some objects than for all of a kind."""
 
-    @property
-    def is_partial(self) -> bool:
-        """Whether there may be objects that nobody asked for yet, so that examples say nothing of them."""
+    def is_partial(self, kind: GroupKind) -> bool:
+        """Whether there may be objects of a kind that nobody asked for yet, so that examples say nothing of them."""
+        del kind
+        return False
+
+    def are_read(self, kinds: Collection[GroupKind]) -> bool:
+        """Whether all objects of some kinds are known to have been read, although the world is narrow."""
+        del kinds
         return False
 
     @property
     def is_waiting(self) -> bool:
         """Whether something that was asked for is still to be read, so that what is said of it counts for nothing."""
+        return False
+
+    @property
+    def is_filled_in(self) -> bool:
+        """Whether nothing in any object is to be filled in, by a person or by defaults: an API server gave it out."""
         return False
 
     @abstractmethod
@@ -196,15 +206,23 @@ class Overlay(World):
         """Whether it takes less to ask for some objects than for all of a kind."""
         return self._below.is_narrow
 
-    @property
-    def is_partial(self) -> bool:
-        """Whether there may be objects that nobody asked for yet."""
-        return self._below.is_partial
+    def is_partial(self, kind: GroupKind) -> bool:
+        """Whether there may be objects of a kind that nobody asked for yet."""
+        return self._below.is_partial(kind)
+
+    def are_read(self, kinds: Collection[GroupKind]) -> bool:
+        """Whether all objects of some kinds are known to have been read."""
+        return self._below.are_read(kinds)
 
     @property
     def is_waiting(self) -> bool:
         """Whether something that was asked for is still to be read."""
         return self._below.is_waiting
+
+    @property
+    def is_filled_in(self) -> bool:
+        """Whether nothing is to be filled in; something may be in manifests that are applied."""
+        return self._below.is_filled_in and not any(self._above.values())
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object of a name; None if there is none."""

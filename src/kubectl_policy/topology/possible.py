@@ -78,7 +78,8 @@ class PossibleRelations:
     @cached_property
     def is_any(self) -> bool:
         """Whether something is to be filled in at all that decides what is related."""
-        return bool(self._index.world.with_unknown_names) or any(map(self._is_open, HIERARCHY))
+        world = self._index.world
+        return not world.is_filled_in and (bool(world.with_unknown_names) or any(map(self._is_open, HIERARCHY)))
 
     def _is_open(self, kind: GroupKind) -> bool:
         resources = self._index.world.examples(kind)

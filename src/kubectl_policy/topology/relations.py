@@ -276,7 +276,7 @@ class Relations:
     @cached_property
     def delegations(self) -> Delegations:
         """Which routes delegate to which; how they do is looked up only if a reference may mean routes."""
-        if self.index.world.is_partial and any(map(self._may_be_delegated_to, self._read_routes())):
+        if self.index.world.is_partial(HTTP_ROUTE) and any(map(self._may_be_delegated_to, self._read_routes())):
             self.index.world.names_of(HTTP_ROUTE)
         kinds = self.kinds_of_backends - {*WITH_PORTS}
         possible = [kind for kind in sorted(kinds) if kind == HTTP_ROUTE or not self.index.world.names_of(kind)]
@@ -339,7 +339,8 @@ class Relations:
 
     def _may_be_backend(self, kind: GroupKind) -> bool:
         """Whether routes send requests to objects of a kind, as far as is known of all of them."""
-        return kind in self.kinds_of_backends or (self.index.world.is_partial and kind not in ROUTES)
+        is_known = kind in ROUTES or not any(map(self.index.world.is_partial, ROUTES))
+        return not is_known or kind in self.kinds_of_backends
 
     def routes_referring_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
         """The same, and then those whose backendRefs to it all have weight 0."""

@@ -42,12 +42,16 @@ class Place:
 class Interests:
     """What is known of kinds before a cluster is asked.
 
-    Of the `few` kinds, and of policies, there are not many objects. Whoever lists one kind also needs those that are
-    `alongside` it. A kind `is_profiled` if it is known to be one of policies; of others, their definitions say so.
+    Of the `few` kinds, and of policies, there are not many objects; those of the `first` kinds are asked for at once.
+    Whoever lists one kind also needs those that are
+    `alongside` it, and whoever asks about one object of a kind all of what is `below` it. A kind `is_profiled` if it is
+    known to be one of policies; of others, their definitions say so.
     """
 
     few: Collection[GroupKind]
+    first: Collection[GroupKind]
     alongside: Mapping[GroupKind, Collection[GroupKind]]
+    below: Mapping[GroupKind, Collection[GroupKind]]
     is_profiled: Callable[[GroupKind], bool]
 
 
@@ -65,14 +69,24 @@ class Cluster:
         definitions = self._definitions()
         policies = frozenset(self._policies(definitions, interests.is_profiled))
         self._few = frozenset({*interests.few, *policies, CRD})
-        kinds = Kinds(served=served, few=self._few, policies=policies, alongside=interests.alongside)
+        kinds = Kinds(
+            served=served,
+            few=self._few,
+            policies=policies,
+            alongside=interests.alongside,
+            below=interests.below,
+        )
         self.world = ClusterWorld(kinds, place.namespace)
         self.world.take(Ask(CRD), definitions.values())
-        # What a kind without a profile does is known by its definition alone.
+        # What nearly every question asks for is asked for at once; what a kind without a profile does is known by its
+        # definition alone.
         self._first = [
-            Ask(CRD, "", definitions[kind].ref.name)
-            for kind in sorted(policies & definitions.keys())
-            if not interests.is_profiled(kind) and POLICY_LABEL in labels_of(definitions[kind].raw)
+            *(Ask(kind) for kind in interests.first if kind in served),
+            *(
+                Ask(CRD, "", definitions[kind].ref.name)
+                for kind in sorted(policies & definitions.keys())
+                if not interests.is_profiled(kind) and POLICY_LABEL in labels_of(definitions[kind].raw)
+            ),
         ]
 
     def _definitions(self) -> dict[GroupKind, Resource]:
@@ -113,7 +127,7 @@ class Cluster:
         """Ask for all that is wanted, several requests at once. Raises `ClusterError` where nothing can be asked."""
         from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (only clusters need it)
 
-        asks = [*self._first, *self.world.wanted]
+        asks = [*dict.fromkeys([*self._first, *self.world.wanted])]
         self._first = []
         with ThreadPoolExecutor(min(len(asks), _ONE_AT_A_TIME) or 1) as threads:
             answers = threads.map(self._answer, asks)
@@ -171,7 +185,8 @@ class Cluster:
             metadata.pop("managedFields", None)
         version = f"{served.group}/{served.version}" if served.group else served.version
         ref = ObjectRef(GroupKind(served.group, served.kind), namespace, name)
-        whole = {**raw, "apiVersion": version, "kind": served.kind}
+        # In lists, only custom kinds say what they are.
+        whole = raw if "kind" in raw else {**raw, "apiVersion": version, "kind": served.kind}
         return Resource(ref=ref, origin=self._origin, raw=whole, created=time_at(raw, "metadata.creationTimestamp"))
 
     def _gaps(self) -> Iterator[Gap]:
