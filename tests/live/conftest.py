@@ -25,7 +25,7 @@ def pytest_sessionstart() -> None:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """A server with Gateway API, its experimental channel, fixtures/bakery and the users of rbac.yaml.
+    """A server with the experimental channel of Gateway API, fixtures/bakery with its certificates, and users.
 
     Tests change nothing of that: what they create is in namespaces of their own, where lists of
     all namespaces have it as well.
@@ -35,4 +35,7 @@ def server() -> Iterator[Server]:
     with running(found) as started:
         started.apply(found.definitions / "experimental", BAKERY / "crds.yaml")
         started.apply(BAKERY / "namespaces.yaml", BAKERY, RBAC)
+        for name in ("edge-certificate", "admin-certificate"):
+            pair = (f"--cert={started.certificate}", f"--key={started.key}")
+            started.kubectl("create", "secret", "tls", name, "-n", "infra", *pair)
         yield started
