@@ -17,7 +17,7 @@ from kubectl_policy.sources.cluster.world import Ask, ClusterWorld, Kinds
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import TypeVar
 
     from kubectl_policy.analysis import Analysis
@@ -30,11 +30,17 @@ if TYPE_CHECKING:
 class Asked:
     """A question that is asked of a cluster which has the objects of a snapshot."""
 
-    def __init__(self, snapshot: Snapshot, namespace: str, profiles: Sequence[PolicyKindProfile] = ()) -> None:
-        """Nothing is asked yet."""
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        namespace: str,
+        profiles: Sequence[PolicyKindProfile] = (),
+        without: Collection[GroupKind] = (),
+    ) -> None:
+        """Nothing is asked yet. It does not serve kinds that it is `without`."""
         self._index, self._profiles = Index(snapshot), profiles
         registry = Registry(self._index, profiles)
-        kinds = {*self._index.kinds, *self._index.group_kinds}
+        kinds = {*self._index.kinds, *self._index.group_kinds}.difference(without)
         policies = frozenset(kind for kind in kinds if registry.profile_of(kind))
         few = {GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT, CRD, *policies}
         self._snapshot = snapshot

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kubectl_policy import load_manifests
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -18,16 +19,16 @@ from kubectl_policy.render.changes import BLAST_RADIUS
 from kubectl_policy.render.describe import OBJECT, POLICY
 from kubectl_policy.render.output.formats import Forms, render
 from kubectl_policy.render.output.text import View
-from kubectl_policy.topology.references import HTTP_ROUTE
+from kubectl_policy.topology.references import HTTP_ROUTE, TCP_ROUTE, UDP_ROUTE
 from tests.asking import Asked, everything
 from tests.property.strategies import worlds
 from tests.property.world import World, profiles_of, snapshot_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef, Snapshot
+    from kubectl_policy.model import GroupKind, ObjectRef, Snapshot
     from kubectl_policy.profiles import PolicyKindProfile
 
     Question = Callable[[Analysis], str]
@@ -55,9 +56,18 @@ def _whole(forms: Forms, answer: Any) -> str:  # noqa: ANN401 (an answer of any 
     return "".join(map(str, render(forms, answer, "json", VIEW)))
 
 
-def asked(snapshot: Snapshot, ref: ObjectRef, question: Question, profiles: Sequence[PolicyKindProfile] = ()) -> Asked:
-    """A cluster that was asked a question about an object, and gave the same answer as all of its objects."""
-    cluster = Asked(snapshot, ref.namespace, profiles)
+def asked(
+    snapshot: Snapshot,
+    ref: ObjectRef,
+    question: Question,
+    profiles: Sequence[PolicyKindProfile] = (),
+    without: Collection[GroupKind] = (),
+) -> Asked:
+    """A cluster that was asked a question about an object, and gave the same answer as all of its objects.
+
+    It does not serve kinds that it is `without`.
+    """
+    cluster = Asked(snapshot, ref.namespace, profiles, without)
     try:
         expected: str | PolicyError = question(everything(snapshot, profiles))
     except PolicyError as error:
@@ -91,3 +101,11 @@ def test_other_routes_are_not_asked_for() -> None:
     route = next(each.ref for each in snapshot.resources if each.ref.group_kind == HTTP_ROUTE)
     asks = asked(snapshot, route, description(route)).asks
     assert not [ask for ask in asks if ask.kind == HTTP_ROUTE and not ask.name]
+
+
+def test_of_kinds_that_are_not_served_nothing_is_waited_for() -> None:
+    """A cluster need not know all kinds of routes."""
+    snapshot = load_manifests("fixtures/bakery")
+    service = next(each.ref for each in snapshot.resources if each.ref.group_kind == SERVICE)
+    cluster = asked(snapshot, service, description(service), without=(TCP_ROUTE, UDP_ROUTE))
+    assert not {TCP_ROUTE, UDP_ROUTE} & {ask.kind for ask in cluster.asks}

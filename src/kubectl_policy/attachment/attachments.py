@@ -117,7 +117,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
             named = parameters_ref(self._index, obj)
             yield from [named.object] if named and named.object.group_kind == kind and world.has(named.object) else []
         if profile.filter_routes and obj.group_kind not in (*WITH_LISTENERS, GATEWAY_CLASS, NAMESPACE):
-            routes = [obj] if obj.group_kind in WITH_FILTERS else self.topology.relations.routes_referring_to(obj)
+            routes = [obj] if obj.group_kind in WITH_FILTERS else self.topology.relations.read_routes_to(obj)
             for route in routes:
                 for each in self.topology.relations.filters_of(route):
                     if each.object.group_kind == kind and world.has(each.object):

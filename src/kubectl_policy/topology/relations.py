@@ -346,6 +346,14 @@ class Relations:
         """The same, and then those whose backendRefs to it all have weight 0."""
         return tuple(dict.fromkeys((*self.routes_forwarding_to(backend), *self.referring.weightless.to(backend))))
 
+    def read_routes_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
+        """The same; where not all routes were read, and nobody asked for those that lead there, of those that were."""
+        world = self.index.world
+        if not any(map(world.is_partial, ROUTES)):
+            return self.routes_referring_to(backend)
+        read = (each.ref for kind in ROUTES for each in world.examples(kind))
+        return tuple(route for route in read if any(ref.object == backend for ref in self._refs_of(route)))
+
     def gets_no_requests(self, backend: ObjectRef) -> bool:
         """Whether an object is referred to with weight 0 alone, by routes that would send it requests otherwise."""
         weightless = self.referring.weightless.to(backend)
@@ -353,7 +361,8 @@ class Relations:
 
     def filters_naming(self, obj: ObjectRef) -> tuple[RouteFilter, ...]:
         """The filters of routes that name an object, by kind and name of the route, then in their order."""
-        return self.referring.by_filter.to(obj) if obj.group_kind in self.kinds_in_filters else ()
+        is_known = not any(map(self.index.world.is_partial, WITH_FILTERS))
+        return self.referring.by_filter.to(obj) if not is_known or obj.group_kind in self.kinds_in_filters else ()
 
     def holders_of(self, parameters: ObjectRef) -> tuple[ParametersRef, ...]:
         """The GatewayClasses and then the Gateways that name an object as their parameters, each sorted by name."""

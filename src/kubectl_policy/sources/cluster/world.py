@@ -168,11 +168,11 @@ class ClusterWorld(World):
 
     def is_partial(self, kind: GroupKind) -> bool:
         """Whether only those objects of a kind were read that were asked for."""
-        return kind not in self._listed
+        return kind in self._kinds.served and kind not in self._listed
 
     def are_read(self, kinds: Collection[GroupKind]) -> bool:
         """Whether there are many objects of some kinds, and all of them were read."""
-        return not any(kind in self._kinds.few or self.is_partial(kind) for kind in kinds if kind in self._kinds.served)
+        return not any(kind in self._kinds.few or self.is_partial(kind) for kind in kinds)
 
     @property
     def is_filled_in(self) -> bool:
