@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from difflib import unified_diff
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -15,6 +15,7 @@ from tests.live.server import ADMIN
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kubectl_policy.model import Json
     from tests.live.server import Server
 
 # Where an object was read is a file and a line, or a context.
@@ -57,14 +58,10 @@ def answer(question: str, capsys: pytest.CaptureFixture[str], *options: str) -> 
     return code, json.dumps(document, indent=1).splitlines()
 
 
-def _without_places(document: Any) -> Any:  # noqa: ANN401 (any JSON)
-    match document:
-        case dict():
-            return {key: _without_places(value) for key, value in document.items() if key not in {"source", "line"}}
-        case list():
-            return [_without_places(value) for value in document]
-        case _:
-            return document
+def _without_places(document: Json) -> Json:
+    if isinstance(document, dict):
+        return {key: _without_places(value) for key, value in document.items() if key not in {"source", "line"}}
+    return [_without_places(value) for value in document] if isinstance(document, list) else document
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
