@@ -14,7 +14,7 @@ import pytest
 
 from kubectl_policy import Diagnostic, Gap, GroupKind, ObjectRef, Origin, analyze, load_manifests, load_state
 from kubectl_policy.errors import SourceError, UsageError
-from kubectl_policy.model import FieldPath, Resource, Snapshot
+from kubectl_policy.model import FieldPath, Permission, Resource, Snapshot
 from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.model.values import replace
 from kubectl_policy.sources import InputOptions, Lines, snapshot
@@ -29,7 +29,14 @@ HEADER: Final = Header(
     taken="2026-03-01T10:00:00Z", version="kubectl-policy 0.1.0", cluster="east", context="admin@east", server="v1.35.0"
 )
 ROUTE: Final = GroupKind("gateway.networking.k8s.io", "HTTPRoute")
-GAP: Final = Gap("RetryPolicy", "baker", "forbidden", remedy="list retrypolicies.example.io in namespace baker")
+GAP: Final = Gap(
+    "RetryPolicy",
+    "baker",
+    "forbidden",
+    remedy="have somebody grant it",
+    group="example.io",
+    needs=Permission("list", "retrypolicies.example.io", "baker"),
+)
 
 
 def resource(name: str, kind: str = "ConfigMap", namespace: str = "app", **more: Json) -> Resource:

@@ -2,7 +2,7 @@
 
 from kubectl_policy.model.fields import FieldPath, Json
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.snapshot import Diagnostic, Gap, Origin, Problem, Resource, Severity, Snapshot
+from kubectl_policy.model.snapshot import Diagnostic, Gap, Origin, Permission, Problem, Resource, Severity, Snapshot
 
 __all__ = [
     "Diagnostic",
@@ -13,6 +13,7 @@ __all__ = [
     "NodeRef",
     "ObjectRef",
     "Origin",
+    "Permission",
     "Problem",
     "Resource",
     "Severity",

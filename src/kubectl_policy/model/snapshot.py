@@ -103,13 +103,33 @@ class Problem:
 
 
 @value()
+class Permission:
+    """What somebody must be allowed to do with a resource, such as `retrypolicies.example.io`, to close a gap.
+
+    It is asked for in one `namespace`, or in all if that is empty; None for what is in no namespace.
+    """
+
+    verb: str
+    resource: str
+    namespace: str | None = ""
+
+    def __str__(self) -> str:
+        """`list retrypolicies.example.io in namespace baker`."""
+        if self.namespace is None:
+            return f"{self.verb} {self.resource}"
+        where = f"in namespace {self.namespace}" if self.namespace else "in all namespaces"
+        return f"{self.verb} {self.resource} {where}"
+
+
+@value()
 class Gap:
     """Something that could not be read, so that "unknown" is never shown as "none".
 
     `kind` is a kind's name or empty (any kind), `namespace` a namespace or empty (any), `reason` says why in words, and
     `remedy` what would close the gap, if that is known. With a `name` it is one object: it may be there, and not as it
     was read. `mentions` are the words in what could not be read, if they are known: it refers to nothing else by name.
-    A gap in any namespace is none in those `besides` which nothing else could be read.
+    A gap in any namespace is none in those `besides` which nothing else could be read. Where a cluster was asked, the
+    `group` of the kind is known, and what it `needs` to be read where somebody may not.
     """
 
     kind: str
@@ -120,11 +140,14 @@ class Gap:
     remedy: str = ""
     mentions: frozenset[str] | None = None
     besides: frozenset[str] = frozenset()
+    group: str | None = None
+    needs: Permission | None = None
 
     def covers(self, ref: ObjectRef) -> bool:
         """Whether an object may be among what could not be read."""
         return (
             self.kind in {"", ref.kind}
+            and self.group in {None, ref.group_kind.group}
             and (not self.namespace or may_equal(self.namespace, ref.namespace))
             and ref.namespace not in self.besides
             and (not self.name or may_equal(self.name, ref.name))

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Snapshot
+from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Permission, Problem, Snapshot
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.model.values import fields_of, replace, value
@@ -189,6 +189,10 @@ def _gap_said(gap: Gap, *, redacted: bool) -> dict[str, Json]:
         said["mentions"] = sorted(gap.mentions)
     if gap.besides:
         said["besides"] = sorted(gap.besides)
+    if gap.group is not None:
+        said["group"] = gap.group
+    if gap.needs:
+        said["needs"] = {name: getattr(gap.needs, name) for name in fields_of(Permission)}
     return said
 
 
@@ -287,7 +291,16 @@ def _gap_in(entry: Mapping[str, Json]) -> Gap:
         origin=_origin_in(entry),
         mentions=None if mentions is None else frozenset(map(str, mentions)),
         besides=frozenset(map(str, _items(entry, "besides") if "besides" in entry else ())),
+        group=_text(entry, "group") if "group" in entry else None,
+        needs=_permission_in(entry["needs"]) if "needs" in entry else None,
     )
+
+
+def _permission_in(said: Json) -> Permission:
+    if not isinstance(said, dict):
+        raise ValueError("needs is no mapping")  # noqa: TRY004 (as for any other wrong value)
+    namespace = None if said.get("namespace") is None else _text(said, "namespace")
+    return Permission(_text(said, "verb"), _text(said, "resource"), namespace)
 
 
 def _diagnostic_in(entry: Mapping[str, Json]) -> Diagnostic:

@@ -131,4 +131,11 @@ def test_an_incomplete_answer_says_so() -> None:
     unseen = replace(answer, difference=replace(answer.difference, unseen=(GAP,)))
     document = BLAST_RADIUS.plain(unseen)
     assert document["complete"] is False
-    assert document["unseen"] == [{"what": GAP.what, "reason": GAP.reason, "remedy": GAP.remedy, "origin": None}]
+    said: dict[str, object] = {
+        "what": GAP.what,
+        "reason": GAP.reason,
+        "remedy": GAP.remedy,
+        "needs": [],
+        "origin": None,
+    }
+    assert document["unseen"] == [said]

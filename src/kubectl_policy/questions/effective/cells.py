@@ -10,7 +10,7 @@ from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.in_force import summary_of
 from kubectl_policy.questions.shared.places import Places, origin_of
 from kubectl_policy.questions.unseen.answers import unseen_needs
-from kubectl_policy.questions.unseen.things import gaps
+from kubectl_policy.questions.unseen.unread import gaps
 from kubectl_policy.resolution import plain
 
 if TYPE_CHECKING:

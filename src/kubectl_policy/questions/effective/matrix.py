@@ -15,7 +15,8 @@ from kubectl_policy.questions.shared.places import Locate, at_line
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, kinds_meant, select
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_settings
 from kubectl_policy.questions.unseen.relevance import gaps_in_list
-from kubectl_policy.questions.unseen.things import Unseen, gaps, unknown_labels, unknown_parents
+from kubectl_policy.questions.unseen.things import Unseen, unknown_labels, unknown_parents
+from kubectl_policy.questions.unseen.unread import gaps
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

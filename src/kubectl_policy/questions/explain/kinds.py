@@ -13,7 +13,7 @@ from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
 from kubectl_policy.questions.unseen.relevance import gaps_in_list
-from kubectl_policy.questions.unseen.things import Unseen, gaps
+from kubectl_policy.questions.unseen.unread import gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Origin
     from kubectl_policy.model.kinds import KindNames
+    from kubectl_policy.questions.unseen.things import Unseen
 
 # Where a choice is from: a profile, the label or the schema of the definition, the kind's shape; or from nowhere, as a
 # guess that answers speak of (`assumed`) or as what holds wherever nothing else is said (`default`).

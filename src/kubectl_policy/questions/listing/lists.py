@@ -21,7 +21,8 @@ from kubectl_policy.questions.shared.selection import (
     type_named,
 )
 from kubectl_policy.questions.unseen.relevance import gaps_in_list
-from kubectl_policy.questions.unseen.things import gaps, unknown_labels
+from kubectl_policy.questions.unseen.things import unknown_labels
+from kubectl_policy.questions.unseen.unread import gaps
 from kubectl_policy.topology.references import HIERARCHY
 
 if TYPE_CHECKING:

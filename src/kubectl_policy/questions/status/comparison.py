@@ -9,7 +9,7 @@ from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.reported import has_report, reported_places
-from kubectl_policy.questions.unseen.things import gaps
+from kubectl_policy.questions.unseen.unread import gaps
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_SETS
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ class Explainer:
 
     def doubts(self, unseen: Iterable[Unseen]) -> tuple[Unseen, ...]:
         """Of what could not be seen, what one comparison depends on, not everything."""
-        return tuple(thing for thing in unseen if thing not in self._gaps)
+        return tuple(thing for thing in unseen if not (thing.is_gap or thing in self._gaps))
 
     def of_policy(self, comparison: Comparison, profile: PolicyKindProfile) -> Explanation:
         """The likeliest explanation of a disagreement about a policy, or about what policies of a kind affect."""

@@ -6,11 +6,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import CRD
+from kubectl_policy.questions.unseen.hidden import may_change_policy
 from kubectl_policy.questions.unseen.possible import possible_for, possible_for_policy, unfilled_settings
 from kubectl_policy.questions.unseen.relevance import gaps_in_list, relevant_gaps
 from kubectl_policy.questions.unseen.things import (
     cut_paths,
-    gaps,
     not_computed,
     unknown_below_targets,
     unknown_controllers,
@@ -22,6 +22,7 @@ from kubectl_policy.questions.unseen.things import (
     unknown_routes,
     unknown_targets,
 )
+from kubectl_policy.questions.unseen.unread import gaps
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -154,8 +155,9 @@ def unseen_for_policy(
         others = dict.fromkeys((*on_paths, *enforcement.by, *(beside if has_gaps else ())))
     selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
     beating = (each for by in enforcement.by for each in analysis.attachments.get(by, ()))
+    found = relevant_gaps(analysis, subjects, others, below=below) if has_gaps else ()
     unseen = (
-        *(gaps(analysis, relevant_gaps(analysis, subjects, others, below=below)) if has_gaps else ()),
+        *gaps(analysis, (gap for gap in found if may_change_policy(analysis, gap, policy, subjects))),
         *(gaps(analysis, gaps_in_list(analysis, selected, "")) if has_gaps and below else ()),
         *unknown_targets(analysis, attachments),
         *unfilled_settings(analysis, [policy, *(beside if has_ports else ())]),

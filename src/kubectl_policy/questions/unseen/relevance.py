@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import BUILT_IN, CRD, NAMESPACE, TARGETS
+from kubectl_policy.model.refs import NodeRef
 from kubectl_policy.model.unknown import may_equal
+from kubectl_policy.questions.unseen.hidden import (
+    is_closed_in,
+    may_be_policies,
+    may_define_policies,
+    may_hold_policies_on,
+)
 from kubectl_policy.topology.references import HIERARCHY, HTTP_ROUTE, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
 
 if TYPE_CHECKING:
@@ -47,10 +54,16 @@ def relevant_gaps(
             if (is_led_to or _may_hold_policies(analysis, gap)) and _can_mean(gap, ref):
                 found[gap] = None
     routes_alone = not below and all(ref.group_kind in ROUTES for ref in subjects)
-    for kind, gaps in absence.unbounded.items():
-        if _may_matter(kind, routes_alone=routes_alone):
-            found.update(dict.fromkeys(gaps))
-    return absence.in_order(found)
+    unbounded = [
+        gap for kind, gaps in absence.unbounded.items() if _may_matter(kind, routes_alone=routes_alone) for gap in gaps
+    ]
+    if below and any(gap.group is not None for gap in unbounded):
+        paths = (path for ref in subjects for path in analysis.topology.paths_through(NodeRef(ref)))
+        every.update(dict.fromkeys(node.object for path in paths for node in path))
+    found.update(dict.fromkeys(gap for gap in unbounded if may_hold_policies_on(analysis, gap, every)))
+    # What a Namespace is like matters where something selects it: what does says so itself.
+    told = (gap for gap in found if gap.group is None or gap.kind != NAMESPACE.kind or _is_about(gap, subjects))
+    return absence.in_order(told)
 
 
 def gaps_in_list(
@@ -61,8 +74,10 @@ def gaps_in_list(
     A list of all `policies` also lacks those of kinds that nothing is known of, and kinds that could not be read.
     """
     for gap in analysis.snapshot.gaps:
+        if namespace and is_closed_in(analysis, gap, {namespace}):
+            continue
         if gap.kind:
-            may_hold = gap.kind in kinds or (policies and _may_be_policy(gap.kind))
+            may_hold = gap.kind in kinds or (policies and _may_be_policy(gap.kind) and may_be_policies(analysis, gap))
         else:
             may_hold = gap.mentions is None or not gap.mentions.isdisjoint(kinds)
             may_hold = may_hold or (policies and _may_hold_policies(analysis, gap))
@@ -82,8 +97,14 @@ def _referring_or_named(analysis: Analysis, ref: ObjectRef) -> Iterator[ObjectRe
 
 def _may_define(analysis: Analysis, gap: Gap) -> bool:
     """Whether a definition that could not be read may be that of a kind of which there are objects."""
+    if gap.group is not None:
+        return may_define_policies(analysis, gap)
     group = gap.name.partition(".")[2]
     return not group or any(kind.group == group for kind in analysis.index.group_kinds)
+
+
+def _is_about(gap: Gap, refs: Iterable[ObjectRef]) -> bool:
+    return any(gap.name and gap.covers(ref) for ref in refs)
 
 
 def _is_led_to(analysis: Analysis, ref: ObjectRef) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef, Origin, Resource
+    from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef, Origin, Permission, Resource
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 
@@ -27,7 +27,6 @@ _ADD_GRANT: Final = "add the ReferenceGrant that lets it, or --complete if there
 _SAY_NAMESPACE: Final = "ask with --render, or name it in metadata.namespace"
 _ADD_ALL: Final = "add the manifests that hold them"
 _SAY_PORTS: Final = "a profile can say where the ports of such objects stand: --profiles PATH"
-_FIX: Final = "fix or leave out this input"
 FILL_IN: Final = "fill it in: --set VARIABLE=VALUE"
 _ASK_FURTHER: Final = "ask about what is at these ends"
 
@@ -37,7 +36,7 @@ class Unseen:
     """Something that was not seen: what it is, why, and the file or permission that would show it.
 
     `policies` are set of what was read and is not computed: of these policies it is not known whether they count. What
-    `is_there` was read, and may be different.
+    `is_there` was read, and may be different. The `gaps` are what a cluster did not give out.
     """
 
     what: str
@@ -46,17 +45,17 @@ class Unseen:
     origin: Origin | None = None
     policies: tuple[ObjectRef, ...] = ()
     is_there: bool = False
+    gaps: tuple[Gap, ...] = ()
 
+    @property
+    def is_gap(self) -> bool:
+        """Whether this is what a cluster did not give out, and not what an answer misses for that."""
+        return any(gap.reason == self.reason for gap in self.gaps)
 
-def gaps(analysis: Analysis, found: Iterable[Gap]) -> Iterator[Unseen]:
-    """What could not be read, or not as it is."""
-    for gap in found:
-        where = f" in namespace {gap.namespace}" if gap.namespace else ""
-        one = f"{gap.kind} {gap.namespace}/{gap.name}" if gap.namespace else f"{gap.kind} {gap.name}"
-        what = one if gap.name else f"{gap.kind or 'objects of any kind'}{where}"
-        is_there = analysis.index.absence.is_read(gap)
-        remedy = gap.remedy or _FIX
-        yield Unseen(what=what, reason=gap.reason, remedy=remedy, origin=gap.origin, is_there=is_there)
+    @property
+    def needs(self) -> tuple[Permission, ...]:
+        """The permissions with which it could be seen."""
+        return tuple(dict.fromkeys(gap.needs for gap in self.gaps if gap.needs))
 
 
 def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:

@@ -10,6 +10,7 @@ from kubectl_policy.render.changes.diff_headline import diff_headline
 from kubectl_policy.render.changes.table import rows_of
 from kubectl_policy.render.output.escape import code, inert
 from kubectl_policy.render.words.names import count, listed, node_words
+from kubectl_policy.render.words.unseen import what_to_do
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -123,8 +124,8 @@ def _note(parts: Iterable[_Part]) -> str:
 
 
 def _unseen(thing: Unseen) -> str:
-    remedy = f" ({thing.remedy})" if thing.remedy else ""
-    return f"> - {inert(f'{thing.what}: {thing.reason}{remedy}')}\n"
+    remedy = what_to_do(thing) if thing.needs else thing.remedy
+    return f"> - {inert(f'{thing.what}: {thing.reason}' + (f' ({remedy})' if remedy else ''))}\n"
 
 
 def _tables(difference: StateDiff) -> list[_Part]:

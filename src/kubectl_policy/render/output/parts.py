@@ -157,7 +157,20 @@ shape(
     doc="A route of which requests get an error response, since a policy that would hold there is not valid.",
 )
 CALLED_BY: Final = Field("calledBy", doc="The policies that send requests of their own there.")
-shape(Unseen, "unseenThing", Field("what"), Field("reason"), Field("remedy"), Field("origin"))
+shape(
+    Unseen,
+    "unseenThing",
+    Field("what"),
+    Field("reason"),
+    Field("remedy"),
+    Field(
+        "needs",
+        lambda thing: [str(each) for each in thing.needs],
+        type=tuple[str, ...],
+        doc="The permissions with which a cluster would show it: `list retrypolicies.example.io in namespace baker`.",
+    ),
+    Field("origin"),
+)
 shape(
     Diagnostic,
     "problem",

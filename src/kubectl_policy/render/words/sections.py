@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import listed, node_words
+from kubectl_policy.render.words.unseen import what_to_do
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -235,7 +236,7 @@ def unseen_section(unseen: Sequence[Unseen]) -> tuple[Line, ...]:
     lines: list[Line] = []
     for thing in unseen:
         where = f" ({thing.origin})" if thing.origin else ""
-        remedy = Span(f" {thing.reason}. To do: {thing.remedy}", prose=True)
+        remedy = Span(f" {thing.reason}. {what_to_do(thing)}", prose=True)
         lines.append(Line((Span(f"{thing.what}{where}:"), remedy), 2))
     return section("Could not be seen", lines)
 

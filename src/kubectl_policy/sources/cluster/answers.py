@@ -69,6 +69,11 @@ class Refusal(Exception):  # noqa: N818 (what a server may always do is no error
         super().__init__(f"{reason}: {message}" if message else reason)
         self.status, self.reason, self.message, self.retry, self.wait = status, reason, message, retry, wait
 
+    @property
+    def is_conversion(self) -> bool:
+        """Whether the server asked the conversion webhook of a definition, and that did not answer as it must."""
+        return _CONVERSION in self.message
+
 
 def shown(text: str) -> str:
     """A text from outside on one line, with nothing in it that a terminal would obey, and not longer than one reads."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import ClusterError
-from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Resource, Snapshot
+from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Permission, Resource, Snapshot
 from kubectl_policy.model.fields import labels_of, text_at, time_at
 from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, is_kubernetes_own
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Refusal
-from kubectl_policy.sources.cluster.world import Ask, ClusterWorld, Kinds
+from kubectl_policy.sources.cluster.served import EVERY_GROUP
+from kubectl_policy.sources.cluster.world import EVENTS, Ask, ClusterWorld, Kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -28,6 +29,9 @@ _METADATA_ALONE: Final = frozenset(
 _ONE_AT_A_TIME: Final = 8
 _FORBIDDEN, _NOT_FOUND = 403, 404
 _UNAUTHORIZED: Final = 401
+# What closes a gap.
+_ASK_FOR_IT: Final = "have somebody grant this permission"
+_AGAIN: Final = "ask again"
 
 
 @value(kw_only=True)
@@ -190,22 +194,38 @@ class Cluster:
         return Resource(ref=ref, origin=self._origin, raw=whole, created=time_at(raw, "metadata.creationTimestamp"))
 
     def _gaps(self) -> Iterator[Gap]:
+        for unknown in self._discovery.gaps:
+            if unknown.group == EVERY_GROUP or not is_kubernetes_own(GroupKind(unknown.group, "")):
+                group = None if unknown.group == EVERY_GROUP else unknown.group
+                yield Gap(kind="", namespace="", reason=unknown.reason, remedy=_AGAIN, group=group)
         for ask, refusal in self._refusals.items():
-            served = self._discovery.kinds[ask.kind]
-            verb, where = "get" if ask.name else "list", f"in namespace {ask.namespace}"
-            if not ask.namespace:
-                where = "in all namespaces" if served.namespaced else "in the cluster"
-            resource = f"{served.plural}.{served.group}" if served.group else served.plural
-            needs = f"needs: {verb} {resource} {where}"
-            read = self.world.namespaces_read(ask.kind) if not ask.namespace else frozenset[str]()
-            yield Gap(
-                kind=ask.kind.kind,
-                namespace=ask.namespace,
-                reason=refusal.reason,
-                name=ask.name,
-                remedy=needs if refusal.status == _FORBIDDEN else "ask again",
-                besides=read,
-            )
+            if ask.kind not in EVENTS:
+                yield self._gap(ask, refusal)
+
+    def _gap(self, ask: Ask, refusal: Refusal) -> Gap:
+        """What a refused request leaves open, and what closes it: a permission, or what else there is to do."""
+        served = self._discovery.kinds[ask.kind]
+        resource = f"{served.plural}.{served.group}" if served.group else served.plural
+        may = Permission("get" if ask.name else "list", resource, ask.namespace if served.namespaced else None)
+        return Gap(
+            kind=ask.kind.kind,
+            namespace=ask.namespace,
+            reason=refusal.reason,
+            name=ask.name,
+            remedy=_ASK_FOR_IT if refusal.status == _FORBIDDEN else _remedy(refusal, resource),
+            besides=frozenset() if ask.namespace else self.world.namespaces_read(ask.kind),
+            group=ask.kind.group,
+            needs=may if refusal.status == _FORBIDDEN else None,
+        )
+
+
+def _remedy(refusal: Refusal, resource: str) -> str:
+    """What there is to do where something was not refused to somebody, and could not be read all the same."""
+    if refusal.is_conversion:
+        return f"tell whoever owns CustomResourceDefinition {resource}: its conversion webhook must answer"
+    if refusal.status in {0, 504}:
+        return "ask again, and allow more time for it: --request-timeout"
+    return _AGAIN if refusal.retry else f"{_AGAIN}; if that does not help, ask who runs the cluster"
 
 
 def _definition(name: str, served: Served, known: Mapping[str, Json]) -> Mapping[str, Json]:

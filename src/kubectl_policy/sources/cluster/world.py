@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EVENT: Final = GroupKind("", "Event")
 # An Event is stored once, and served in both groups.
-_EVENTS: Final = frozenset({EVENT, GroupKind("events.k8s.io", "Event")})
+EVENTS: Final = frozenset({EVENT, GroupKind("events.k8s.io", "Event")})
 # What a segment of a path may be made of: names of most kinds have less, those of roles and the like also a colon.
 _IN_NAMES: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:")
 _LONGEST_NAME: Final = 253
@@ -215,7 +215,7 @@ class ClusterWorld(World):
     def inside(self, namespace: str) -> Iterator[ObjectRef]:
         """The names of all objects in a namespace, of every kind that the cluster serves."""
         for kind, served in self._kinds.served.items():
-            if served.namespaced and kind not in _EVENTS:
+            if served.namespaced and kind not in EVENTS:
                 yield from self.names_in(kind, namespace)
 
     def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
@@ -225,7 +225,7 @@ class ClusterWorld(World):
 
     def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
         """The objects of a kind that may name an object, sorted; of Events those about it."""
-        if kind in _EVENTS:
+        if kind in EVENTS:
             return self._events_about(obj) if kind == EVENT else ()
         names = self.names_of(kind)
         self._looked_through[kind] += 1
