@@ -189,7 +189,8 @@ def test_the_profile_in_the_documentation_is_the_one_that_it_uses() -> None:
 
 def options_of(help_text: str) -> set[str]:
     """The options that a help text lists, each with its short form."""
-    entries = re.findall(r"^  (-.*?)(?:  .*)?$", help_text.partition("\nOptions:\n")[2], re.MULTILINE)
+    listed = help_text.partition("\nOptions:\n")[2].partition("\n  Also, as for kubectl:")[0]
+    entries = re.findall(r"^  (-.*?)(?:  .*)?$", listed, re.MULTILINE)
     return {option for entry in entries for option in re.findall(r"(?<!\S)--?[a-zA-Z]+(?:-[a-z]+)*", entry)}
 
 
@@ -204,6 +205,15 @@ def test_every_command_and_option_is_documented() -> None:
         rows = re.findall(r"^\| (`-.*`) \|", section(page, command), re.MULTILINE)
         documented = {option for row in rows for option in re.findall(r"`(-[^`]*)`", row)}
         assert documented == options_of(run(f"kubectl policy {command} --help")[0]) - {"-h", "--help"}
+
+
+def test_kubectls_flags_are_documented() -> None:
+    """Those that the help of a command names at its end, once for all commands."""
+    named = run("kubectl policy describe --help")[0].partition("Also, as for kubectl:")[2]
+    flags = re.findall(r"--?[a-z][a-z-]*", re.sub(r"\s+", "", named))
+    documented = text_of(ROOT / "docs" / "commands.md").partition("### Clusters")[2].partition("\n## ")[0]
+    assert flags
+    assert [flag for flag in flags if f"`{flag}`" not in documented] == []
 
 
 def test_every_format_is_documented() -> None:

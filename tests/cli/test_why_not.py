@@ -110,3 +110,18 @@ def test_what_cannot_be_read_is_said(command: Command, tmp_path: Path) -> None:
     assert found.code == 0
     assert "as far as could be read: 1 file may hold more" in found.out.replace("\n  ", " ")
     assert "Could not be seen" in found.out
+
+
+def test_what_is_offered_can_be_applied(command: Command, tmp_path: Path) -> None:
+    """Nothing is in it that only an API server writes: of such an object it refuses `managedFields`, for one."""
+    stored = {"uid": "u", "resourceVersion": "7", "generation": 1, "managedFields": [{"manager": "m"}]}
+    objects = [each for file in sorted(BAKERY.glob("*.yaml")) for each in yaml.safe_load_all(file.read_text("utf-8"))]
+    for each in objects:
+        each["metadata"] |= stored
+        each["status"] = {"conditions": []}
+    (tmp_path / "stored.yaml").write_text(yaml.safe_dump_all(objects), "utf-8")
+    asked = ("why-not", "retrypolicy/own", "httproute/menu", "-n", "baker", "--offline", tmp_path, "-o", "json")
+    manifest = json.loads(command(*asked).out)["edit"]["manifest"]
+    assert manifest["kind"] == "RetryPolicy"
+    assert manifest["metadata"].keys() == {"name", "namespace"}
+    assert "status" not in manifest

@@ -95,7 +95,8 @@ Usage: {program} [OPTIONS] COMMAND [ARGS]...
   Show which Gateway API policies affect an object, what each field is set to,
   and by which policy.
 
-  Reads manifests, never changes anything, and needs no cluster.
+  Asks the cluster of the current context, as kubectl does, or reads manifests
+  (--offline). It never changes anything.
 
 Options:
   --version   Print the version and exit.

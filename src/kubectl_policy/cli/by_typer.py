@@ -7,7 +7,7 @@ import typer
 from typer.exceptions import TyperException
 
 from kubectl_policy import __version__
-from kubectl_policy.cli.parameters import Argument
+from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def kubectl_policy(
 ) -> None:
     """Show which Gateway API policies affect an object, what each field is set to, and by which policy.
 
-    Reads manifests, never changes anything, and needs no cluster.
+    Asks the cluster of the current context, as kubectl does, or reads manifests (--offline). It never changes anything.
     """
     if version:
         typer.echo(f"kubectl-policy {__version__}")
@@ -45,13 +45,22 @@ def run(arguments: "Sequence[str]", program: str, commands: "Mapping[str, Comman
     )
     app.callback(invoke_without_command=True)(kubectl_policy)
     for name, command in commands.items():
-        app.command(name, help=command.help)(_listed if len(commands) > 1 else _function(command))
+        app.command(name, help=command.help, epilog=_also(command))(
+            _listed if len(commands) > 1 else _function(command)
+        )
     try:
         code = typer.main.get_command(app).main(list(arguments), prog_name=program, standalone_mode=False)
     except TyperException as error:
         message = error.format_message().rstrip(".")
         raise UsageError(message[:1].lower() + message[1:], hint) from error
     return code if isinstance(code, int) else 0
+
+
+def _also(command: "Command") -> str | None:
+    """The options that help leaves out, as whoever knows kubectl knows them."""
+    hidden = (each for each in command.parameters if isinstance(each.declared, Option) and each.declared.hidden)
+    names = ", ".join("/".join(each.names) for each in hidden)
+    return f"Also, as for kubectl: {names}." if names else None
 
 
 def _listed() -> None:

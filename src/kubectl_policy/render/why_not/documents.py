@@ -21,6 +21,16 @@ from kubectl_policy.render.output.parts import (
 )
 from kubectl_policy.render.words.headlines import why_not_headline
 
+# What an API server writes itself, and takes from nobody.
+_OF_SERVERS: Final = frozenset({"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp"})
+
+
+def _to_be_applied(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An object as `kubectl apply` takes it: without what only an API server writes."""
+    stated = {key: value for key, value in raw["metadata"].items() if key not in _OF_SERVERS}
+    return {**{key: value for key, value in raw.items() if key != "status"}, "metadata": stated}
+
+
 shape(
     FieldEdit,
     "fieldEdit",
@@ -63,7 +73,7 @@ shape(
     Field("changes", "edit.changes", type=tuple[FieldEdit, ...], doc="Of an object that is changed."),
     Field(
         "manifest",
-        lambda found: found.edit.after and found.edit.after.raw,
+        lambda found: found.edit.after and _to_be_applied(found.edit.after.raw),
         type=Mapping[str, Any] | None,
         doc="The object as it is to be; null if it is deleted.",
     ),
