@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.render.describe.places import Places
-from kubectl_policy.render.words.names import count, listed, node_words, section_words
+from kubectl_policy.render.words.names import count, in_file, listed, node_words, section_words
 from kubectl_policy.render.words.sources import is_one, sources_words
 from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
@@ -120,7 +120,7 @@ def _cause(cause: Unattached) -> str:
     # What there is instead is of no interest where one of these must be meant.
     message = cause.message.partition("; ")[0] if cause.hint else cause.message
     reason = f" [{cause.reason}]" if cause.reason else ""
-    origin = f" ({cause.origin})" if cause.origin and cause.origin.line else ""
+    origin = in_file(cause.origin, " ({})")
     return f"{message}{reason}{origin}{f'; {cause.hint}' if cause.hint else ''}"
 
 

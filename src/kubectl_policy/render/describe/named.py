@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.words.names import listed, mark, node_words, section_words
+from kubectl_policy.render.words.names import in_file, listed, mark, node_words, section_words
 from kubectl_policy.render.words.settings import blame_words
 from kubectl_policy.topology.references import ROUTES
 
@@ -41,7 +41,7 @@ class Names:
     def origin(self, policy: ObjectRef) -> str:
         """`shop.yaml:41`, without the folder that all policies of the answer are in; empty where that is not known."""
         origin = self._origins.get(policy)
-        return str(origin).removeprefix(self._folder) if origin and origin.line else ""
+        return in_file(origin).removeprefix(self._folder)
 
     def lines(self, settings: Sequence[Setting]) -> str:
         """`:47`, the line that a field is written on in the file of its policy, and who wrote it, if that was asked.

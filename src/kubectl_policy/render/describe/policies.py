@@ -13,6 +13,7 @@ from kubectl_policy.render.words.headlines import fully_enforced, policy_headlin
 from kubectl_policy.render.words.names import (
     attachment_words,
     count,
+    in_file,
     listed,
     mark,
     node_words,
@@ -268,7 +269,7 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
     paths = path_lines(answer.paths, answer.affected[0], view, numbered=True) if numbered else ()
     merging = merging_words(answer.strategies, answer.profile)
     kind = f"{answer.policy.group_kind}{mark(answer.profile, 'being a policy')}"
-    origin = Span(f"   {answer.origin}" if answer.origin and answer.origin.line else "", "aside")
+    origin = Span(in_file(answer.origin, "   {}"), "aside")
     heading = Span(kind, "heading"), Span(f" · {merging}" if merging else "", prose=True), origin
     body = tuple(fields.lines(view))
     return (

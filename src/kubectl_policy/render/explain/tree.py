@@ -10,7 +10,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.render.explain.combining import above_words, on_one_target_words
 from kubectl_policy.render.explain.words import TWO, reach_words, statements
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count, levels_words, listed
+from kubectl_policy.render.words.names import count, in_file, levels_words, listed
 from kubectl_policy.render.words.next_commands import after_explanation, next_section
 from kubectl_policy.render.words.sections import headline_line, section, titled, unseen_section
 from kubectl_policy.render.words.unseen import as_far_as
@@ -128,7 +128,7 @@ def _labelled(together: Iterable[Statement], answer: Explanation) -> Iterator[tu
 def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str, str, str]]:
     names = answer.names
     yield "names", ", ".join(dict.fromkeys((names.plural, names.singular, *names.short_names))), ""
-    where = f", {answer.origin}" if answer.origin else ""
+    where = in_file(answer.origin, ", {}")
     match answer.profile.known_by:
         case "profile":
             yield "profile", f"{answer.origin}", ""

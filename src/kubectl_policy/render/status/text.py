@@ -11,7 +11,7 @@ from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.headlines import status_headline
-from kubectl_policy.render.words.names import count, node_words
+from kubectl_policy.render.words.names import count, in_file, node_words
 from kubectl_policy.render.words.next_commands import after_status, elsewhere_hint, next_section
 from kubectl_policy.render.words.sections import BLANK, headline_line, section, unseen_section
 
@@ -134,7 +134,10 @@ def _block(status: ObjectStatus, wanted: Callable[[Comparison], bool]) -> tuple[
     if not chosen:
         return ()
     guessed = " (assumed to be a policy)" if "being a policy" in status.assumed else ""
-    subject = Span(str(status.resource.ref), "subject"), Span(f"{guessed} ({status.resource.origin})", "aside")
+    subject = (
+        Span(str(status.resource.ref), "subject"),
+        Span(f"{guessed}{in_file(status.resource.origin, ' ({})')}", "aside"),
+    )
     sides = (
         line for comparison in chosen for line in (Line((Span(_where(comparison)),), 4, 6), *_sides(status, comparison))
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.render.output.documents import as_field, as_item, as_yaml, encode
 from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.words.headlines import reason_words, why_not_headline
-from kubectl_policy.render.words.names import count, kind_counts, listed, names, node_words
+from kubectl_policy.render.words.names import count, in_file, kind_counts, listed, names, node_words
 from kubectl_policy.render.words.next_commands import after_why_not, next_section
 from kubectl_policy.render.words.paths import WhichPaths, path_lines
 from kubectl_policy.render.words.reasons import assumption_lines
@@ -83,7 +83,7 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
     for number, offered in enumerate(answer.edits, 1):
         edit, indent = offered.edit, 5 if several else 2
         lead = {"change": "", "create": "a new ", "delete": "delete "}[edit.action]
-        where = f" ({offered.origin})" if offered.origin else ""
+        where = in_file(offered.origin, " ({})")
         label = (Span(f"{number}. "),) if several else ()
         yield Line((*label, Span(f"{lead}{edit.object}", "subject"), Span(where, "aside")), 2)
         yield from _lines(edit, view, indent)

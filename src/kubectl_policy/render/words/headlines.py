@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.render.words.names import attachment_words, count, kind_counts, listed, names, node_words, of_all
+from kubectl_policy.render.words.names import (
+    attachment_words,
+    count,
+    in_file,
+    kind_counts,
+    listed,
+    names,
+    node_words,
+    of_all,
+)
 from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
@@ -255,4 +264,4 @@ def why_not_headline(answer: WhyNot) -> str:
 def reason_words(reason: Reason) -> str:
     """A reason with the API's own word for it, and where what is responsible was read."""
     api_reason = f" [{reason.api_reason}]" if reason.api_reason else ""
-    return f"{reason.message}{api_reason}" + (f" ({reason.origin})" if reason.origin else "")
+    return f"{reason.message}{api_reason}" + in_file(reason.origin, " ({})")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution import Source
@@ -183,3 +183,8 @@ def levels_words(levels: Iterable[TargetLevel]) -> str:
         for noun, kinds in nouns.items()
     ]
     return ", or ".join(parts)
+
+
+def in_file(origin: Origin | None, form: str = "{}") -> str:
+    """`file:line`, in a form; empty for what is in no file, as in a cluster."""
+    return form.format(origin) if origin and origin.line else ""

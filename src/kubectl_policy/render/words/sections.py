@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import listed, node_words
+from kubectl_policy.render.words.names import in_file, listed, node_words
 from kubectl_policy.render.words.unseen import what_to_do
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def not_looked_into_section(found: Iterable[NotLookedInto]) -> tuple[Line, ...]:
 
 def _not_looked_into(first: NotLookedInto, *others: NotLookedInto) -> Line:
     several = (first, *others)
-    origin = f" ({first.origin})" if first.origin else ""
+    origin = in_file(first.origin, " ({})")
     by = dict.fromkeys(f"{_WHAT[each.sort]} {node_words(each.by)}" for each in several)
     fields = ", ".join(dict.fromkeys(each.field for each in several))
     lead = Span(f"{first.object}{origin}:")
@@ -235,7 +235,7 @@ def unseen_section(unseen: Sequence[Unseen]) -> tuple[Line, ...]:
     """What could not be seen, why, and what would show it."""
     lines: list[Line] = []
     for thing in unseen:
-        where = f" ({thing.origin})" if thing.origin else ""
+        where = in_file(thing.origin, " ({})")
         remedy = Span(f" {thing.reason}. {what_to_do(thing)}", prose=True)
         lines.append(Line((Span(f"{thing.what}{where}:"), remedy), 2))
     return section("Could not be seen", lines)
@@ -255,6 +255,6 @@ def problems_section(diagnostics: Iterable[Diagnostic], said: Iterable[str] = ()
 def problem_line(diagnostic: Diagnostic) -> Line:
     """A problem: how bad it is, where, and what is wrong."""
     word, style = _WORDS[diagnostic.severity]
-    where = f" {diagnostic.origin}" if diagnostic.origin else ""
+    where = in_file(diagnostic.origin, " {}")
     message = f" {diagnostic.message}" + (f" [{diagnostic.reason}]" if diagnostic.reason else "")
     return Line((Span(word, style), Span(f"{where}:"), Span(message, prose=True)), 2)
