@@ -26,10 +26,10 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 
 def test_a_live_cluster(repository: Repository) -> None:
-    """There is none yet; a file of that name is a file."""
-    with pytest.raises(UsageError, match="live clusters are not supported yet") as caught:
+    """It is not read here; a file of that name is a file."""
+    with pytest.raises(UsageError, match="live is a cluster, and no manifests") as caught:
         load_state("live")
-    assert caught.value.hint == "name a file, a folder or REV:PATH in git instead"
+    assert caught.value.hint == "name a file, a folder or REV:PATH in git"
     repository.write("live", CM % "live")
     assert load_state("live").resources[0].ref.name == "live"
 

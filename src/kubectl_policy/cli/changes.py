@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import StateComparison
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import ObjectRef, Resource, Snapshot
+    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.changes.diff import StateDiff
 
 _EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
@@ -31,7 +32,7 @@ def diff(
     call: Call,
     states: Annotated[
         list[str] | None,
-        Argument(metavar="[BEFORE AFTER]", help="Two states: a file, a folder, or REV:PATH of a git revision."),
+        Argument(metavar="[BEFORE AFTER]", help="Two states: a file, a folder, REV:PATH of git, or live."),
     ] = None,
     *,
     filename: Annotated[
@@ -51,14 +52,15 @@ def diff(
 ) -> int:
     """Compare two states by the effects of policies.
 
-    Compares effects, not text: either two states, or the input (--offline) before and after changes. Shows which
-    settings are lost, changed and gained, where, and which policy does it; which routes and policies lose or get a
-    target; and which problems that introduces or fixes. Exits with 1 if anything changes, and with 4 if part of what
-    matters could not be read.
+    Compares effects, not text: either two states, of which one may be the cluster (live), or the input before and after
+    changes. Shows which settings are lost, changed and gained, where, and which policy does it; which routes and
+    policies lose or get a target; and which problems that introduces or fixes. Exits with 1 if anything changes, and
+    with 4 if part of what matters could not be read.
 
     \b
     Examples:
       kubectl policy diff main:manifests manifests -o markdown
+      kubectl policy diff live manifests/
       kubectl policy diff -f change.yaml --offline manifests/
       kubectl policy diff --delete retrypolicy/resilience -n baker --offline manifests/
       kubectl policy diff --retarget retrypolicy/own=httproute/menu -n baker --offline manifests/
@@ -136,13 +138,27 @@ def _at_lines(difference: "StateDiff", call: Call) -> "StateDiff":
 def _two_states(call: Call, states: "Sequence[str]") -> "StateComparison":
     from kubectl_policy.cli.config import known
     from kubectl_policy.comparison import compare
-    from kubectl_policy.sources import load_state
+    from kubectl_policy.sources import is_live, load_state
 
     told = known(call.profiles, call.setting)
+    # First, as all else would be read again where there is more to be asked.
+    cluster = _cluster(call, told.profiles) if any(map(is_live, states)) else None
     with call.progress() as progress:
         options = call.input_options()
-        before, after = (load_state(each, options=options, progress=progress, lines=call.lines) for each in states)
+        before, after = (
+            cluster
+            if cluster and is_live(each)
+            else load_state(each, options=options, progress=progress, lines=call.lines)
+            for each in states
+        )
     return compare(before, after, profiles=told.profiles, implementation=told.implementation)
+
+
+def _cluster(call: Call, profiles: "Sequence[PolicyKindProfile]") -> "Snapshot":
+    """What a cluster has now, as a snapshot of it would. Raises `UsageError` where the input is manifests."""
+    if call.paths:
+        raise UsageError("the input is manifests, and live is a cluster", "say which one: --context NAME")
+    return call.live.everything(profiles)
 
 
 def _what_if(
@@ -157,7 +173,9 @@ def _what_if(
     from kubectl_policy.model.states import cascade, in_scope
     from kubectl_policy.sources import load_manifests
 
-    options = replace(call.input_options(), complete=False)
+    # As kubectl does it: manifests that name no namespace are for the one that is asked about.
+    namespace = call.default_namespace if call.paths else call.in_namespace
+    options = replace(call.input_options(), complete=False, namespace=namespace)
     read_in = load_manifests(filename, options=options, lines=call.lines) if filename else None
     policies = retargetings(analysis, retarget or (), call.in_namespace)
     applied = [*(in_scope(resource, analysis.index) for resource in (read_in.resources if read_in else ())), *policies]

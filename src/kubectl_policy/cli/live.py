@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.errors import ClusterError, NoClusterError, PolicyError
-from kubectl_policy.model.values import cached_property
+from kubectl_policy.model.values import cached_property, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +38,8 @@ class Live:
         return self._told()
 
     @cached_property
-    def _access(self) -> Access:
+    def access(self) -> Access:
+        """How the cluster is reached. Raises `ClusterError` where nothing says so."""
         from kubectl_policy.sources.cluster.access import access_to
 
         return access_to(self._options)
@@ -46,7 +47,7 @@ class Live:
     @property
     def namespace(self) -> str:
         """The namespace that is asked about. Raises `ClusterError` where nothing says how to reach a cluster."""
-        return self._namespace or self._access.namespace
+        return self._namespace or self.access.namespace
 
     def snapshot(self, profiles: Sequence[PolicyKindProfile], *, optional: bool, routes: bool) -> Snapshot:
         """What was read so far, if asked first all `routes`; nothing if it is `optional` and there is nobody to ask.
@@ -67,16 +68,21 @@ class Live:
 
     def _reach(self, profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Cluster:
         from kubectl_policy.model.grants import REFERENCE_GRANT
-        from kubectl_policy.model.kinds import NAMESPACE, SERVICE
-        from kubectl_policy.profiles.load import built_in_profiles
+        from kubectl_policy.model.kinds import NAMESPACE, SERVICE, is_kubernetes_own
+        from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
         from kubectl_policy.sources.cluster.asking import Cluster, Interests, Place
         from kubectl_policy.sources.cluster.connection import Connection, Refusal
         from kubectl_policy.sources.cluster.discovery import discover
-        from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
+        from kubectl_policy.sources.cluster.world import EVENT
+        from kubectl_policy.topology.gateway.certificates import SECRET
+        from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
-        access, own = self._access, {profile.group_kind for profile in profiles}
+        access, own = self.access, {profile.group_kind for profile in profiles}
         connection = Connection(access, timeout=self._options.request_timeout)
-        few = (GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT)
+        few = (GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT)
+        singly = {NAMESPACE, *WITH_PORTS, SECRET, EVENT}
+        # Filters, parameters and backends of an implementation are in the groups of its policies.
+        groups = {*built_in_groups(), *(kind.group for kind in own)}
         interests = Interests(
             few=few,
             first=(*few, *ROUTES, SERVICE, NAMESPACE) if routes else few,
@@ -84,6 +90,7 @@ class Live:
             alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
             below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
             is_profiled=lambda kind: kind in own or kind in built_in_profiles(kind.group),
+            matters=lambda kind: kind in singly or (kind.group in groups and not is_kubernetes_own(kind)),
         )
         name = access.context or access.cluster or access.server
         try:
@@ -92,6 +99,19 @@ class Live:
             raise ClusterError(f"{name}: {refusal.reason}", refusal.message) from None
         place = Place(name=name, namespace=self.namespace)
         return Cluster(connection, discovery, interests, place, self._options.chunk_size)
+
+    def everything(self, profiles: Sequence[PolicyKindProfile]) -> Snapshot:
+        """All that any question may ask for, once it was read. Raises `ClusterError` if the cluster cannot be asked."""
+        snapshot = self.snapshot(profiles, optional=False, routes=True)
+        if self._cluster:
+            self._cluster.want_everything()
+        self.settle()
+        return replace(snapshot, resources=tuple(snapshot.resources))
+
+    @property
+    def version(self) -> str:
+        """The version of the API server; empty where it is not known."""
+        return self._cluster.version() if self._cluster else ""
 
     @property
     def is_settled(self) -> bool:

@@ -92,10 +92,11 @@ class Call(ClusterFlags):
     ] = None
     color: Annotated[Literal["auto", "always", "never"], Option(help="Colour trees and tables.")] = "auto"
 
-    def read(self, *, optional: bool = False, routes: bool = False) -> "Analysis":
+    def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
         """The analysis of what the options name, manifests or a cluster; it may be of nothing where that is `optional`.
 
-        If the question is about all `routes`, they are asked for at once. Raises `PolicyError` if that cannot be read.
+        If the question is about all `routes`, they are asked for at once, and if it is about the `whole`, all that
+        any question may ask for. Raises `PolicyError` if that cannot be read.
         """
         # First, as much is done where that is imported: at the end of a long chain of imports, where the stack grows
         # into another block, CPython may take and give back memory at every call.
@@ -111,6 +112,8 @@ class Call(ClusterFlags):
                 mention_waiting()
             with self.progress() as progress:
                 snapshot = load_manifests(self.paths, options=self.input_options(), progress=progress, lines=self.lines)
+        elif whole:
+            snapshot = self.live.everything(told.profiles)
         else:
             snapshot = self.live.snapshot(told.profiles, optional=optional, routes=routes)
         return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)

@@ -1,4 +1,4 @@
-"""`snapshot`: all that was read, in one compressed file, of which the same questions can be asked later."""
+"""`snapshot`: all manifests, or of a cluster all that matters, in one file of which questions can be asked later."""
 
 import sys
 from typing import Annotated, Final
@@ -11,7 +11,7 @@ from kubectl_policy.errors import UsageError
 _STDOUT: Final = "-"
 
 
-@command(without=("namespace",))
+@command()
 def snapshot(
     call: Call,
     *,
@@ -24,13 +24,14 @@ def snapshot(
 ) -> int:
     """Write what questions need to know into one file.
 
-    The file is compressed, holds no data of Secrets, and says what could not be read. `--offline FILE` answers from it
-    as from what it was made of. With --redact it can be shown to others: texts in specs are placeholders, and what is
-    attached to what can still be told.
+    Of a cluster that is every policy, Gateway and route, and what belongs to them. The file is compressed, holds no
+    data of Secrets, and says what could not be read. `--offline FILE` answers from it as from what it was made of. With
+    --redact it can be shown to others: texts in specs are placeholders, and what is attached to what can still be told.
 
     \b
     Examples:
-      kubectl policy snapshot -o cluster.snapshot.gz --offline manifests/
+      kubectl policy snapshot -o cluster.snapshot.gz
+      kubectl policy snapshot -o tree.snapshot.gz --offline manifests/
       kubectl policy snapshot -o - --redact --offline manifests/ | ssh host 'cat > cluster.snapshot.gz'
       kubectl policy describe httproute/baker -n baker --offline cluster.snapshot.gz
     """
@@ -38,7 +39,9 @@ def snapshot(
         raise UsageError("it is not said where to write the snapshot", "add -o FILE, or -o - for standard output")
     if output == _STDOUT and sys.stdout is not None and sys.stdout.isatty():
         raise UsageError("a snapshot is compressed, and nothing for a terminal", "add -o FILE, or pipe it elsewhere")
-    analysis = call.read()
+    if call.paths and call.namespace:
+        raise UsageError("a snapshot of manifests holds all of them", "leave out --namespace")
+    analysis = call.read(whole=True)
     from datetime import UTC, datetime
 
     from kubectl_policy import __version__
@@ -50,8 +53,8 @@ def snapshot(
     header = Header(
         taken=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         version=f"kubectl-policy {__version__}",
-        cluster=call.cluster,
         redacted=redact,
+        **_place(call),
     )
     taken = analysis.snapshot
     parts = packed(taken, header, Redaction(analysis.registry).redacted if redact else None)
@@ -64,3 +67,11 @@ def snapshot(
     terminal.complain(f"{count(len(taken.resources), 'object')} in the snapshot{unread}")
     mention_the_rest(analysis)
     return 0
+
+
+def _place(call: Call) -> dict[str, str]:
+    """What is known of where the state comes from, as a header says it."""
+    if call.paths:
+        return {"cluster": call.cluster}
+    access = call.live.access
+    return {"cluster": access.cluster, "context": access.context, "server": call.live.version}

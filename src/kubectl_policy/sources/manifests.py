@@ -91,12 +91,12 @@ def load_state(
     REV is whatever git takes for a commit or a tree, or empty for the index. PATH is a file or a folder; it starts at
     the root of the repository, which is PATH itself if it is empty, or with `./` at the current directory. Everything
     else is as for `load_manifests`. Nothing is checked out, written or fetched. Raises SourceError also where git has
-    no such revision or path, and UsageError for the word `live`.
+    no such revision or path, and UsageError for what `is_live`.
     """
     if operand == "-" or os.path.exists(operand):  # noqa: PTH110 (a Path raises OSError for what is too long for one)
         return load_manifests([operand], options=options, stdin=stdin, progress=progress, lines=lines)
-    if operand == "live":
-        raise UsageError("live clusters are not supported yet", "name a file, a folder or REV:PATH in git instead")
+    if is_live(operand):
+        raise UsageError("live is a cluster, and no manifests", "name a file, a folder or REV:PATH in git")
     # Most input is files, and what only git needs takes time to import.
     from kubectl_policy.sources.revisions import open_revision, revision_and_path  # noqa: PLC0415 (see above)
 
@@ -117,6 +117,11 @@ def load_state(
         text_of, left_out = revision.read_text, exclusions.left_out
         files = Files(found=found, text_of=text_of, left_out=left_out, revision=f"{name}:")
         return snapshot_of(files, options, renderer, lines)
+
+
+def is_live(operand: str) -> bool:
+    """Whether a state is what a cluster has now: the word `live`, unless there is a file of that name."""
+    return operand == "live" and not os.path.exists(operand)  # noqa: PTH110 (strings throughout)
 
 
 def _check_no_revision(word: str) -> None:

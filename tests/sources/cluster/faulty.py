@@ -412,11 +412,20 @@ def _objects(server: FaultyServer, request: Request, served: tuple[str, str], st
 
 
 def _is_selected(thing: Thing, query: Mapping[str, str]) -> bool:
-    """Whether an object is one that the selectors in a query mean: of labels, those that are there or have a value."""
+    """Whether an object is one that the selectors in a query mean.
+
+    Of labels, those that are there or have a value; of fields, those that have one, or have it not.
+    """
     labels = thing["metadata"].get("labels", {})
     for part in filter(None, query.get("labelSelector", "").split(",")):
         name, is_value, value = part.partition("=")
         if name not in labels or (is_value and labels[name] != value):
             return False
-    name = query.get("fieldSelector", "").removeprefix("metadata.name=")
-    return not name or thing["metadata"]["name"] == name
+    for part in filter(None, query.get("fieldSelector", "").split(",")):
+        field, _, value = part.partition("=")
+        found: object = thing
+        for step in field.removesuffix("!").split("."):
+            found = cast("Thing", found).get(step, {})
+        if (found == value) == field.endswith("!"):
+            return False
+    return True

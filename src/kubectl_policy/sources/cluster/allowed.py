@@ -44,10 +44,13 @@ def bare_secrets(answer: Mapping[str, Json]) -> Mapping[str, Json]:
     """
     if answer.get("kind") not in {"PartialObjectMetadata", "PartialObjectMetadataList"}:
         raise Refusal(HTTPStatus.NOT_ACCEPTABLE, "the server does not give the metadata of Secrets alone")
-    items = answer.get("items")
     bare = _without_content(answer)
+    items = answer.get("items", ())
     if isinstance(items, list):
         bare["items"] = [_without_content(each) for each in items if isinstance(each, dict)]
+    elif items is None:
+        # Go writes it where there are none.
+        bare["items"] = None
     return bare
 
 

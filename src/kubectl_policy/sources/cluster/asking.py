@@ -10,8 +10,9 @@ from kubectl_policy.model.fields import labels_of, text_at, time_at
 from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, is_kubernetes_own
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Refusal
+from kubectl_policy.sources.cluster.everything import want_everything
 from kubectl_policy.sources.cluster.served import EVERY_GROUP
-from kubectl_policy.sources.cluster.world import EVENTS, Ask, ClusterWorld, Kinds
+from kubectl_policy.sources.cluster.world import EVENT, EVENTS, Ask, ClusterWorld, Kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _METADATA_ALONE: Final = frozenset(
     {GroupKind("", "Secret"), GroupKind("", "Pod"), GroupKind("", "ServiceAccount"), GroupKind("apps", "Deployment")}
 )
+# What runs, and starts and stops all the time. No policy is about one of them.
+_WITH_MANY_EVENTS: Final = ("Pod", "ReplicaSet", "Job", "CronJob", "Node", "HorizontalPodAutoscaler")
 _ONE_AT_A_TIME: Final = 8
 _FORBIDDEN, _NOT_FOUND = 403, 404
 _UNAUTHORIZED: Final = 401
@@ -47,9 +50,9 @@ class Interests:
     """What is known of kinds before a cluster is asked.
 
     Of the `few` kinds, and of policies, there are not many objects; those of the `first` kinds are asked for at once.
-    Whoever lists one kind also needs those that are
-    `alongside` it, and whoever asks about one object of a kind all of what is `below` it. A kind `is_profiled` if it is
-    known to be one of policies; of others, their definitions say so.
+    Whoever lists one kind also needs those that are `alongside` it, and whoever asks about one object of a kind all of
+    what is `below` it. A kind `is_profiled` if it is known to be one of policies; of others, their definitions say so.
+    Of a kind that `matters`, as of policies, a question may ask for any object; of others for those that these name.
     """
 
     few: Collection[GroupKind]
@@ -57,6 +60,7 @@ class Interests:
     alongside: Mapping[GroupKind, Collection[GroupKind]]
     below: Mapping[GroupKind, Collection[GroupKind]]
     is_profiled: Callable[[GroupKind], bool]
+    matters: Callable[[GroupKind], bool]
 
 
 class Cluster:
@@ -69,6 +73,7 @@ class Cluster:
         self._connection, self._discovery = connection, discovery
         self._origin, self._chunk_size = Origin(place.name), chunk_size
         self._refusals: dict[Ask, Refusal] = {}
+        self._is_for_all = False
         served = discovery.kinds
         definitions = self._definitions()
         policies = frozenset(self._policies(definitions, interests.is_profiled))
@@ -82,6 +87,7 @@ class Cluster:
         )
         self.world = ClusterWorld(kinds, place.namespace)
         self.world.take(Ask(CRD), definitions.values())
+        self._everything = frozenset({*self._few, *filter(interests.matters, served)}) & served.keys()
         # What nearly every question asks for is asked for at once; what a kind without a profile does is known by its
         # definition alone.
         self._first = [
@@ -143,6 +149,18 @@ class Cluster:
                 self.world.take(ask, None if isinstance(answer, Refusal) else answer)
         self.world.begin()
 
+    def want_everything(self) -> None:
+        """Want all that any question may ask for; to be called again until everything is settled."""
+        self._is_for_all = True
+        want_everything(self.world, self._everything, self._discovery.kinds)
+
+    def version(self) -> str:
+        """The version of the API server; empty where it does not say."""
+        try:
+            return text_at(self._connection.get("/version").body, "gitVersion")
+        except Refusal:
+            return ""
+
     @property
     def is_settled(self) -> bool:
         """Whether everything that was asked for was read, or cannot be."""
@@ -168,7 +186,7 @@ class Cluster:
                 found = [self._connection.get(served.path(ask.namespace, ask.name), {}, accept).body]
             else:
                 accept = METADATA_LIST if partial else JSON
-                found = self._list(served, ask.namespace, _about(ask.about) if ask.about else {}, accept)
+                found = self._list(served, ask.namespace, _selecting(ask), accept)
         except Refusal as refusal:
             return () if refusal.status == _NOT_FOUND else refusal
         return [resource for raw in found if (resource := self._resource(ask, served, raw))]
@@ -184,13 +202,13 @@ class Cluster:
         name, namespace = text_at(raw, "metadata.name"), text_at(raw, "metadata.namespace")
         if not (name and isinstance(metadata, dict) and served.namespaced == bool(namespace)):
             return None
-        if not (ask.name or ask.kind in self._few):
-            # Who wrote what is worth the memory where there are few objects.
+        if not (ask.name or ask.kind in self._few or self._is_for_all):
+            # Who wrote what is worth the memory where there are few objects, or a question yet to come.
             metadata.pop("managedFields", None)
         version = f"{served.group}/{served.version}" if served.group else served.version
         ref = ObjectRef(GroupKind(served.group, served.kind), namespace, name)
-        # In lists, only custom kinds say what they are.
-        whole = raw if "kind" in raw else {**raw, "apiVersion": version, "kind": served.kind}
+        # In lists, only custom kinds say what they are; metadata alone is of another kind.
+        whole = raw if raw.get("kind") == served.kind else {**raw, "apiVersion": version, "kind": served.kind}
         return Resource(ref=ref, origin=self._origin, raw=whole, created=time_at(raw, "metadata.creationTimestamp"))
 
     def _gaps(self) -> Iterator[Gap]:
@@ -241,6 +259,9 @@ def _definition(name: str, served: Served, known: Mapping[str, Json]) -> Mapping
     }
 
 
-def _about(obj: ObjectRef) -> dict[str, str]:
-    """What selects the Events about an object."""
-    return {"fieldSelector": f"involvedObject.kind={obj.kind},involvedObject.name={obj.name}"}
+def _selecting(ask: Ask) -> dict[str, str]:
+    """What selects the Events about an object, or without one those about nothing of which there are many."""
+    if ask.about:
+        return {"fieldSelector": f"involvedObject.kind={ask.about.kind},involvedObject.name={ask.about.name}"}
+    selected = ",".join(f"involvedObject.kind!={kind}" for kind in _WITH_MANY_EVENTS)
+    return {"fieldSelector": selected} if ask.kind == EVENT else {}
