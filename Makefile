@@ -11,13 +11,14 @@ LOCK = $(BIN)/uv pip compile pyproject.toml --group dev --universal --python-ver
 # Tests start the command hundreds of times, which need not be compiled each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-thorough apiserver test-live lint format bench bench-live lock upgrade clean
+.PHONY: help demo test test-thorough apiserver test-live record lint format bench bench-live lock upgrade clean
 
 help:
 	@echo 'make demo     ask about the fixture world: what affects HTTPRoute baker/baker, and why'
 	@echo 'make test     run the tests; every branch of the core packages must be covered'
 	@echo 'make test-thorough   the same with thousands of new examples for every law, without coverage'
 	@echo 'make test-live   run the tests on a real API server; make apiserver finds one, or builds it where there is Go'
+	@echo 'make record   record anew what a real API server answers, which tests/recorded plays back'
 	@echo 'make lint     check style, types and the layers'
 	@echo 'make format   format the code'
 	@echo 'make bench    measure against the budgets (never part of the tests); GROUP=start, gateway, worlds or repository for a part; GROUP=growth for how time grows'
@@ -43,6 +44,9 @@ apiserver: $(STAMP)
 
 test-live: apiserver
 	$(BIN)/python -m pytest tests/live --numprocesses=0
+
+record: apiserver
+	$(BIN)/python -m tests.recorded.record
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -33,9 +33,14 @@ def server() -> Iterator[Server]:
     found = programs()
     assert found
     with running(found) as started:
-        started.apply(found.definitions / "experimental", BAKERY / "crds.yaml")
-        started.apply(BAKERY / "namespaces.yaml", BAKERY, RBAC)
-        for name in ("edge-certificate", "admin-certificate"):
-            pair = (f"--cert={started.certificate}", f"--key={started.key}")
-            started.kubectl("create", "secret", "tls", name, "-n", "infra", *pair)
+        furnish(started)
         yield started
+
+
+def furnish(server: Server) -> None:
+    """Put the world of the tests on an empty server."""
+    server.apply(server.programs.definitions / "experimental", BAKERY / "crds.yaml")
+    server.apply(BAKERY / "namespaces.yaml", BAKERY, RBAC)
+    for name in ("edge-certificate", "admin-certificate"):
+        pair = (f"--cert={server.certificate}", f"--key={server.key}")
+        server.kubectl("create", "secret", "tls", name, "-n", "infra", *pair)

@@ -1,0 +1,92 @@
+"""Cassettes: what a server answered to each request, as JSON that a person can read, without anything of its machine.
+
+vcrpy plays them back. A request is the method, the path with its query, and the Accept header; nothing else of one is
+kept, so that no credentials can be.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kubectl_policy.model import Json
+    from tests.live.proxy import Exchange
+
+FOLDER: Final = Path(__file__).parent / "cassettes"
+SERVER: Final = "https://cluster.example:6443"
+_VERSION: Final = 1
+_TIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z")
+# What every server makes up anew.
+_MADE_UP: Final[Mapping[str, Json]] = {
+    "clusterIP": "10.0.0.10",
+    "clusterIPs": ["10.0.0.10"],
+    "resourceVersion": "1",
+    "uid": "00000000-0000-4000-8000-000000000000",
+}
+_CREATED: Final = "2026-01-01T00:00:00Z"
+# Who wrote which field is longer than all else together.
+_LEFT_OUT: Final = "managedFields"
+
+
+def written(exchanges: Iterable[Exchange]) -> str:
+    """A cassette of some exchanges, each kept once and in an order that does not depend on time."""
+    kept = {json.dumps(each["request"]): each for each in map(_interaction, exchanges)}
+    return json.dumps({"version": _VERSION, "interactions": [kept[key] for key in sorted(kept)]}, indent=1) + "\n"
+
+
+def _interaction(exchange: Exchange) -> dict[str, Any]:
+    query = f"?{urlencode(exchange.query, doseq=True)}" if exchange.query else ""
+    headers = {"Content-Type": [exchange.content_type]}
+    return {
+        "request": {
+            "method": exchange.method,
+            "uri": f"{SERVER}{exchange.path}{query}",
+            "headers": {"Accept": [exchange.accept]},
+            "body": None,
+        },
+        "response": {
+            "status": {"code": exchange.status, "message": ""},
+            "headers": headers,
+            "body": scrubbed(json.loads(exchange.plain)),
+        },
+    }
+
+
+def scrubbed(value: Json) -> Json:
+    """An answer without what differs from one recording to the next."""
+    match value:
+        case dict():
+            return {
+                key: _MADE_UP[key] if key in _MADE_UP and not isinstance(each, dict) else scrubbed(each)
+                for key, each in value.items()
+                if key != _LEFT_OUT
+            }
+        case list():
+            return [scrubbed(each) for each in value]
+        case str():
+            return _TIME.sub(_CREATED, value)
+        case _:
+            return value
+
+
+class Format:
+    """How vcrpy reads cassettes."""
+
+    @staticmethod
+    def deserialize(text: str) -> dict[str, Any]:
+        """What vcrpy takes a cassette for: there, a body is text."""
+        cassette: dict[str, Any] = json.loads(text)
+        for each in cassette["interactions"]:
+            each["response"]["body"] = {"string": json.dumps(each["response"]["body"])}
+        return cassette
+
+
+def same_accept(asked: Any, kept: Any) -> None:  # noqa: ANN401 (vcrpy has no types)
+    """Assert that the same form of an answer is asked for: whole objects, or metadata alone."""
+    assert asked.headers["Accept"] == kept.headers["Accept"]
