@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV = .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/installed
+PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 DEMO = $(BIN)/kubectl-policy describe httproute/baker -n baker --offline fixtures/bakery
 LOCK = $(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --no-header --quiet
@@ -79,6 +80,10 @@ clean:
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=...")'
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@# uv, from the same lock, takes a fifth of the time; where it cannot be had, pip does it all.
+	@sed -n '/^uv==/,/^[a-z]/p' requirements.lock | sed '$$d' > $(VENV)/uv.lock
+	$(PIP) install --no-deps --require-hashes -r $(VENV)/uv.lock \
+		&& $(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock \
+		|| $(PIP) install --require-hashes -r requirements.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
