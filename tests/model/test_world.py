@@ -9,6 +9,8 @@ import pytest
 
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.world import Loaded, Overlay, has_word, inside, world_of
+from kubectl_policy.sources.cluster.discovery import Served
+from kubectl_policy.sources.cluster.world import Ask, ClusterWorld, Kinds
 from tests import build
 from tests.sources.storing import stored, text_of
 
@@ -244,3 +246,42 @@ def test_which_worlds_are_narrow() -> None:
 def test_words(text: str, found: bool) -> None:  # noqa: FBT001
     """Dots and slashes are between words, hyphens are not."""
     assert has_word("web", "other", text) is found
+
+
+def test_above_a_world_that_is_asked_is_one_that_is() -> None:
+    """What was applied and deleted says nothing of what is still to be read."""
+    kinds = Kinds(served={kind: _served(kind) for kind in (ROUTE, GATEWAY)}, few=frozenset(), policies=frozenset())
+    below = ClusterWorld(kinds, "default")
+    world = Overlay(below, {build.ref("HTTPRoute", "s"): None})
+    assert (world.is_waiting, world.is_partial(ROUTE), world.are_read([ROUTE]), world.is_filled_in) == (
+        False,
+        True,
+        False,
+        True,
+    )
+    assert not world.names_of(ROUTE)
+    assert world.is_waiting
+    below.take(Ask(ROUTE), [each for each in OBJECTS if each.ref.group_kind == ROUTE])
+    below.begin()
+    assert (world.is_waiting, world.is_partial(ROUTE), world.are_read([ROUTE])) == (False, False, True)
+    assert build.ref("HTTPRoute", "s") not in world.names_of(ROUTE)
+
+
+def test_applied_objects_may_have_something_to_be_filled_in() -> None:
+    """An API server never saw them."""
+    below = ClusterWorld(Kinds(served={}, few=frozenset(), policies=frozenset()), "default")
+    assert not Overlay(below, {OBJECTS[1].ref: OBJECTS[1]}).is_filled_in
+
+
+def test_what_is_in_a_namespace() -> None:
+    """Of every kind, in both states."""
+    below = Loaded(OBJECTS)
+    infra = [each.ref for each in OBJECTS if each.ref.namespace == "infra"]
+    assert sorted(below.inside("infra")) == sorted(infra)
+    new = build.gateway("new", namespace="infra")
+    changed = Overlay(below, {infra[0]: None, new.ref: new})
+    assert sorted(changed.inside("infra")) == sorted([*infra[1:], new.ref])
+
+
+def _served(kind: GroupKind) -> Served:
+    return Served(kind.group, "v1", kind.kind, f"{kind.kind.lower()}s", "", True, (), ("get", "list"), ())  # noqa: FBT003 (namespaced)

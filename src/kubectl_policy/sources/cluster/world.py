@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from contextlib import suppress
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef
@@ -61,8 +62,8 @@ class Kinds:
     served: Mapping[GroupKind, Served]
     few: frozenset[GroupKind]
     policies: frozenset[GroupKind]
-    alongside: Mapping[GroupKind, Collection[GroupKind]]
-    below: Mapping[GroupKind, Collection[GroupKind]]
+    alongside: Mapping[GroupKind, Collection[GroupKind]] = MappingProxyType({})
+    below: Mapping[GroupKind, Collection[GroupKind]] = MappingProxyType({})
 
 
 class ClusterWorld(World):

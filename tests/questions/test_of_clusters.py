@@ -1,0 +1,99 @@
+"""What questions ask of a cluster, of which nothing is known before: as little as answers need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy import load_manifests
+from kubectl_policy.errors import NotFoundError
+from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.shared.selection import find
+from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE
+from tests.asking import Asked, everything
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+
+
+def describing(type_name: str, name: str, namespace: str) -> Callable[[Analysis], ObjectDescription]:
+    """The question what affects an object, by the name that a person gives it."""
+    return lambda analysis: describe(analysis, NodeRef(find(analysis, type_name, name, namespace)))
+
+
+def test_one_route_takes_no_list_of_routes() -> None:
+    """Nor does it take a second look at anything."""
+    snapshot = load_manifests("fixtures/bakery")
+    cluster, question = Asked(snapshot, "baker"), describing("httproute", "baker", "baker")
+    assert cluster.answer(question) == question(everything(snapshot))
+    assert not [ask for ask in cluster.asks if ask.kind in {HTTP_ROUTE, GRPC_ROUTE} and not ask.name]
+
+
+def test_a_service_takes_all_routes() -> None:
+    """As any of them may send requests to it."""
+    snapshot = load_manifests("fixtures/bakery")
+    cluster, question = Asked(snapshot, "baker"), describing("service", "oven", "baker")
+    assert cluster.answer(question) == question(everything(snapshot))
+    assert {HTTP_ROUTE, GRPC_ROUTE} <= {ask.kind for ask in cluster.asks if not ask.name}
+
+
+@pytest.mark.parametrize("name", ["menu", "ghost"])
+def test_what_is_not_there_is_looked_for_once(name: str) -> None:
+    """And then said to be missing, with what there is."""
+    snapshot = load_manifests("fixtures/bakery")
+    cluster, question = Asked(snapshot, "pastry"), describing("httproute", name, "pastry")
+    found = cluster.answer(question)
+    assert isinstance(found, NotFoundError)
+    with pytest.raises(NotFoundError) as expected:
+        question(everything(snapshot))
+    assert (found.message, found.hint) == (expected.value.message, expected.value.hint)
+
+
+def test_an_object_by_its_reference_is_waited_for() -> None:
+    """Also where nobody looked for it by a name."""
+    snapshot = load_manifests("fixtures/bakery")
+    ref = ObjectRef(SERVICE, "baker", "oven")
+    found = Asked(snapshot, "baker").answer(lambda analysis: describe(analysis, NodeRef(ref)))
+    assert found == describe(everything(snapshot), NodeRef(ref))
+
+
+def test_a_route_without_parents_may_be_delegated_to() -> None:
+    """Who delegates to it, none of its fields says."""
+    snapshot = load_manifests("fixtures/kgateway")
+    route = next(
+        each.ref
+        for each in snapshot.resources
+        if each.ref.group_kind == HTTP_ROUTE and "parentRefs" not in str(each.raw["spec"])
+    )
+    cluster = Asked(snapshot, route.namespace)
+    found = cluster.answer(lambda analysis: describe(analysis, NodeRef(route)))
+    assert found == describe(everything(snapshot), NodeRef(route))
+    assert HTTP_ROUTE in {ask.kind for ask in cluster.asks if not ask.name}
+
+
+def test_filters_of_other_routes_have_no_part_in_the_answer() -> None:
+    """What a backend gets by them is nothing that this route sends it."""
+    snapshot = load_manifests("fixtures/kgateway")
+    for route in [each.ref for each in snapshot.resources if each.ref.group_kind == HTTP_ROUTE]:
+        found = Asked(snapshot, route.namespace).answer(
+            lambda analysis, route=route: describe(analysis, NodeRef(route))  # type: ignore[misc]  # bound here
+        )
+        assert found == describe(everything(snapshot), NodeRef(route))
+
+
+def test_a_deletion_is_worked_out_on_what_was_read() -> None:
+    """Of two states, one lies above the cluster."""
+    snapshot = load_manifests("fixtures/bakery")
+    for type_name, name in (("retrypolicy", "resilience"), ("httproute", "menu"), ("service", "till")):
+
+        def question(analysis: Analysis, type_name: str = type_name, name: str = name) -> object:
+            return blast_radius(analysis, find(analysis, type_name, name, "baker"))
+
+        assert Asked(snapshot, "baker").answer(question) == question(everything(snapshot))
