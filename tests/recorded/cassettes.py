@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from tests.live.proxy import Exchange
 
 FOLDER: Final = Path(__file__).parent / "cassettes"
-SERVER: Final = "https://cluster.example:6443"
+_PORT: Final = "6443"
+SERVER: Final = f"https://cluster.example:{_PORT}"
 _VERSION: Final = 1
 _TIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z")
 # What every server makes up anew.
@@ -34,10 +35,12 @@ _CREATED: Final = "2026-01-01T00:00:00Z"
 _LEFT_OUT: Final = "managedFields"
 
 
-def written(exchanges: Iterable[Exchange]) -> str:
-    """A cassette of some exchanges, each kept once and in an order that does not depend on time."""
+def written(exchanges: Iterable[Exchange], port: int) -> str:
+    """A cassette of some exchanges with a server at a port, each kept once and in an order that is always the same."""
     kept = {json.dumps(each["request"]): each for each in map(_interaction, exchanges)}
-    return json.dumps({"version": _VERSION, "interactions": [kept[key] for key in sorted(kept)]}, indent=1) + "\n"
+    text = json.dumps({"version": _VERSION, "interactions": [kept[key] for key in sorted(kept)]}, indent=1)
+    # Every cluster has a Service for its own API server.
+    return re.sub(rf"\b{port}\b", _PORT, text) + "\n"
 
 
 def _interaction(exchange: Exchange) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def _record(server: Server, user: str) -> None:
                 os.environ["KUBECACHEDIR"] = cache
                 cli.run(command.split())
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{user}.json").write_text(written(proxy.exchanges), "utf-8")
+    (FOLDER / f"{user}.json").write_text(written(proxy.exchanges, server.port), "utf-8")
 
 
 def _main() -> int | str:
