@@ -40,6 +40,16 @@ def test_usage_shows_how_the_command_was_called(argv0: str, name: str) -> None:
     assert program_name(argv0) == name
 
 
+@pytest.mark.parametrize(
+    ("started", "name"),
+    [("/opt/kubectl-policy", "kubectl-policy"), ("/usr/bin/kubectl", "kubectl policy"), ("", "kubectl policy")],
+)
+def test_a_shell_says_whether_it_was_kubectl(monkeypatch: pytest.MonkeyPatch, started: str, name: str) -> None:
+    """By the path of what it started."""
+    monkeypatch.setenv("_", started)
+    assert program_name("/opt/kubectl-policy") == name
+
+
 def test_help_is_plain_text(command: Command) -> None:
     """No boxes, no colours; the same without any argument."""
     code, out, err = command("--help")

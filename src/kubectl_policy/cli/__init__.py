@@ -44,10 +44,15 @@ def run(arguments: Sequence[str], program: str = "kubectl policy") -> int:
 
 
 def program_name(argv0: str) -> str:
-    """How the user called the program: kubectl runs `kubectl-a-b_c` for `kubectl a b-c`."""
+    """How the user called the program: kubectl runs `kubectl-a-b_c` for `kubectl a b-c`.
+
+    A shell that runs it without kubectl says so: bash and zsh put the path of what they start into `$_`.
+    """
     name = os.path.basename(argv0).removesuffix(".exe")  # noqa: PTH119 (pathlib costs a fifth of the time to start)
     if not name.startswith("kubectl-"):
         return "python -m kubectl_policy" if name == "__main__.py" else name
+    if os.environ.get("_") == argv0:
+        return name
     return name.replace("-", " ").replace("_", "-")
 
 

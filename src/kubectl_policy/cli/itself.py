@@ -66,6 +66,8 @@ def _completion(program: str, given: dict[str, Any]) -> int:
 
 def _executable(program: str) -> str:
     """The file that kubectl runs for what a user calls: `kubectl-a_b` for `kubectl a-b`."""
+    if program.startswith("kubectl-"):
+        return program
     kubectl, _, name = program.partition(" ")
     return f"kubectl-{name.replace('-', '_').replace(' ', '-')}" if kubectl == "kubectl" and name else _EXECUTABLE
 

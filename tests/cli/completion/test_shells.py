@@ -202,8 +202,9 @@ def test_a_plugin_of_another_name_is_completed_as_well(capsys: pytest.CaptureFix
     shown = capsys.readouterr().out
     assert 'exec kubectl-gateway_policy __complete "$@"' in shown
     assert "kubectl_complete-gateway_policy" in shown
-    assert run(["completion", "zsh"], "kubectl gateway-policy") == 0
-    assert capsys.readouterr().out.startswith("#compdef kubectl-gateway_policy\n")
+    for called in ("kubectl gateway-policy", "kubectl-gateway_policy"):
+        assert run(["completion", "zsh"], called) == 0
+        assert capsys.readouterr().out.startswith("#compdef kubectl-gateway_policy\n")
     assert run(["completion", "zsh"], "python -m kubectl_policy") == 0
     assert capsys.readouterr().out.startswith("#compdef kubectl-policy\n")
 
