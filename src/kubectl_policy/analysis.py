@@ -233,10 +233,17 @@ class Analysis:
             if self.index.world.is_waiting:
                 raise NotFoundError(f"{obj} is still to be read")
             names = sorted(resource.ref.qualified_name for resource in self.index.of_kind(obj.group_kind))
-            hint = f"there are: {', '.join(names[:_SHOWN])}" if names else f"the input has no {obj.kind}"
-            raise NotFoundError(f"{obj} is not in the input", hint)
+            hint = f"there are: {', '.join(names[:_SHOWN])}" if names else f"{self.index.place} has no {obj.kind}"
+            raise self.not_read(obj, hint)
         if node.section and self.index.get(obj) and node.section not in self.topology.sections(obj):
             raise NotFoundError(f"{obj} has no section {node.section}", self.topology.said_of_sections(obj))
+
+    def not_read(self, obj: ObjectRef, hint: str = "") -> NotFoundError:
+        """The error that an object was not read: it is not there, or a cluster did not give it out."""
+        hidden = next(self.index.absence.hiding(obj), None)
+        if hidden:
+            return NotFoundError(f"{obj} {hidden.words}", f"Needs: {hidden.needs}" if hidden.needs else hidden.remedy)
+        return NotFoundError(f"{obj} is not in {self.index.place}", hint)
 
     def require_kind(self, kind: GroupKind) -> None:
         """Nothing, or `NotFoundError` for what is no policy kind, with those that may be meant."""

@@ -36,6 +36,7 @@ GAP: Final = Gap(
     remedy="have somebody grant it",
     group="example.io",
     needs=Permission("list", "retrypolicies.example.io", "baker"),
+    missing=frozenset({ObjectRef(GroupKind("example.io", "RetryPolicy"), "baker", "quick")}),
 )
 
 
@@ -138,6 +139,7 @@ def test_what_is_known_of_the_world_comes_back() -> None:
         gone=frozenset({ref}),
         listed=frozenset({(ROUTE, "app")}),
         assumed=(AssumedObjects("secret", "app", "key"),),
+        place="the cluster",
     )
     assert replace(read_snapshot(file_of(taken), "s"), resources=()) == taken
 

@@ -241,8 +241,8 @@ class FollowedReference:
             return None
         if lets_namespace(self.topology.index, namespaces, "Same", self._namespace, ref.namespace):
             return None
-        where = f"namespace {ref.namespace}"
-        message = f"whether {field} selects in {where} is unknown: Namespace {ref.namespace} is not in the input"
+        where, index = f"namespace {ref.namespace}", self.topology.index
+        message = f"whether {field} selects in {where} is unknown: {index.why_unread_namespace(ref.namespace)}"
         return NotAttached("target unknown", message)
 
     def _unusable(self, target: NodeRef) -> NotAttached | None:
@@ -264,7 +264,8 @@ class FollowedReference:
         sections = [names.get(section, section) for section in self.topology.sections(ref)]
         presence = self.topology.index.presence(ref)
         if presence == "unknown":
-            message = f"whether {ref} has a section {target.section} is unknown: it is not in the input"
+            why = self.topology.index.why_unread(ref)
+            message = f"whether {ref} has a section {target.section} is unknown: it {why}"
             return NotAttached("target unknown", message)
         if not sections and not self.topology.relations.has_known_sections(ref.group_kind):
             why = self.topology.said_of_sections(ref)
@@ -307,9 +308,7 @@ class FollowedReference:
         if permitted:
             return None
         if permitted is None:
-            message = (
-                f"whether {kind.kind} of {home} may target {ref} is unknown: no ReferenceGrant in the input says so"
-            )
+            message = f"whether {kind.kind} of {home} may target {ref} is unknown: {index.grants.unsaid}"
             return NotAttached("target unknown", message)
         message = f"no ReferenceGrant in namespace {ref.namespace} lets {kind.kind} of {home} target {ref}"
         return NotAttached("not permitted", message)
@@ -324,7 +323,7 @@ def absent(ref: ObjectRef, profile: PolicyKindProfile, topology: Topology) -> No
         theirs = f" that {' or '.join(sorted(profile.controllers))} acts on" if profile.controllers else ""
         doubtful = is_open(ref) or topology.index.candidates(ref) or topology.possible.leads_from_routes(ref)
         if doubtful or may_be_more(topology.index, ROUTES):
-            return NotAttached("target unknown", f"no route in the input{theirs} sends requests to {ref}")
+            return NotAttached("target unknown", f"no route in {topology.index.place}{theirs} sends requests to {ref}")
         return NotAttached("target missing", f"no route{theirs} sends requests to {ref}")
     presence = topology.index.presence(ref)
     if presence == "missing":

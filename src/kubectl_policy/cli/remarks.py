@@ -56,7 +56,7 @@ def mention_the_rest(
         )
         number = count(len(rest), "more problem" if shown or unseen else "problem")
         example = ", for example" if len(rest) > 1 else ""
-        complain(f"{number} in the input{example}: {first.origin}: {first.message}")
+        complain(f"{number} in {analysis.index.place}{example}: {first.origin}: {first.message}")
 
 
 # Where kustomizations, and what delivers them, say a namespace.
@@ -107,7 +107,9 @@ def mention_what_was_assumed(analysis: "Analysis") -> None:
         shown = [str(ref) for ref in taken[:_MOST_NAMED]]
         more = [count(len(taken) - len(shown), "more object")] if len(taken) > len(shown) else []
         are = "is" if len(taken) == 1 else "are"
-        complain(f"assumed to exist (--assume-exists): {listed([*shown, *more])}, which {are} not in the input")
+        complain(
+            f"assumed to exist (--assume-exists): {listed([*shown, *more])}, which {are} not in {analysis.index.place}"
+        )
 
 
 def at_fields(

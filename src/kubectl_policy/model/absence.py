@@ -1,4 +1,4 @@
-"""What is known of things that are not in the input: who may create them, what else may be meant, which gaps matter."""
+"""What is known of things that were not read: who may create them, what else may be meant, which gaps matter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model.refs import ObjectRef
-    from kubectl_policy.model.snapshot import Gap
+    from kubectl_policy.model.snapshot import Gap, Snapshot
     from kubectl_policy.model.world import World
 
 _SECRET: Final = GroupKind("", "Secret")
@@ -89,19 +89,34 @@ class Candidates:
 class Absence:
     """What is known of the objects that a snapshot lacks; looked up where a message needs it."""
 
-    def __init__(self, world: World, gaps: Iterable[Gap], candidates: Candidates) -> None:
+    def __init__(self, world: World, snapshot: Snapshot, candidates: Candidates) -> None:
         """Remember where to look."""
         self._world, self._candidates = world, candidates
-        self._gaps = tuple(gaps)
+        self._gaps, self._place = snapshot.gaps, snapshot.place
         self._words: dict[ObjectRef, str] = {}
         self._nearly: dict[tuple[GroupKind, str], Mapping[str, Sequence[ObjectRef]]] = {}
 
     def words(self, ref: ObjectRef) -> str:
-        """That an object is not in the input and, where that can be told, what may create it or be meant instead."""
+        """That an object was not read and, where that can be told, what may create it or be meant instead."""
         if ref not in self._words:
             hints = (self._candidate(ref), self._maker(ref), self._delivery(ref), self._near(ref))
-            self._words[ref] = f"{ref} is not in the input{next(filter(None, hints), '')}"
+            hint = "" if any(self.hiding(ref)) else next(filter(None, hints), "")
+            self._words[ref] = f"{ref} {self.reason(ref)}{hint}"
         return self._words[ref]
+
+    def reason(self, ref: ObjectRef) -> str:
+        """Why an object was not read, in words that follow its name: it `is not in the input`."""
+        hidden = next(self.hiding(ref), None)
+        return hidden.words if hidden else f"is not in {self._place}"
+
+    def hiding(self, ref: ObjectRef) -> Iterator[Gap]:
+        """What a cluster did not give out that may have an object: what was asked for by its name first."""
+        return (
+            gap
+            for is_named in (True, False)
+            for gap in self._gaps
+            if gap.group is not None and bool(gap.name) is is_named and gap.covers(ref)
+        )
 
     def _candidate(self, ref: ObjectRef) -> str:
         found = self._candidates.of(ref) if ref.name else ()

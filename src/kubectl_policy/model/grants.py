@@ -45,6 +45,13 @@ class Grants:
             return True
         return None if self._may_permit(kind, home, target) else False
 
+    @property
+    def unsaid(self) -> str:
+        """Why it is not known whether a reference may be made, in words."""
+        if self._snapshot.place == "the input":
+            return "no ReferenceGrant in the input says so"
+        return "the ReferenceGrants there could not be read"
+
     def _may_permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
         """Whether a grant may let the reference in that is not in the input, or of which some name is not known."""
         inside, snapshot = target.namespace, self._snapshot

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 
     from kubectl_policy.model.fields import Json
-    from kubectl_policy.model.snapshot import Resource, Snapshot
+    from kubectl_policy.model.snapshot import Place, Resource, Snapshot
 
 _Key = TypeVar("_Key", bound="Hashable")
 _Value = TypeVar("_Value", bound="Hashable")
@@ -309,11 +309,25 @@ class Index:
     @cached_property
     def absence(self) -> Absence:
         """What is known of the objects that are not here."""
-        return Absence(self.world, self.snapshot.gaps, self._candidates)
+        return Absence(self.world, self.snapshot, self._candidates)
 
     def not_here(self, ref: ObjectRef) -> str:
-        """That an object is not in the input, in words, and what may create it or be meant instead."""
+        """That an object was not read, in words, and what may create it or be meant instead."""
         return self.absence.words(ref)
+
+    def why_unread(self, ref: ObjectRef) -> str:
+        """Why an object was not read, in words that follow its name: it `is not in the input`."""
+        return self.absence.reason(ref)
+
+    def why_unread_namespace(self, name: str) -> str:
+        """The same of a Namespace, with its name."""
+        ref = ObjectRef(NAMESPACE, "", name)
+        return f"{ref} {self.why_unread(ref)}"
+
+    @property
+    def place(self) -> Place:
+        """Where all was read, in words: `the input`."""
+        return self.snapshot.place
 
     def namespace_labels(self, namespace: str) -> dict[str, str] | None:
         """The labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""

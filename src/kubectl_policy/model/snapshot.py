@@ -129,7 +129,8 @@ class Gap:
     `remedy` what would close the gap, if that is known. With a `name` it is one object: it may be there, and not as it
     was read. `mentions` are the words in what could not be read, if they are known: it refers to nothing else by name.
     A gap in any namespace is none in those `besides` which nothing else could be read. Where a cluster was asked, the
-    `group` of the kind is known, and what it `needs` to be read where somebody may not.
+    `group` of the kind is known, and what it `needs` to be read where somebody may not; it covers none of the objects
+    that were asked for by name and are known to be `missing`.
     """
 
     kind: str
@@ -142,6 +143,7 @@ class Gap:
     besides: frozenset[str] = frozenset()
     group: str | None = None
     needs: Permission | None = None
+    missing: frozenset[ObjectRef] = frozenset()
 
     def covers(self, ref: ObjectRef) -> bool:
         """Whether an object may be among what could not be read."""
@@ -151,7 +153,13 @@ class Gap:
             and (not self.namespace or may_equal(self.namespace, ref.namespace))
             and ref.namespace not in self.besides
             and (not self.name or may_equal(self.name, ref.name))
+            and ref not in self.missing
         )
+
+    @property
+    def words(self) -> str:
+        """What follows the name of something that is hidden by it: `may not be read: forbidden`."""
+        return f"{'may not' if self.needs else 'could not'} be read: {self.reason}"
 
 
 @value()
@@ -186,9 +194,13 @@ class AssumedObjects:
         return word in names and group in {"", ref.group_kind.group}
 
 
+# What is read: manifests, or what a cluster gave out.
+Place: TypeAlias = Literal["the input", "the cluster"]
+
+
 @value()
 class Snapshot:
-    """The state of a cluster as far as it could be read.
+    """The state of a cluster as far as it could be read, and the `place` where that was read, in words.
 
     `complete` closes the world: what is not here does not exist. Manifests are an open world unless the caller says so;
     but of the kinds in namespaces that are `listed` (an empty one is that of cluster-scoped kinds), the input is what a
@@ -211,6 +223,7 @@ class Snapshot:
     left_out: tuple[LeftOut, ...] = ()
     assumed: tuple[AssumedObjects, ...] = ()
     rules: Mapping[ObjectRef, tuple[str, ...]] = field(default_factory=dict["ObjectRef", "tuple[str, ...]"])
+    place: Place = "the input"
 
     def is_read_like(self, other: Snapshot) -> bool:
         """Whether as much could be read of another state: what is in neither is missing, or unknown, in both."""

@@ -44,6 +44,11 @@ class World(Sequence["Resource"], ABC):
         del kinds
         return False
 
+    def serves(self, kind: GroupKind) -> bool:
+        """Whether there may be objects of a kind; a cluster knows which kinds there are."""
+        del kind
+        return True
+
     @property
     def is_waiting(self) -> bool:
         """Whether something that was asked for is still to be read, so that what is said of it counts for nothing."""

@@ -148,6 +148,7 @@ def _said(snapshot: Snapshot, header: Header, number: int) -> Mapping[str, Json]
         "apiVersion": API_VERSION,
         "kind": "Snapshot",
         **{name: getattr(header, name) for name in fields_of(Header)},
+        "place": snapshot.place,
         "complete": snapshot.complete,
         "objects": number,
         "gone": [_ref_said(ref) for ref in sorted(snapshot.gone)],
@@ -191,6 +192,8 @@ def _gap_said(gap: Gap, *, redacted: bool) -> dict[str, Json]:
         said["besides"] = sorted(gap.besides)
     if gap.group is not None:
         said["group"] = gap.group
+    if gap.missing:
+        said["missing"] = [_ref_said(ref) for ref in sorted(gap.missing)]
     if gap.needs:
         said["needs"] = {name: getattr(gap.needs, name) for name in fields_of(Permission)}
     return said
@@ -273,6 +276,7 @@ def _state_in(said: Mapping[str, Json]) -> Snapshot:
     """What a header says. Raises ValueError for what is none."""
     return Snapshot(
         complete=said.get("complete") is True,
+        place="the cluster" if said.get("place") == "the cluster" else "the input",
         gone=frozenset(map(_ref_in, _entries(said, "gone"))),
         listed=frozenset((_kind_in(each), _text(each, "namespace")) for each in _entries(said, "listed")),
         assumed=tuple(
@@ -293,6 +297,7 @@ def _gap_in(entry: Mapping[str, Json]) -> Gap:
         besides=frozenset(map(str, _items(entry, "besides") if "besides" in entry else ())),
         group=_text(entry, "group") if "group" in entry else None,
         needs=_permission_in(entry["needs"]) if "needs" in entry else None,
+        missing=frozenset(map(_ref_in, _entries(entry, "missing") if "missing" in entry else ())),
     )
 
 

@@ -151,13 +151,13 @@ def _delegation_problem(delegations: Delegations, ref: DelegatingRef, backend: B
         return Problem(message=f"a request would loop: {circle_words(circle)}", reason=NOT_PERMITTED)
     if ref.permitted is None:
         where = f"whether {ref.parent.object} may refer to routes in namespace {namespace} is unknown"
-        return Problem(message=f"{where}: no ReferenceGrant in the input says so", certain=False)
+        return Problem(message=f"{where}: {delegations.index.grants.unsaid}", certain=False)
     if not (ref.children or ref.strangers):
         missing = ref.presence == "missing"
         message = (
             _words(ref, "does not exist", "exists")
             if missing
-            else _words(ref, "is not in the input", "is in the input")
+            else _words(ref, *(f"{verb} in {delegations.index.place}" for verb in ("is not", "is")))
         )
         return Problem(message=message, reason="BackendNotFound", certain=missing)
     if not delegations.lacks(ref):

@@ -113,7 +113,7 @@ def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent:
     """What is wrong with a reference whatever it is for: it needs a ReferenceGrant, or finds nothing (`absent`)."""
     permitted = index.grants.permit(owner.group_kind, owner.namespace, target)
     if permitted is None:
-        message = f"whether {target} may be referred to is unknown: no ReferenceGrant in the input says so"
+        message = f"whether {target} may be referred to is unknown: {index.grants.unsaid}"
         return Problem(message=message, reason=NOT_PERMITTED, certain=False)
     if not permitted:
         message = f"no ReferenceGrant in namespace {target.namespace} lets {owner} refer to {target}"

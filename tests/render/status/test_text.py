@@ -114,11 +114,12 @@ def test_every_verdict_and_explanation_has_words_of_its_own() -> None:
         )
         for explanation in get_args(Explanation)
     ]
-    assert len({long_reason(one, found) for found in every}) == len({short_reason(found) for found in every}) == 11
-    assert long_reason(one, every[0]) == "the report is of generation 3, and the object is at generation 4 now"
-    assert "Gateway default/g, listener http" in long_reason(one, every[1])
+    long = [long_reason(one, found, "the input") for found in every]
+    assert len({*long}) == len({short_reason(found) for found in every}) == 11
+    assert long[0] == "the report is of generation 3, and the object is at generation 4 now"
+    assert "Gateway default/g, listener http" in long[1]
     agreeing = Comparison(at=None, type="A", computed=None, reported=None, verdict="agrees")
-    assert (long_reason(one, agreeing), short_reason(agreeing)) == ("", "")
+    assert (long_reason(one, agreeing, "the input"), short_reason(agreeing)) == ("", "")
 
 
 def test_the_first_sentence() -> None:

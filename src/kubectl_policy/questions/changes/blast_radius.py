@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment, Call, SettingsReference
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.resolution.enforcement import Enforcement
 
@@ -82,6 +83,7 @@ class BlastRadius:
     called_by: tuple[Call, ...] = ()
     referred_to_by: tuple[SettingsReference, ...] = ()
     in_input: bool = True
+    place: Place = "the input"
 
     @property
     def changes(self) -> bool:
@@ -125,6 +127,7 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
         referred_to_by=tuple(
             each for ref in sorted(deleted) for each in analysis.references_to(ref) if each.policy not in deleted
         ),
+        place=analysis.index.place,
     )
 
 

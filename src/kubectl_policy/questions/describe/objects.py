@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Call, SettingsReference
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.questions.unseen.things import Unseen
@@ -89,6 +90,8 @@ class ObjectDescription:
     sources: tuple[PolicyInAnswer, ...]
     routes: int
     focus: Focus = EVERYTHING
+    place: Place = "the input"
+    absent: str = ""
 
 
 def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
@@ -135,6 +138,8 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         unattached=tuple(dict.fromkeys(unattached(analysis, subject.object, origin))) if is_route_of_nothing else (),
         sources=tuple(policies_in(analysis, speaking, paths)),
         routes=routes_at(analysis, subject, paths),
+        place=analysis.index.place,
+        absent="" if resource else analysis.index.why_unread(subject.object),
     )
 
 

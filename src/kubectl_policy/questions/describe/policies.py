@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import FieldPath, NodeRef
 from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.model.values import replace, value
@@ -118,7 +117,8 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
     profile = analysis.registry.known(policy.group_kind)
     resource = analysis.index.get(policy)
     if resource is None:
-        raise NotFoundError(f"{policy} is not in the input", "add the manifest that holds it")
+        hint = "add the manifest that holds it" if analysis.index.place == "the input" else ""
+        raise analysis.not_read(policy, hint)
     enforcement = analysis.enforcement(policy)
     outcomes = enforcement.outcomes
     own = (part for outcome in outcomes for part in outcome.resolution.contributions_of.get(policy, ()))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, Origin, Resource
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.shared.in_force import Entry
     from kubectl_policy.questions.shared.selection import ListType
     from kubectl_policy.topology import Path
@@ -99,6 +100,7 @@ class Matrix:
     unused: tuple[str, ...]
     elsewhere: tuple[str, ...]
     unseen: tuple[Unseen, ...]
+    place: Place = "the input"
 
 
 _DEFAULT: Final = MatrixOptions()
@@ -141,6 +143,7 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
         unused=tuple(column.field for column in columns if column.field and column not in used),
         elsewhere=selected.elsewhere,
         unseen=tuple(dict.fromkeys(unseen)),
+        place=analysis.index.place,
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Origin
     from kubectl_policy.model.kinds import KindNames
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.unseen.things import Unseen
 
 # Where a choice is from: a profile, the label or the schema of the definition, the kind's shape; or from nowhere, as a
@@ -46,6 +47,7 @@ class Explanation:
     policies: int
     targets: tuple[tuple[TargetLevel, int], ...]
     unseen: tuple[Unseen, ...]
+    place: Place = "the input"
 
     def basis(self, *fields: str) -> Basis:
         """Where the choice in some fields of the profile is from, which belong together."""
@@ -81,6 +83,7 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
         policies=len(policies),
         targets=tuple(sorted(targets.items(), key=lambda target: (target[0].group_kind, target[0].section))),
         unseen=tuple(dict.fromkeys(gaps(analysis, gaps_in_list(analysis, {kind.kind, CRD.kind}, "")))),
+        place=analysis.index.place,
     )
 
 

@@ -176,4 +176,5 @@ def _listing(
         elsewhere=selected.elsewhere,
         unseen=tuple(dict.fromkeys((*gaps(analysis, hiding), *unknown_labels(selected.undecided), *unseen))),
         left_out=left_out,
+        place=analysis.index.place,
     )

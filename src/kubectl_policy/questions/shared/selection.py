@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.kinds import KindNames
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.unseen.things import Unseen
 
@@ -145,6 +146,7 @@ class Listing(Generic[Row_co]):
     elsewhere: tuple[str, ...]
     unseen: tuple[Unseen, ...]
     left_out: tuple[LeftOutKind, ...] = ()
+    place: Place = "the input"
 
 
 def is_any_policy(word: str) -> bool:
@@ -192,7 +194,9 @@ def select(analysis: Analysis, word: str, selection: Selection) -> Selected:
     present = {name for pair in names for name in pair}
     for name in selection.names:
         if name not in present:
-            raise not_found([resource.ref for resource in every], word, name, namespace)
+            own, _, bare = name.rpartition("/")
+            _require_unhidden(analysis, [ObjectRef(kind, own or namespace, bare) for kind in type_.kinds])
+            raise not_found([resource.ref for resource in every], word, name, namespace, analysis.index.place)
     elsewhere = () if here else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))
     may_fit = filter(selection.may_fit, every) if selection.selector else ()
     undecided = tuple(each for each in may_fit if not type_.namespaced or selection.reaches(each))
@@ -241,9 +245,19 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
     named = (ref for ref in anywhere if index.presence(ref) == "unknown" and analysis.is_named(ref))
     if unread := next(named, None):
         return unread
+    _require_unhidden(analysis, refs)
     where = namespace if any(ref.namespace for ref in refs) else ""
-    objects = [resource.ref for kind in kinds for resource in index.of_kind(kind)]
-    raise not_found(objects, type_name, name, where)
+    there = [ref for kind in kinds for ref in index.world.names_of(kind)]
+    # Others may be there and not be given out.
+    is_known = not any(any(index.absence.hiding(ref._replace(name=""))) for ref in refs)
+    raise not_found(there, type_name, name, where, index.place if is_known else "")
+
+
+def _require_unhidden(analysis: Analysis, refs: Iterable[ObjectRef]) -> None:
+    """Nothing, or `NotFoundError` where a cluster did not give out one of some objects, if that is there."""
+    for ref in refs:
+        if any(analysis.index.absence.hiding(ref)):
+            raise analysis.not_read(ref)
 
 
 def _without_name(analysis: Analysis, word: str) -> UsageError:
@@ -256,7 +270,7 @@ def _without_name(analysis: Analysis, word: str) -> UsageError:
     called = [ref for ref in there if ref.name == word]
     named = [f"{ref.kind.lower()}/{ref.qualified_name}" for ref in sorted(called, key=_hierarchy_first)[:_SHOWN]]
     hint = f"did you mean {' or '.join(named)}?" if named else "write TYPE/NAME, such as gateway/edge"
-    return UsageError(f'there is no resource type "{word}" in the input', hint)
+    return UsageError(f'there is no resource type "{word}" in {analysis.index.place}', hint)
 
 
 def _hierarchy_first(ref: ObjectRef) -> tuple[bool, ObjectRef]:
@@ -265,13 +279,15 @@ def _hierarchy_first(ref: ObjectRef) -> tuple[bool, ObjectRef]:
 
 def kinds_meant(analysis: Analysis, type_name: str, *others: str) -> tuple[GroupKind, ...]:
     """`kinds_named`, at least one. Raises `UsageError` if there is none; `others` are further words that would do."""
-    kinds = kinds_named(analysis, type_name)
-    if not kinds:
-        known = {name for names in _all_kinds(analysis) for name in (names.singular, names.plural)}
+    kinds, place = kinds_named(analysis, type_name), analysis.index.place
+    served = tuple(filter(analysis.index.world.serves, kinds))
+    if not served:
+        there = (names for names in _all_kinds(analysis) if analysis.index.world.serves(names.group_kind))
+        known = {name for names in there for name in (names.singular, names.plural)}
         read = ", ".join(str(kind).lower() for kind in analysis.index.group_kinds)
-        hint = did_you_mean(type_name.lower(), known.union(others)) or f"the input has: {read}"
-        raise UsageError(f'there is no resource type "{type_name}" in the input', hint)
-    return kinds
+        hint = did_you_mean(type_name.lower(), known.union(others)) or f"{place} has: {read}"
+        raise UsageError(f'there is no resource type "{type_name}" in {place}', hint)
+    return served
 
 
 def kinds_named(analysis: Analysis, type_name: str) -> tuple[GroupKind, ...]:
@@ -296,8 +312,10 @@ def _all_kinds(analysis: Analysis) -> Iterable[KindNames]:
     return map(analysis.registry.names_of, dict.fromkeys((*analysis.index.kinds, *analysis.index.group_kinds)))
 
 
-def not_found(objects: Collection[ObjectRef], type_name: str, name: str, namespace: str = "") -> NotFoundError:
-    """The error that there is no object of a name, with a hint at those that there are."""
+def not_found(
+    objects: Collection[ObjectRef], type_name: str, name: str, namespace: str = "", place: str = "the input"
+) -> NotFoundError:
+    """The error that there is no object of a name, with a hint at those that there are, or that a place has none."""
     own, _, name = name.rpartition("/")
     namespace = own or namespace
     elsewhere = sorted({ref.namespace for ref in objects if ref.name == name and ref.namespace})
@@ -307,7 +325,7 @@ def not_found(objects: Collection[ObjectRef], type_name: str, name: str, namespa
         some = ", ".join(sorted({ref.qualified_name for ref in objects})[:5])
         hint = did_you_mean(name, {ref.name for ref in objects}) or f"there are: {some}"
     else:
-        hint = f"the input has no {type_name} at all"
+        hint = f"{place} has no {type_name} at all" if place else ""
     where = f" in namespace {namespace}" if namespace else ""
     return NotFoundError(f'{type_name} "{name}" not found{where}', hint)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Resource
     from kubectl_policy.model.kinds import KindNames
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
     from kubectl_policy.questions.unseen.things import Unseen
 
@@ -38,6 +39,7 @@ class StatusReport:
     names: tuple[KindNames, ...]
     elsewhere: tuple[str, ...]
     unseen: tuple[Unseen, ...]
+    place: Place = "the input"
 
     @property
     def comparisons(self) -> Iterator[tuple[ObjectStatus, Comparison]]:
@@ -81,6 +83,7 @@ def status(analysis: Analysis, word: str = "", selection: Selection = EVERYTHING
         unseen=tuple(
             dict.fromkeys(gaps(analysis, relevant_gaps(analysis, (resource.ref for resource in resources), below=True)))
         ),
+        place=analysis.index.place,
     )
 
 

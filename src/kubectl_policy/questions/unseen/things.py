@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model import ObjectRef
+from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.model.unknown import is_unknown, may_equal
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology import MOST_NODES, is_cut
 from kubectl_policy.topology.parameters import unread_parameters
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Gap, GroupKind, NodeRef, ObjectRef, Origin, Permission, Resource
+    from kubectl_policy.model import Gap, GroupKind, NodeRef, Origin, Permission, Resource
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 
@@ -58,6 +60,15 @@ class Unseen:
         return tuple(dict.fromkeys(gap.needs for gap in self.gaps if gap.needs))
 
 
+def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD) -> Unseen:
+    """An object that was not read, or what decides about it; of a cluster, that is closed by what closes its gap."""
+    hiding = next(analysis.index.absence.hiding(ref), None)
+    if hiding is None:
+        return Unseen(what=str(ref), reason=reason, remedy=remedy)
+    said = reason if reason != analysis.index.not_here(ref) else hiding.reason
+    return Unseen(what=str(ref), reason=said, remedy=hiding.remedy, gaps=(hiding,))
+
+
 def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
     """What some attachments are to, of which it is not known whether it is there, or what it is."""
     for attachment in attachments:
@@ -81,7 +92,7 @@ def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> It
             what = f"section {target.section} of {target.object}"
             yield Unseen(what=what, reason=reason, remedy=_SAY_PORTS)
         else:
-            yield Unseen(what=str(target.object), reason=reason)
+            yield _unread(analysis, target.object, reason)
 
 
 def _has_known_sections(analysis: Analysis, node: NodeRef) -> bool:
@@ -94,12 +105,12 @@ def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iter
         for needed in analysis.unread_needs(attachment.policy) if attachment.state == "attached" else ():
             naming = f"{needed.field} of {attachment.policy} names it"
             if needed.is_there:
-                reason = f"{naming}, and whether it may is unknown: no ReferenceGrant in the input says so"
-                yield Unseen(what=str(needed.ref), reason=reason, remedy=_ADD_GRANT)
+                reason = f"{naming}, and whether it may is unknown: {analysis.index.grants.unsaid}"
+                yield _ungranted(analysis, needed.ref, reason)
             else:
                 reason = f"{naming}, and without it that policy is invalid"
                 remedy = f"{_ADD}, or --assume-exists {needed.ref.kind.lower()}"
-                yield Unseen(what=str(needed.ref), reason=reason, remedy=remedy)
+                yield _unread(analysis, needed.ref, reason, remedy)
 
 
 def unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
@@ -111,7 +122,7 @@ def unknown_controllers(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Pat
             if node.object.group_kind == GATEWAY_CLASS and analysis.index.presence(node.object) == "unknown":
                 deciding.setdefault((node.object, controllers), set()).add(kind.kind)
     for (gateway_class, controllers), names in deciding.items():
-        yield _deciding(gateway_class, f"whether its controller is {_any_of(controllers)} is unknown", names)
+        yield _deciding(analysis, gateway_class, f"whether its controller is {_any_of(controllers)} is unknown", names)
 
 
 def unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path]]) -> Iterator[Unseen]:
@@ -124,12 +135,18 @@ def unknown_parameters(analysis: Analysis, kinds: Iterable[tuple[GroupKind, Path
             for ref in unread_parameters(analysis.topology, gateway, enabling):
                 deciding.setdefault((ref, gateway, enabling.field), set()).add(kind.kind)
     for (ref, gateway, field), names in deciding.items():
-        yield _deciding(ref, f"whether spec.{field} is set in the parameters of {gateway} is unknown", names)
+        yield _deciding(analysis, ref, f"whether spec.{field} is set in the parameters of {gateway} is unknown", names)
 
 
-def _deciding(ref: ObjectRef, unknown: str, kinds: Iterable[str]) -> Unseen:
+def _deciding(analysis: Analysis, ref: ObjectRef, unknown: str, kinds: Iterable[str]) -> Unseen:
     """An object that decides whether some kinds count."""
-    return Unseen(what=str(ref), reason=f"{unknown}; only then does this count: {', '.join(sorted(kinds))}")
+    return _unread(analysis, ref, f"{unknown}; only then does this count: {', '.join(sorted(kinds))}")
+
+
+def _ungranted(analysis: Analysis, ref: ObjectRef, reason: str) -> Unseen:
+    """What something may not be allowed to refer to: the ReferenceGrants in its namespace were not read."""
+    found = _unread(analysis, ObjectRef(REFERENCE_GRANT, ref.namespace, ""), reason, _ADD_GRANT)
+    return replace(found, what=str(ref))
 
 
 def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[Unseen]:
@@ -137,8 +154,8 @@ def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[Unseen
     permit = analysis.index.grants.permit
     for route, backend in dict.fromkeys(step for path in paths for step in _steps_to_backends(path)):
         if permit(route.group_kind, route.namespace, backend) is None:
-            reason = f"whether {route} may refer to it is unknown: no ReferenceGrant in the input says so"
-            yield Unseen(what=str(backend), reason=reason, remedy=_ADD_GRANT)
+            reason = f"whether {route} may refer to it is unknown: {analysis.index.grants.unsaid}"
+            yield _ungranted(analysis, backend, reason)
 
 
 def _steps_to_backends(path: Path) -> Iterator[tuple[ObjectRef, ObjectRef]]:
@@ -172,7 +189,7 @@ def unknown_parents(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterato
             if binding.state == "unknown":
                 attaches = binding.parent.group_kind in (*WITH_LISTENERS, *WITH_PORTS)
                 remedy = _ADD if attaches else f"look at status.parents of {obj}"
-                yield Unseen(what=str(binding.parent), reason=binding.message, remedy=remedy)
+                yield _unread(analysis, binding.parent, binding.message, remedy)
 
 
 def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[Unseen]:
@@ -221,7 +238,7 @@ def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str])
     """What decides whether one of the controllers acts on a node, where that was not read."""
     obj = node.object
     owner = (analysis.topology.gateways.class_of(obj) if analysis.index.get(obj) else None) or obj
-    return Unseen(what=str(owner), reason=f"whether the controller there is {_any_of(controllers)} is unknown")
+    return _unread(analysis, owner, f"whether the controller there is {_any_of(controllers)} is unknown")
 
 
 def _any_of(names: Iterable[str]) -> str:

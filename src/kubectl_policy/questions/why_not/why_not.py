@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.unseen.things import Unseen
@@ -51,6 +52,7 @@ class WhyNot:
     tried: int
     obstacle: str
     unseen: tuple[Unseen, ...]
+    place: Place = "the input"
 
 
 def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: str = "") -> WhyNot:
@@ -63,7 +65,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
         raise UsageError(f"{policy} is not a policy", "name the policy first, then the object that it should affect")
     resource = analysis.index.get(policy)
     if resource is None:
-        raise NotFoundError(f"{policy} is not in the input")
+        raise analysis.not_read(policy)
     if target.section and target.section not in analysis.topology.sections(target.object):
         hint = analysis.topology.said_of_sections(target.object)
         raise NotFoundError(f"{target.object} has no section {target.section}", hint)
@@ -98,6 +100,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
         tried=search.tried,
         obstacle=search.obstacle,
         unseen=tuple(dict.fromkeys(unseen)),
+        place=analysis.index.place,
     )
 
 

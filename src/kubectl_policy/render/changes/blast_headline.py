@@ -62,7 +62,7 @@ def blast_headline(answer: BlastRadius, summary: ChangeSummary | None = None) ->
     if reach:
         return f"{_affects(answer, reach)}. {_without_policy(answer, reach, known)}{unread}."
     first, more = _without(answer, known)
-    absent = "" if answer.in_input else f" {answer.subject} is not in the input: it is assumed to exist."
+    absent = "" if answer.in_input else f" {answer.subject} is not in {answer.place}: it is assumed to exist."
     return f"{first}{unread}.{f' It also {more}.' if more else ''}{absent}"
 
 

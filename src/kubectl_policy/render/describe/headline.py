@@ -36,9 +36,17 @@ def object_headline(answer: ObjectDescription) -> str:
         _failing(answer),
         first if first.endswith("?") else f"{first}.",
         f"{around[:1].upper()}{around[1:]}." if around else "",
-        "" if answer.in_input else f"{answer.subject.object} is not in the input: something there names it.",
+        _absent(answer),
     ]
     return " ".join(filter(None, sentences))
+
+
+def _absent(answer: ObjectDescription) -> str:
+    """Why an object was not read that is known of all the same; empty if it was."""
+    if answer.in_input:
+        return ""
+    by = ": something there" if answer.place == "the input" else "; something in the cluster"
+    return f"{answer.subject.object} {answer.absent}{by} names it."
 
 
 def _failing(answer: ObjectDescription) -> str:
@@ -75,7 +83,7 @@ def _of_object(answer: ObjectDescription) -> str:
         return f"{who[:1].upper()}{who[1:]} {_take(below)} effect on what is {_behind(answer)} {subject}"
     affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
     if not answer.targeted_by and all(group.profile.own for group in answer.in_force):
-        return f"No policy {affects} {subject}: no policy kind in the input targets {plural(answer.subject.kind)}"
+        return f"No policy {affects} {subject}: no policy kind in {answer.place} targets {plural(answer.subject.kind)}"
     return f"No policy {affects} {subject}"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.render.words.names import count, either, listed
 from kubectl_policy.render.words.next_commands import elsewhere_hint
-from kubectl_policy.render.words.unseen import as_far_as
+from kubectl_policy.render.words.unseen import as_far_as, missing
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -52,5 +52,5 @@ def matrix_remarks(matrix: Matrix, empty: bool) -> list[str]:  # noqa: FBT001 (s
     if matrix.unseen:
         unknown = any(cell.unknown for row in matrix.rows for cell in row.cells)
         what = "what is <unknown> may be set by something that could not be read; " if unknown else ""
-        said.append(f"hint: {what}-o yaml says what is not in the input")
+        said.append(f"hint: {what}-o yaml says what {missing(matrix.place)}")
     return said

@@ -122,7 +122,7 @@ def _labelled(together: Iterable[Statement], answer: Explanation) -> Iterator[tu
         if said.fields == ("declared_targets",) and answer.policies:
             parts = [f"{levels_words([level])} ({count(number, 'reference')})" for level, number in answer.targets]
             named = "; ".join(parts) or "without target references"
-            yield "in the input", f"{count(answer.policies, 'policy')}: {named}", ""
+            yield f"in {answer.place}", f"{count(answer.policies, 'policy')}: {named}", ""
 
 
 def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str, str, str]]:

@@ -14,6 +14,7 @@ from kubectl_policy.render.output.columns import Cell, Column, Number, Table, te
 from kubectl_policy.render.words.headlines import list_headline
 from kubectl_policy.render.words.names import count, listed
 from kubectl_policy.render.words.next_commands import elsewhere_hint
+from kubectl_policy.render.words.unseen import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -124,5 +125,5 @@ def remarks(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001
     said += left_out_words(listing.left_out)
     if listing.unseen:
         said.append(list_headline(listing))
-        said.append("hint: a number that ends with + may be higher; -o yaml says what is not in the input")
+        said.append(f"hint: a number that ends with + may be higher; -o yaml says what {missing(listing.place)}")
     return said

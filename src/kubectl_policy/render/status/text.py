@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.status.comparison import Claim, Explanation, Verdict
     from kubectl_policy.questions.status.report import StatusReport
     from kubectl_policy.render.output.text import Document, Style, View
+    from kubectl_policy.render.words.sections import Title
 
 # So many objects are shown in each part of an answer at a terminal.
 _SHOWN: Final = 10
@@ -30,9 +32,13 @@ _SILENT: Final = (
     "whatever else they refer to:"
 )
 _UNEXPLAINED: Final = (
-    "Where nothing known here explains a disagreement, either the controller has a reason that is not in the input, or "
+    "Where nothing known here explains a disagreement, either the controller has a reason that is not in {place}, or "
     "what is computed is wrong. If it is wrong, please report it, with the objects and the version of the controller."
 )
+_NO_STATUS: Final[Mapping[Place, Title]] = {
+    "the input": "No status in the input",
+    "the cluster": "No status in the cluster",
+}
 VERDICTS: Final[Mapping[Verdict, str]] = {
     "agrees": "Agrees",
     "differs": "Differs",
@@ -54,7 +60,7 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
     ),
     "no class": (
         "no class of its controller",
-        "no GatewayClass in the input, or none that is accepted, is its controller's",
+        "no GatewayClass in {place}, or none that is accepted, is its controller's",
     ),
     "other class": (
         "class of another controller",
@@ -62,7 +68,7 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
     ),
     "silent controller": (
         "controller reports nothing",
-        "its controller has reported on no {kind} in the input: it may not be running, or be of another version",
+        "its controller has reported on no {kind} in {place}: it may not be running, or be of another version",
     ),
     "approximate profile": (
         "kind known in part",
@@ -76,7 +82,7 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
         "reports not known",
         "how {kinds} report is assumed, because no profile says: explain {name} says what is known",
     ),
-    "input incomplete": ("input not all read", "part of the input could not be read, and may hold the reason"),
+    "input incomplete": ("input not all read", "part of {place} could not be read, and may hold the reason"),
     "none": ("none known", "nothing that is known here explains it; see the end"),
 }
 
@@ -84,8 +90,10 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
 def status_tree(report: StatusReport, view: View) -> Document:
     """The report, disagreements first; if everything is asked for, also what agrees, and nothing is cut."""
     whole = not view.cuts
-    disagreeing = (_block(status, lambda comparison: comparison.disagrees) for status in report.objects)
-    undecided = (_block(status, lambda comparison: comparison.verdict == "undecided") for status in report.objects)
+    disagreeing = (_block(status, report.place, lambda comparison: comparison.disagrees) for status in report.objects)
+    undecided = (
+        _block(status, report.place, lambda comparison: comparison.verdict == "undecided") for status in report.objects
+    )
     stale: list[tuple[Line, ...]] = []
     as_computed: list[tuple[Line, ...]] = []
     for status in report.objects:
@@ -111,7 +119,7 @@ def status_tree(report: StatusReport, view: View) -> Document:
         *section("Cannot be decided", _shown(undecided, whole=whole)),
         *section("Of an older generation, but as computed", _shown(stale, whole=whole)),
         *(section("As computed", _shown(as_computed, whole=True)) if view.everything else ()),
-        *section("No status in the input", _shown(named, whole=whole)),
+        *section(_NO_STATUS[report.place], _shown(named, whole=whole)),
         *section("Not compared", _not_compared(report)),
         *unseen_section(report.unseen),
         *_asides(report, view),
@@ -128,7 +136,7 @@ def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]
     return chain(*shown[:_SHOWN], (Line((Span(rest, "aside", prose=True),), 2, 4),))
 
 
-def _block(status: ObjectStatus, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
+def _block(status: ObjectStatus, place: Place, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
     """An object with the comparisons that are wanted, with both sides of each; nothing if there is none."""
     chosen = [comparison for comparison in status.comparisons if wanted(comparison)]
     if not chosen:
@@ -139,7 +147,9 @@ def _block(status: ObjectStatus, wanted: Callable[[Comparison], bool]) -> tuple[
         Span(f"{guessed}{in_file(status.resource.origin, ' ({})')}", "aside"),
     )
     sides = (
-        line for comparison in chosen for line in (Line((Span(_where(comparison)),), 4, 6), *_sides(status, comparison))
+        line
+        for comparison in chosen
+        for line in (Line((Span(_where(comparison)),), 4, 6), *_sides(status, comparison, place))
     )
     return (Line(subject, 2, 4), *sides)
 
@@ -148,14 +158,14 @@ def _where(comparison: Comparison) -> str:
     return f"{comparison.type or '(no type)'}{f' at {node_words(comparison.at)}' if comparison.at else ''}"
 
 
-def _sides(status: ObjectStatus, comparison: Comparison) -> Iterator[Line]:
+def _sides(status: ObjectStatus, comparison: Comparison, place: Place) -> Iterator[Line]:
     for label, claim in (("reported", comparison.reported), ("computed", comparison.computed)):
         yield _side(label, claim_words(claim), claim.message if claim else "")
     for thing in comparison.doubts:
         yield _side("unseen", thing.what, thing.reason)
     if comparison.explanation:
         style: Style = "aside" if comparison.explanation == "none" else "warning"
-        yield Line((Span("why        "), Span(long_reason(status, comparison), style, prose=True)), 6, 17)
+        yield Line((Span("why        "), Span(long_reason(status, comparison, place), style, prose=True)), 6, 17)
 
 
 def _side(label: str, said: str, why: str) -> Line:
@@ -185,7 +195,7 @@ def _not_compared(report: StatusReport) -> Iterator[Line]:
 
 
 def _asides(report: StatusReport, view: View) -> Iterator[Line]:
-    if report.objects and not any(status.reported for status in report.objects):
+    if report.place == "the input" and report.objects and not any(status.reported for status in report.objects):
         yield BLANK
         yield Line((Span(_SILENT, "aside", prose=True),), 0, 2)
         kinds = ",".join(f"{names.plural}.{names.group_kind.group}".rstrip(".") for names in report.names)
@@ -193,7 +203,7 @@ def _asides(report: StatusReport, view: View) -> Iterator[Line]:
         yield Line((Span(command, "command"),), 2, 4)
     if any(comparison.explanation == "none" for _, comparison in report.comparisons):
         yield BLANK
-        yield Line((Span(_UNEXPLAINED, "aside", prose=True),), 0, 0)
+        yield Line((Span(_UNEXPLAINED.format(place=report.place), "aside", prose=True),), 0, 0)
 
 
 def claim_words(claim: Claim | None) -> str:
@@ -210,7 +220,7 @@ def short_reason(comparison: Comparison) -> str:
     return _EXPLANATIONS[comparison.explanation][0] if comparison.explanation else ""
 
 
-def long_reason(status: ObjectStatus, comparison: Comparison) -> str:
+def long_reason(status: ObjectStatus, comparison: Comparison, place: Place) -> str:
     """What would explain a disagreement, as a sentence without its end; empty for what is none."""
     if not comparison.explanation:
         return ""
@@ -223,6 +233,7 @@ def long_reason(status: ObjectStatus, comparison: Comparison) -> str:
         kind=kind,
         kinds=plural(kind),
         name=kind.lower(),
+        place=place,
     )
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kubectl_policy.model import FieldPath, Json, ObjectRef
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.why_not.edit import Edit
     from kubectl_policy.questions.why_not.search import Offered
@@ -87,10 +88,10 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
         label = (Span(f"{number}. "),) if several else ()
         yield Line((*label, Span(f"{lead}{edit.object}", "subject"), Span(where, "aside")), 2)
         yield from _lines(edit, view, indent)
-        yield from _side_effects(offered, indent)
+        yield from _side_effects(offered, answer.place, indent)
 
 
-def _side_effects(offered: Offered, indent: int) -> Iterator[Line]:
+def _side_effects(offered: Offered, place: Place, indent: int) -> Iterator[Line]:
     """What else the edit changes, what it takes away, and what could not be checked of it."""
     also, edit = offered.also, offered.edit
     told = [
@@ -117,7 +118,7 @@ def _side_effects(offered: Offered, indent: int) -> Iterator[Line]:
         lost = listed([*nodes, *([f"{left} more"] if left else [])])
         yield _told(f"It would then have no effect any more on {lost}.", indent, "warning")
     if not offered.defined:
-        yield _told(f"Not checked against a definition of {edit.object.kind}: none is in the input.", indent)
+        yield _told(f"Not checked against a definition of {edit.object.kind}: none is in {place}.", indent)
 
 
 def _told(sentence: str, indent: int, style: Style = "aside") -> Line:

@@ -207,14 +207,14 @@ def status_headline(report: StatusReport) -> str:
     if len(silent) == len(report.objects):
         alone = len(silent) == 1
         whom = f"{silent[0].resource.ref} has no" if alone else f"none of {_numbers(silent)} has a"
-        return f"Nothing to compare: {whom} status in the input{as_far_as(report.unseen)}."
+        return f"Nothing to compare: {whom} status in {report.place}{as_far_as(report.unseen)}."
     parts = [_agreement(report)]
     undecided = sum(comparison.verdict == "undecided" for _, comparison in report.comparisons)
     if undecided:
         parts.append(f"{undecided} more cannot be decided from what was read")
     if silent:
         verb = "has" if len(silent) == 1 else "have"
-        parts.append(f"{_numbers(silent)} {verb} no status in the input")
+        parts.append(f"{_numbers(silent)} {verb} no status in {report.place}")
     return f"{'; '.join(parts)}{as_far_as(report.unseen)}."
 
 

@@ -67,6 +67,7 @@ Title: TypeAlias = Literal[
     "Of an older generation, but as computed",
     "As computed",
     "No status in the input",
+    "No status in the cluster",
     "Not compared",
     "Controllers of policies should report",
     "Its controllers should report",

@@ -12,6 +12,7 @@ from kubectl_policy.render.words.names import count, listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.unseen.things import Unseen
 
 # So many kinds are named in a sentence.
@@ -24,14 +25,21 @@ def as_far_as(unseen: Sequence[Unseen]) -> str:
     files = {thing.origin.source for thing in unseen if thing.origin and not thing.is_there}
     others = {thing.what for thing in unseen if not (thing.origin or thing.policies or thing.is_there or thing.gaps)}
     are = "is" if len(others) == 1 else "are"
+    # What a cluster did not give out is no input.
+    unread = "could not be read" if any(thing.gaps for thing in unseen) else f"{are} not in the input"
     told = _hidden(unseen)
-    told += [f"{count(len(others), 'object')} {are} not in the input"] if others else []
+    told += [f"{count(len(others), 'object')} {unread}"] if others else []
     told += [f"{count(len(files), 'file')} may hold more"] if files else []
     told += [f"{count(len(otherwise), 'object')} may be different"] if otherwise else []
-    unread = f", as far as could be read: {listed(told)}" if told else ""
+    hedge = f", as far as could be read: {listed(told)}" if told else ""
     number = len({policy for thing in unseen for policy in thing.policies})
     attach = "attaches" if number == 1 else "attach"
-    return unread + (f"; how {count(number, 'policy')} {attach} is not computed" if number else "")
+    return hedge + (f"; how {count(number, 'policy')} {attach} is not computed" if number else "")
+
+
+def missing(place: Place) -> str:
+    """What follows `what`, of something that an answer misses."""
+    return "is not in the input" if place == "the input" else "could not be read"
 
 
 def _hidden(unseen: Sequence[Unseen]) -> list[str]:

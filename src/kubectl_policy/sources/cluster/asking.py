@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Permission, Resource, Snapshot
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json
     from kubectl_policy.model.snapshot import AssumedObjects
-    from kubectl_policy.sources.cluster.connection import Connection
+    from kubectl_policy.sources.cluster.answers import Answer, ListAnswer
     from kubectl_policy.sources.cluster.discovery import Discovery, Served
     from kubectl_policy.sources.options import Progress
 
@@ -63,11 +63,23 @@ class Interests:
     matters: Callable[[GroupKind], bool]
 
 
+class Requests(Protocol):
+    """How a server is asked: a `Connection`."""
+
+    def get(self, path: str, query: Mapping[str, str] = ..., accept: str = ...) -> Answer:
+        """An object. Raises Refusal."""
+        ...
+
+    def list(self, path: str, query: Mapping[str, str], accept: str, chunk_size: int) -> ListAnswer:
+        """The objects at a path. Raises Refusal."""
+        ...
+
+
 class Cluster:
     """A cluster of which a question is asked: the world that is known of it, and what of it could not be read."""
 
     def __init__(
-        self, connection: Connection, discovery: Discovery, interests: Interests, place: Place, chunk_size: int = 0
+        self, connection: Requests, discovery: Discovery, interests: Interests, place: Place, chunk_size: int = 0
     ) -> None:
         """Reach it by a connection, and have lists in parts of a size, unless that is 0."""
         self._connection, self._discovery = connection, discovery
@@ -168,7 +180,9 @@ class Cluster:
 
     def snapshot(self, assumed: Sequence[AssumedObjects] = ()) -> Snapshot:
         """What was read so far, and what could not be: whatever else is asked for is known not to be there."""
-        return Snapshot(resources=self.world, gaps=tuple(self._gaps()), complete=True, assumed=tuple(assumed))
+        return Snapshot(
+            resources=self.world, gaps=tuple(self._gaps()), complete=True, assumed=tuple(assumed), place="the cluster"
+        )
 
     def _refuse(self, ask: Ask, refusal: Refusal) -> None:
         if refusal.status == _UNAUTHORIZED:
@@ -216,9 +230,9 @@ class Cluster:
             if unknown.group == EVERY_GROUP or not is_kubernetes_own(GroupKind(unknown.group, "")):
                 group = None if unknown.group == EVERY_GROUP else unknown.group
                 yield Gap(kind="", namespace="", reason=unknown.reason, remedy=_AGAIN, group=group)
-        for ask, refusal in self._refusals.items():
+        for ask in sorted(self._refusals, key=lambda ask: (ask.kind, ask.namespace, ask.name)):
             if ask.kind not in EVENTS:
-                yield self._gap(ask, refusal)
+                yield self._gap(ask, self._refusals[ask])
 
     def _gap(self, ask: Ask, refusal: Refusal) -> Gap:
         """What a refused request leaves open, and what closes it: a permission, or what else there is to do."""
@@ -233,6 +247,7 @@ class Cluster:
             remedy=_ASK_FOR_IT if refusal.status == _FORBIDDEN else _remedy(refusal, resource),
             besides=frozenset() if ask.namespace else self.world.namespaces_read(ask.kind),
             group=ask.kind.group,
+            missing=self.world.missing(ask.kind),
             needs=may if refusal.status == _FORBIDDEN else None,
         )
 

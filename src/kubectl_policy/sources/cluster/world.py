@@ -136,6 +136,16 @@ class ClusterWorld(World):
         asked = (ask for ask, is_read in self._asked.items() if is_read and ask.kind == kind)
         return frozenset(ask.namespace for ask in asked if ask.namespace and not (ask.name or ask.about))
 
+    def missing(self, kind: GroupKind) -> frozenset[ObjectRef]:
+        """The objects of a kind that were asked for by name, and are not there."""
+        named = (ask for ask, is_read in self._asked.items() if is_read and ask.kind == kind and ask.name)
+        refs = (ObjectRef(kind, ask.namespace, ask.name) for ask in named)
+        return frozenset(ref for ref in refs if ref not in self._objects)
+
+    def serves(self, kind: GroupKind) -> bool:
+        """Whether the cluster serves a kind."""
+        return kind in self._kinds.served
+
     def begin(self) -> None:
         """Forget what was wanted: a question is asked anew."""
         self._is_first = False

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.model.index import Index
     from kubectl_policy.topology.delegation.flow import Match
     from kubectl_policy.topology.delegation.references import DelegatingRef
     from kubectl_policy.topology.gateway.gateways import Gateways
@@ -51,6 +52,11 @@ class Delegations:
         self.refs = refs
         self._passing = Passing(gateways.index)
         self._arrived: dict[tuple[NodeRef, ...], tuple[Match, ...]] = {}
+
+    @property
+    def index(self) -> Index:
+        """What was read."""
+        return self._gateways.index
 
     @cached_property
     def order(self) -> Order:

@@ -121,7 +121,8 @@ class Admission:
             return None
         if gateway and self.gateways.index.presence(gateway) == "present":
             return _labels(self.gateways, f"whether {gateway} selects {owner} is unknown", owner.namespace)
-        return doubt(f"{gateway}, the parent of {owner}, is not in the input")
+        why = self.gateways.index.why_unread(gateway) if gateway else "is not known"
+        return doubt(f"{gateway}, the parent of {owner}, {why}")
 
 
 def doubt(message: str) -> Problem:
@@ -138,5 +139,5 @@ def _labels(gateways: Gateways, what: str, namespace: str) -> Problem:
     """Why it is not known whether a selector selects a namespace."""
     read = gateways.index.namespace_labels(namespace) is not None
     if not (read or is_unknown(namespace) or gateways.index.candidates(ObjectRef(NAMESPACE, "", namespace))):
-        return doubt(f"{what}: Namespace {namespace} is not in the input")
+        return doubt(f"{what}: {gateways.index.why_unread_namespace(namespace)}")
     return unfilled(f"{what}: a label of Namespace {namespace}, or what is selected, is to be filled in")

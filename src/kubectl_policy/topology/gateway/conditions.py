@@ -202,8 +202,8 @@ def _attachment(gateways: Gateways, gateway: ObjectRef, listener_set: ObjectRef)
         return unknown("Accepted", gateways.index.not_here(gateway))
     admitted = gateways.admits(gateway, listener_set)
     if admitted is None:
-        where = f"Namespace {listener_set.namespace}"
-        return unknown("Accepted", f"whether {gateway} selects it is unknown: {where} is not in the input")
+        why = gateways.index.why_unread_namespace(listener_set.namespace)
+        return unknown("Accepted", f"whether {gateway} selects it is unknown: {why}")
     if not admitted:
         return Condition("Accepted", "False", "NotAllowed", f"{gateway} does not allow it (spec.allowedListeners)")
     parent = _gateway_accepted(gateways, gateway)
