@@ -42,7 +42,7 @@ def test_deleting_each_policy(world: World) -> None:
         _judge(found, world, without(world, [policy.ref]))
 
 
-@settings(max_examples=examples(60), suppress_health_check=_SLOW)
+@settings(max_examples=examples(40), suppress_health_check=_SLOW)
 @given(world=worlds(), data=st.data())
 def test_deleting_something_else(world: World, data: st.DataObject) -> None:
     """Also where the hierarchy is another one without it."""
@@ -52,7 +52,7 @@ def test_deleting_something_else(world: World, data: st.DataObject) -> None:
     _judge(diff(what_if(analysis, deleted=deleted)), world, without(world, deleted))
 
 
-@settings(max_examples=examples(60), suppress_health_check=_SLOW)
+@settings(max_examples=examples(40), suppress_health_check=_SLOW)
 @given(pair=pairs_of_worlds())
 def test_any_two_worlds(pair: tuple[World, World]) -> None:
     """Whatever was added, deleted or written otherwise."""
