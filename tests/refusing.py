@@ -53,6 +53,12 @@ class Server:
             for path in {kind.path(), kind.path(namespace)}:
                 self._lists.setdefault(path, []).append(dict(resource.raw))
 
+    seconds_left: float | None = None
+
+    def hurried(self) -> Server:
+        """The same: it takes no time."""
+        return self
+
     def get(self, path: str, query: Mapping[str, str] | None = None, accept: str = "") -> Answer:
         """An object. Raises Refusal."""
         del query, accept
@@ -95,7 +101,9 @@ class Refusing:
             is_profiled=lambda kind: (profile := known.profile_of(kind)) is not None and profile.known_by == "profile",
         )
         self._profiles = profiles
-        self.cluster = Cluster(server, Discovery(server.served, ()), interests, Place(name="c", namespace=namespace))
+        self.cluster = Cluster(
+            server, Discovery(server.served, ()), interests, Place(name="c", server="", namespace=namespace)
+        )
 
     def answer(self, question: Callable[[Analysis], Found]) -> Found:
         """The answer to a question, once everything is known that it is asked for. Raises PolicyError."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.errors import ClusterError, NoClusterError, PolicyError
+from kubectl_policy.errors import ClusterError, NoClusterError, PolicyError, UsageError
 from kubectl_policy.model.values import cached_property, replace
 
 if TYPE_CHECKING:
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.cluster.access import Access
     from kubectl_policy.sources.cluster.asking import Cluster
     from kubectl_policy.sources.cluster.options import ClusterOptions
+    from kubectl_policy.sources.options import Progress
+
+# Seconds after which somebody at a terminal wants to know what is waited for.
+_PATIENCE: Final = 1.0
 
 
 class _NotYet(Exception):  # noqa: N818 (nothing is wrong: there is more to be asked)
@@ -32,6 +36,7 @@ class Live:
         """Reach it as the options say; without a `namespace`, the context says which one is asked about."""
         self._told, self._namespace, self._assumed = options, namespace, assumed
         self._cluster: Cluster | None = None
+        self.progress: Progress | None = None
 
     @cached_property
     def _options(self) -> ClusterOptions:
@@ -73,12 +78,17 @@ class Live:
         from kubectl_policy.sources.cluster.asking import Cluster, Interests, Place
         from kubectl_policy.sources.cluster.connection import Connection, Refusal
         from kubectl_policy.sources.cluster.discovery import discover
+        from kubectl_policy.sources.cluster.refused import cluster_error
         from kubectl_policy.sources.cluster.world import EVENT
         from kubectl_policy.topology.gateway.certificates import SECRET
         from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
         access, own = self.access, {profile.group_kind for profile in profiles}
+        # From here on the server is waited for, and nobody who would be asked anything.
+        if self.progress:
+            self.progress(0, 0, "what it serves")
         connection = Connection(access, timeout=self._options.request_timeout)
+
         few = (GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT)
         singly = {NAMESPACE, *WITH_PORTS, SECRET, EVENT}
         # Filters, parameters and backends of an implementation are in the groups of its policies.
@@ -90,14 +100,15 @@ class Live:
             alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
             below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
             is_profiled=lambda kind: kind in own or kind in built_in_profiles(kind.group),
+            groups=groups,
             matters=lambda kind: kind in singly or (kind.group in groups and not is_kubernetes_own(kind)),
         )
         name = access.context or access.cluster or access.server
         try:
             discovery = discover(connection, access.server, self._options.cache_dir)
         except Refusal as refusal:
-            raise ClusterError(f"{name}: {refusal.reason}", refusal.message) from None
-        place = Place(name=name, namespace=self.namespace)
+            raise cluster_error(name, access.server, refusal) from None
+        place = Place(name=name, server=access.server, namespace=self.namespace)
         return Cluster(connection, discovery, interests, place, self._options.chunk_size)
 
     def everything(self, profiles: Sequence[PolicyKindProfile]) -> Snapshot:
@@ -126,24 +137,36 @@ class Live:
     def fetch(self) -> None:
         """Read what is still to be read."""
         if self._cluster:
-            with terminal.progress("asking the cluster:") as progress:
-                self._cluster.fetch(progress)
+            self._cluster.fetch(self.progress)
+
+    def refresh(self) -> bool:
+        """Ask the cluster what it serves, where that was only remembered: whether it was."""
+        return self._cluster is not None and self._cluster.refresh()
 
 
 def answered(live: Live, ask: Callable[[], int]) -> int:
     """What a command returns that may ask a cluster; what it says counts once all that it asked for was read."""
+    with terminal.progress("asking the cluster:", after=_PATIENCE) as live.progress:
+        said, end = _settled(live, ask)
+    said.let_go()
+    if isinstance(end, PolicyError):
+        raise end
+    return end
+
+
+def _settled(live: Live, ask: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:
+    """What a command says, and its code or why there is no answer, once there is nothing left to be read."""
     while True:
+        end: int | PolicyError
         with terminal.held() as said:
             try:
-                code = ask()
+                end = ask()
             except _NotYet:
-                pass
-            except PolicyError:
-                if live.is_settled:
-                    said.let_go()
-                    raise
-            else:
-                if live.is_settled:
-                    said.let_go()
-                    return code
-        live.fetch()
+                end = 0
+            except PolicyError as error:
+                end = error
+        if not live.is_settled:
+            live.fetch()
+        # A type that nobody knew some hours ago may be there now.
+        elif not (isinstance(end, UsageError) and live.refresh()):
+            return said, end

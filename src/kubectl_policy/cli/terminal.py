@@ -155,30 +155,69 @@ def complain(*lines: str) -> None:
 
 
 @contextmanager
-def progress(doing: str) -> Generator[Callable[[int, int, str], None] | None]:
+def progress(doing: str, after: float = 0) -> Generator[Callable[[int, int, str], None] | None]:
     """What shows on standard error how far something is, in one line that is gone afterwards; None without a terminal.
 
-    It takes how many of how many things are begun, and the name of the last one.
+    It takes how many of how many things are begun, and the name of the last one; of things that nobody has counted, the
+    name alone. Nothing shows until `after` so many seconds from the first call.
     """
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return
-
-    def show_line(line: str) -> None:
-        with suppress(OSError):
-            sys.stderr.write(f"\r\x1b[2K{line}")
-            sys.stderr.flush()
+    line = _Line(after)
 
     def tell(begun: int, total: int, name: str) -> None:
         with suppress(OSError):
             columns = os.get_terminal_size(sys.stderr.fileno()).columns or DEFAULT_WIDTH
-            line = f"{doing} {begun} of {total}: {visible(name)} ..."
-            show_line(encodable(line[: columns - 1], sys.stderr.encoding or "utf-8"))
+            counted = f"{begun} of {total}: " if total else ""
+            text = f"{doing} {counted}{visible(name)} ..."
+            line.say(encodable(text[: columns - 1], sys.stderr.encoding or "utf-8"))
 
     try:
         yield tell
     finally:
-        show_line("")
+        line.clear()
+
+
+class _Line:
+    """A line on standard error that is written anew again and again, from some seconds after it is begun."""
+
+    def __init__(self, after: float) -> None:
+        """Nothing is written yet."""
+        from threading import Lock, Timer
+
+        self._text, self._shows = "", not after
+        self._lock, self._timer = Lock(), Timer(after, self._show)
+        self._timer.daemon = True
+
+    def say(self, text: str) -> None:
+        """Write a text, or keep it until it is time for it."""
+        with self._lock:
+            self._text, is_first = text, not self._text
+            if self._shows:
+                self._write(text)
+            elif is_first:
+                self._timer.start()
+
+    def clear(self) -> None:
+        """Have nothing there, from now on."""
+        self._timer.cancel()
+        with self._lock:
+            if self._shows:
+                self._write("")
+            self._shows, self._text = False, ""
+
+    def _show(self) -> None:
+        with self._lock:
+            # It may be over by now.
+            if self._text:
+                self._shows = True
+                self._write(self._text)
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):
+            sys.stderr.write(f"\r\x1b[2K{text}")
+            sys.stderr.flush()
 
 
 def encodable(text: str, encoding: str) -> str:

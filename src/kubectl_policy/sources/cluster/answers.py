@@ -61,13 +61,17 @@ class Refusal(Exception):  # noqa: N818 (what a server may always do is no error
 
     `status` is that of HTTP, or 0 where nothing was answered. The `reason` is ours, and the `message` what the server
     says, on one line and with nothing in it that a terminal would obey; either may be shown. `retry` tells whether
-    asking again soon may help, and `wait` after how many seconds, if the server said so.
+    asking again soon may help, and `wait` after how many seconds, if the server said so. The `hint` is what to do, if
+    that depends on more than the status.
     """
 
-    def __init__(self, status: int, reason: str, message: str = "", *, retry: bool = False, wait: float = 0) -> None:
+    def __init__(  # noqa: PLR0913 (all but the first two have a name where they are given)
+        self, status: int, reason: str, message: str = "", *, retry: bool = False, wait: float = 0, hint: str = ""
+    ) -> None:
         """Keep the words of both apart, for a gap tells the reason and details tell the message."""
         super().__init__(f"{reason}: {message}" if message else reason)
         self.status, self.reason, self.message, self.retry, self.wait = status, reason, message, retry, wait
+        self.hint = hint
 
     @property
     def is_conversion(self) -> bool:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from kubectl_policy.errors import ClusterError
 from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Permission, Resource, Snapshot
 from kubectl_policy.model.fields import labels_of, text_at, time_at
 from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, is_kubernetes_own
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Refusal
 from kubectl_policy.sources.cluster.everything import want_everything
-from kubectl_policy.sources.cluster.served import EVERY_GROUP
+from kubectl_policy.sources.cluster.refused import AGAIN, cluster_error, unknown_groups
+from kubectl_policy.sources.cluster.served import EVERY_GROUP, Discovery
 from kubectl_policy.sources.cluster.world import EVENT, EVENTS, Ask, ClusterWorld, Kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
 
+    from kubectl_policy.errors import ClusterError
     from kubectl_policy.model import Json
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.sources.cluster.answers import Answer, ListAnswer
-    from kubectl_policy.sources.cluster.discovery import Discovery, Served
+    from kubectl_policy.sources.cluster.served import Served
     from kubectl_policy.sources.options import Progress
 
 # Of these kinds only metadata is read: names, labels and owners. Bodies of Secrets never are.
@@ -29,19 +31,20 @@ _METADATA_ALONE: Final = frozenset(
 )
 # What runs, and starts and stops all the time. No policy is about one of them.
 _WITH_MANY_EVENTS: Final = ("Pod", "ReplicaSet", "Job", "CronJob", "Node", "HorizontalPodAutoscaler")
-_ONE_AT_A_TIME: Final = 8
-_FORBIDDEN, _NOT_FOUND = 403, 404
-_UNAUTHORIZED: Final = 401
+_AT_A_TIME: Final = 8
+# Seconds after which what was answered is made use of, while the rest is waited for; and the share of the time left.
+_PATIENCE, _SHARE = 1.0, 4
+_OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 200, 401, 403, 404
 # What closes a gap.
 _ASK_FOR_IT: Final = "have somebody grant this permission"
-_AGAIN: Final = "ask again"
 
 
 @value(kw_only=True)
 class Place:
-    """Where is asked: what the cluster is called, and the namespace that is asked about."""
+    """Where is asked: what the cluster is called, its address, and the namespace that is asked about."""
 
     name: str
+    server: str
     namespace: str
 
 
@@ -51,8 +54,9 @@ class Interests:
 
     Of the `few` kinds, and of policies, there are not many objects; those of the `first` kinds are asked for at once.
     Whoever lists one kind also needs those that are `alongside` it, and whoever asks about one object of a kind all of
-    what is `below` it. A kind `is_profiled` if it is known to be one of policies; of others, their definitions say so.
-    Of a kind that `matters`, as of policies, a question may ask for any object; of others for those that these name.
+    what is `below` it. A kind `is_profiled` if it is known to be one of policies, in one of the `groups`; of others,
+    their definitions say so. Of a kind that `matters`, as of policies, a question may ask for any object; of others for
+    those that these name.
     """
 
     few: Collection[GroupKind]
@@ -61,10 +65,20 @@ class Interests:
     below: Mapping[GroupKind, Collection[GroupKind]]
     is_profiled: Callable[[GroupKind], bool]
     matters: Callable[[GroupKind], bool]
+    groups: Collection[str] = ()
 
 
 class Requests(Protocol):
     """How a server is asked: a `Connection`."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The time until nothing is answered any more; None if there is no such."""
+        ...
+
+    def hurried(self) -> Requests:
+        """The same, but it leaves half of the time for what is asked later."""
+        ...
 
     def get(self, path: str, query: Mapping[str, str] = ..., accept: str = ...) -> Answer:
         """An object. Raises Refusal."""
@@ -75,31 +89,55 @@ class Requests(Protocol):
         ...
 
 
+@value()
+class _Found:
+    """What came of a request: objects, unless there was no answer, and what is wrong with that."""
+
+    resources: Sequence[Resource] | None
+    refusal: Refusal | None = None
+
+
 class Cluster:
     """A cluster of which a question is asked: the world that is known of it, and what of it could not be read."""
 
     def __init__(
         self, connection: Requests, discovery: Discovery, interests: Interests, place: Place, chunk_size: int = 0
     ) -> None:
-        """Reach it by a connection, and have lists in parts of a size, unless that is 0."""
-        self._connection, self._discovery = connection, discovery
+        """Reach it by a connection, and have lists in parts of a size, unless that is 0.
+
+        Raises `ClusterError` where nothing can be asked.
+        """
+        self._connection, self._interests, self._place = connection, interests, place
         self._origin, self._chunk_size = Origin(place.name), chunk_size
-        self._refusals: dict[Ask, Refusal] = {}
         self._is_for_all = False
-        served = discovery.kinds
-        definitions = self._definitions()
-        policies = frozenset(self._policies(definitions, interests.is_profiled))
-        self._few = frozenset({*interests.few, *policies, CRD})
+        self._begin(discovery)
+
+    def _begin(self, discovery: Discovery) -> None:
+        """Begin with what the server serves."""
+        if unknown := next((gap.reason for gap in discovery.gaps if gap.group == EVERY_GROUP), ""):
+            hint = "ask again later; whoever may not get /apis needs the ClusterRole system:discovery"
+            raise self._error(Refusal(_OK, "what it serves is not known", unknown, hint=hint))
+        self._is_heard = not discovery.is_remembered
+        self._refusals: dict[Ask, Refusal] = {}
+        # What takes long, and is still waited for.
+        self._late: dict[Ask, Future[_Found]] = {}
+        self._answered = 0
+        self._discovery = discovery
+        metadata = self._metadata_of_definitions()
+        definitions = self._definitions(metadata or {})
+        if discovery.is_remembered and not {each.ref.name for each in definitions.values()}.issuperset(metadata or ()):
+            self._discovery = _refreshed(discovery)
+            definitions = self._definitions(metadata or {})
+        policies = frozenset(self._policies(definitions))
+        self._few = frozenset({*self._interests.few, *policies, CRD})
+        interests, served = self._interests, self._discovery.kinds
         kinds = Kinds(
-            served=served,
-            few=self._few,
-            policies=policies,
-            alongside=interests.alongside,
-            below=interests.below,
+            served=served, few=self._few, policies=policies, alongside=interests.alongside, below=interests.below
         )
-        self.world = ClusterWorld(kinds, place.namespace)
+        self.world = ClusterWorld(kinds, self._place.namespace)
         self.world.take(Ask(CRD), definitions.values())
         self._everything = frozenset({*self._few, *filter(interests.matters, served)}) & served.keys()
+        self._unknown = tuple(unknown_groups(self._discovery.gaps, interests.groups, metadata))
         # What nearly every question asks for is asked for at once; what a kind without a profile does is known by its
         # definition alone.
         self._first = [
@@ -111,54 +149,91 @@ class Cluster:
             ),
         ]
 
-    def _definitions(self) -> dict[GroupKind, Resource]:
+    def _metadata_of_definitions(self) -> Mapping[str, Mapping[str, Json]] | None:
+        """The metadata of what defines kinds, by names; None if it cannot be read."""
+        if CRD not in self._discovery.kinds:
+            return {}
+        try:
+            listed = self._list(self._connection.hurried(), self._discovery.kinds[CRD], "", {}, METADATA_LIST)
+        except Refusal as refusal:
+            self._refuse(Ask(CRD), refusal)
+            self._is_heard = self._is_heard or bool(refusal.status)
+            return None
+        self._is_heard = True
+        return {name: raw for raw in listed if (name := text_at(raw, "metadata.name"))}
+
+    def _definitions(self, metadata: Mapping[str, Mapping[str, Json]]) -> dict[GroupKind, Resource]:
         """What is known of the kinds that are defined: their names, and the labels of their definitions."""
         by_name = {
             f"{each.plural}.{kind.group}": each
             for kind, each in self._discovery.kinds.items()
             if not is_kubernetes_own(kind)
         }
-        labels: dict[str, Mapping[str, Json]] = {}
-        if CRD in self._discovery.kinds:
-            try:
-                for raw in self._list(self._discovery.kinds[CRD], "", {}, METADATA_LIST):
-                    labels[text_at(raw, "metadata.name")] = raw
-            except Refusal as refusal:
-                self._refuse(Ask(CRD), refusal)
         return {
             GroupKind(each.group, each.kind): Resource(
                 ref=ObjectRef(CRD, "", name),
                 origin=self._origin,
-                raw=_definition(name, each, labels.get(name, {})),
-                created=time_at(labels.get(name, {}), "metadata.creationTimestamp"),
+                raw=_definition(name, each, metadata.get(name, {})),
+                created=time_at(metadata.get(name, {}), "metadata.creationTimestamp"),
             )
             for name, each in sorted(by_name.items())
         }
 
-    def _policies(
-        self, definitions: Mapping[GroupKind, Resource], is_profiled: Callable[[GroupKind], bool]
-    ) -> Iterator[GroupKind]:
+    def _policies(self, definitions: Mapping[GroupKind, Resource]) -> Iterator[GroupKind]:
         for kind in self._discovery.kinds:
             defined = definitions.get(kind)
             is_labelled = defined is not None and POLICY_LABEL in labels_of(defined.raw)
             is_called_one = defined is not None and kind.kind.endswith("Policy")
-            if kind not in TARGETS and (is_labelled or is_called_one or is_profiled(kind)):
+            if kind not in TARGETS and (is_labelled or is_called_one or self._interests.is_profiled(kind)):
                 yield kind
 
-    def fetch(self, progress: Progress | None = None) -> None:
-        """Ask for all that is wanted, several requests at once. Raises `ClusterError` where nothing can be asked."""
-        from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (only clusters need it)
+    def refresh(self) -> bool:
+        """Ask the server what it serves, and begin anew, where that was only remembered: whether it was."""
+        was_remembered = self._discovery.is_remembered
+        if was_remembered:
+            self._begin(_refreshed(self._discovery))
+        return was_remembered
 
-        asks = [*dict.fromkeys([*self._first, *self.world.wanted])]
-        self._first = []
-        with ThreadPoolExecutor(min(len(asks), _ONE_AT_A_TIME) or 1) as threads:
-            answers = threads.map(self._answer, asks)
-            for number, (ask, answer) in enumerate(zip(asks, answers, strict=True)):
-                if progress:
-                    progress(number + 1, len(asks), ask.kind.kind)
-                if isinstance(answer, Refusal):
-                    self._refuse(ask, answer)
-                self.world.take(ask, None if isinstance(answer, Refusal) else answer)
+    def fetch(self, progress: Progress | None = None) -> None:
+        """Ask for what is wanted, several requests at once; after a while without those that take long.
+
+        Those are asked on: nothing else waits for them, until nothing else is wanted. Raises `ClusterError` where
+        nothing can be asked.
+        """
+        from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 (only clusters need it)
+
+        asks = [ask for ask in dict.fromkeys((*self._first, *self.world.wanted)) if ask not in self._late]
+        threads = ThreadPoolExecutor(min(len(asks), _AT_A_TIME) or 1)
+        tasks = {**self._late, **{ask: threads.submit(self._answer, ask) for ask in asks}}
+        kinds, total = ", ".join(dict.fromkeys(ask.kind.kind for ask in tasks)), self._answered + len(tasks)
+        left = self._connection.seconds_left
+        patience = _PATIENCE if left is None else min(_PATIENCE, left / _SHARE)
+        done: Collection[Future[_Found]] = ()
+        while tasks and not done:
+            if progress:
+                progress(self._answered, total, kinds)
+            done, _ = wait(tasks.values(), patience or None)
+        # What nobody has begun with is asked next time.
+        threads.shutdown(wait=False, cancel_futures=True)
+        self._late = {ask: task for ask, task in tasks.items() if not (task in done or task.cancelled())}
+        self._take({ask: task.result() for ask, task in tasks.items() if task in done})
+
+    def _take(self, found: Mapping[Ask, _Found]) -> None:
+        refusals = {ask: each.refusal for ask, each in found.items() if each.refusal}
+        if self._discovery.is_remembered and any(each.status == _NOT_FOUND for each in refusals.values()):
+            self.refresh()
+            return
+        self._is_heard = self._is_heard or len(refusals) < len(found) or any(each.status for each in refusals.values())
+        if not self._is_heard:
+            raise self._error(next(iter(refusals.values())))
+        for ask, each in found.items():
+            if each.refusal:
+                self._refuse(ask, each.refusal)
+                if each.refusal.status != _FORBIDDEN and not ask.name:
+                    self.world.give_up(ask.kind)
+            self.world.take(ask, each.resources)
+        self._first = [ask for ask in self._first if ask not in found]
+        self._answered += len(found)
         self.world.begin()
 
     def want_everything(self) -> None:
@@ -184,12 +259,15 @@ class Cluster:
             resources=self.world, gaps=tuple(self._gaps()), complete=True, assumed=tuple(assumed), place="the cluster"
         )
 
+    def _error(self, refusal: Refusal) -> ClusterError:
+        return cluster_error(self._place.name, self._place.server, refusal)
+
     def _refuse(self, ask: Ask, refusal: Refusal) -> None:
         if refusal.status == _UNAUTHORIZED:
-            raise ClusterError(f"{self._origin.source}: {refusal.reason}", refusal.message or "log in again")
+            raise self._error(refusal)
         self._refusals[ask] = refusal
 
-    def _answer(self, ask: Ask) -> Sequence[Resource] | Refusal:
+    def _answer(self, ask: Ask) -> _Found:
         """The objects that a request gives, none where there is none of that name; or why it gives no answer."""
         served = self._discovery.kinds[ask.kind]
         partial = ask.kind in _METADATA_ALONE
@@ -200,21 +278,35 @@ class Cluster:
                 found = [self._connection.get(served.path(ask.namespace, ask.name), {}, accept).body]
             else:
                 accept = METADATA_LIST if partial else JSON
-                found = self._list(served, ask.namespace, _selecting(ask), accept)
+                found = self._list(self._connection, served, ask.namespace, _selecting(ask), accept)
         except Refusal as refusal:
-            return () if refusal.status == _NOT_FOUND else refusal
-        return [resource for raw in found if (resource := self._resource(ask, served, raw))]
+            return self._refused(ask, refusal)
+        resources = [resource for raw in found if (resource := self._resource(ask, served, raw))]
+        # What is not what was asked for may be that in disguise.
+        strange = len(found) - len(resources)
+        wrong = f"the server answered with {strange} of {len(found)} objects that are none of those asked for"
+        return _Found(resources, Refusal(_OK, wrong) if strange else None)
+
+    def _refused(self, ask: Ask, refusal: Refusal) -> _Found:
+        if refusal.status != _NOT_FOUND:
+            return _Found(None, refusal)
+        # It may be the kind that is not found, if it is only remembered that it is served.
+        if ask.name and (f'"{ask.name}"' in refusal.message or not self._discovery.is_remembered):
+            return _Found(())
+        return _Found(None, Refusal(_NOT_FOUND, "the server does not know this kind, though it says that it serves it"))
 
     def _list(
-        self, served: Served, namespace: str, query: Mapping[str, str], accept: str
+        self, connection: Requests, served: Served, namespace: str, query: Mapping[str, str], accept: str
     ) -> Sequence[Mapping[str, Json]]:
-        return self._connection.list(served.path(namespace), query, accept, self._chunk_size).items
+        return connection.list(served.path(namespace), query, accept, self._chunk_size).items
 
     def _resource(self, ask: Ask, served: Served, raw: Mapping[str, Json]) -> Resource | None:
-        """An object of an answer; None for what has no name."""
+        """An object of an answer; None for what has no name, or is another one than was asked for."""
         metadata = raw.get("metadata")
         name, namespace = text_at(raw, "metadata.name"), text_at(raw, "metadata.namespace")
         if not (name and isinstance(metadata, dict) and served.namespaced == bool(namespace)):
+            return None
+        if ask.name not in {"", name} or (served.namespaced and ask.namespace not in {"", namespace}):
             return None
         if not (ask.name or ask.kind in self._few or self._is_for_all):
             # Who wrote what is worth the memory where there are few objects, or a question yet to come.
@@ -226,10 +318,7 @@ class Cluster:
         return Resource(ref=ref, origin=self._origin, raw=whole, created=time_at(raw, "metadata.creationTimestamp"))
 
     def _gaps(self) -> Iterator[Gap]:
-        for unknown in self._discovery.gaps:
-            if unknown.group == EVERY_GROUP or not is_kubernetes_own(GroupKind(unknown.group, "")):
-                group = None if unknown.group == EVERY_GROUP else unknown.group
-                yield Gap(kind="", namespace="", reason=unknown.reason, remedy=_AGAIN, group=group)
+        yield from self._unknown
         for ask in sorted(self._refusals, key=lambda ask: (ask.kind, ask.namespace, ask.name)):
             if ask.kind not in EVENTS:
                 yield self._gap(ask, self._refusals[ask])
@@ -258,7 +347,15 @@ def _remedy(refusal: Refusal, resource: str) -> str:
         return f"tell whoever owns CustomResourceDefinition {resource}: its conversion webhook must answer"
     if refusal.status in {0, 504}:
         return "ask again, and allow more time for it: --request-timeout"
-    return _AGAIN if refusal.retry else f"{_AGAIN}; if that does not help, ask who runs the cluster"
+    return AGAIN if refusal.retry else f"{AGAIN}; if that does not help, ask who runs the cluster"
+
+
+def _refreshed(discovery: Discovery) -> Discovery:
+    """What a server serves now; if it does not say so, what it served before."""
+    try:
+        return discovery.refresh()
+    except Refusal:
+        return Discovery(discovery.kinds.values(), discovery.gaps)
 
 
 def _definition(name: str, served: Served, known: Mapping[str, Json]) -> Mapping[str, Json]:

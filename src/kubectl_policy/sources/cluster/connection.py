@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from contextlib import closing, contextmanager
+from copy import copy
 from functools import partial
 from http import HTTPStatus
 from platform import machine
@@ -110,6 +111,24 @@ class Connection:
         self._access, self._timeout = access, timeout
         self._end = time.monotonic() + timeout if timeout else None
         self._allowed: dict[tuple[str, ...], bool | None] = {}
+        self._within = f" within --request-timeout {timeout:g}s" if timeout else ""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The time until the deadline; None if there is none."""
+        return None if self._end is None else max(self._end - time.monotonic(), 0)
+
+    def hurried(self) -> Connection:
+        """The same for what others wait for: it leaves them half of the time that there still is."""
+        part = copy(self)
+        part._hurry()  # noqa: SLF001 (it is one of us)
+        return part
+
+    def _hurry(self) -> None:
+        if self._end is not None:
+            now = time.monotonic()
+            self._end = now + (self._end - now) / 2
+            self._within = f" within half of the time that --request-timeout {self._timeout:g}s left"
 
     def get(self, path: str, query: Mapping[str, str] = _NOTHING, accept: str = JSON) -> Answer:
         """The object at a path. Of Secrets it is the metadata, whatever is accepted."""
@@ -286,8 +305,7 @@ class Connection:
         return left
 
     def _late(self) -> Refusal:
-        within = f" within --request-timeout {self._timeout:g}s" if self._timeout else ""
-        return Refusal(0, f"no answer{within}")
+        return Refusal(0, f"no answer{self._within}")
 
 
 def _is_secret(request: _Request) -> bool:

@@ -42,17 +42,26 @@ _ERRNO: Final[Mapping[int | None, str]] = {
     errno.ENETUNREACH: "there is no route to the server",
     errno.EHOSTDOWN: "there is no route to the server",
 }
-# X509_V_ERR_* of openssl/x509_vfy.h.
-_CERTIFICATE: Final[Mapping[int, str]] = {
-    9: "the server's certificate is not valid yet (or the clock of this machine is wrong)",
-    10: "the server's certificate has expired",
-    18: "the server's certificate is self-signed and not trusted",
-    19: "the server's certificate is signed by an authority of its own that is not trusted",
-    20: "the server's certificate is signed by an unknown authority",
-    21: "the server's certificate is signed by an unknown authority",
-    23: "the server's certificate was revoked",
-    62: "the server's certificate is for another name",
-    64: "the server's certificate is for another address",
+_PROXY: Final = "the proxy is that of proxy-url in the kubeconfig, or else of HTTPS_PROXY; NO_PROXY leaves it out"
+_TRUST: Final = "name the authority of the cluster in its kubeconfig, or give --certificate-authority FILE"
+_NAME: Final = "use an address that is in the certificate, or give a name that is: --tls-server-name NAME"
+# X509_V_ERR_* of openssl/x509_vfy.h, with what to do about them.
+_CERTIFICATE: Final[Mapping[int, tuple[str, str]]] = {
+    9: (
+        "the server's certificate is not valid yet (or the clock of this machine is wrong)",
+        "compare the clock of this machine with that of the cluster",
+    ),
+    10: (
+        "the server's certificate has expired",
+        "whoever runs the cluster has to renew it, unless the clock of this machine is wrong",
+    ),
+    18: ("the server's certificate is self-signed and not trusted", _TRUST),
+    19: ("the server's certificate is signed by an authority of its own that is not trusted", _TRUST),
+    20: ("the server's certificate is signed by an unknown authority", _TRUST),
+    21: ("the server's certificate is signed by an unknown authority", _TRUST),
+    23: ("the server's certificate was revoked", "whoever runs the cluster has to replace it"),
+    62: ("the server's certificate is for another name", _NAME),
+    64: ("the server's certificate is for another address", _NAME),
 }
 # What OpenSSL calls the alerts by which a server says what it misses.
 _ALERTS: Final[Mapping[str, str]] = {
@@ -74,7 +83,8 @@ def unreachable(error: Exception, late: str) -> Refusal:
     refusal = _refusal_of_tls(tls) if tls else _refusal_of(causes, late)
     if not isinstance(error, ProxyError):
         return refusal
-    return Refusal(0, f"no connection through the proxy: {refusal.reason}", refusal.message, retry=refusal.retry)
+    reason = f"no connection through the proxy: {refusal.reason}"
+    return Refusal(0, reason, refusal.message, retry=refusal.retry, hint=refusal.hint or _PROXY)
 
 
 def _refusal_of(causes: list[BaseException], late: str) -> Refusal:
@@ -92,8 +102,9 @@ def _refusal_of_tls(error: ssl.SSLError) -> Refusal:
     # What was raised by Python, and not by OpenSSL, has none of these.
     reason = str(getattr(error, "reason", None) or "")
     if isinstance(error, ssl.SSLCertVerificationError):
-        words = _CERTIFICATE.get(getattr(error, "verify_code", 0), "the server's certificate is not trusted")
-        return Refusal(0, words, shown(str(getattr(error, "verify_message", ""))))
+        unknown = "the server's certificate is not trusted", _TRUST
+        words, hint = _CERTIFICATE.get(getattr(error, "verify_code", 0), unknown)
+        return Refusal(0, words, shown(str(getattr(error, "verify_message", ""))), hint=hint)
     if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError) or "UNEXPECTED_EOF" in reason:
         return Refusal(0, "the connection was cut", retry=True)
     known = next((words for alert, words in _ALERTS.items() if reason.endswith(alert)), "TLS failed")

@@ -87,6 +87,7 @@ class ClusterWorld(World):
         # The kinds of which all objects were read.
         self._listed: set[GroupKind] = set()
         self._wanted: dict[Ask, None] = {}
+        self._given_up: set[GroupKind] = set()
         self._is_first = True
 
     @property
@@ -131,6 +132,10 @@ class ClusterWorld(World):
             self._about[ask.about] = sorted(resource.ref for resource in found)
         self._forget_what_is_computed()
 
+    def give_up(self, kind: GroupKind) -> None:
+        """List no more objects of a kind: what is in the way is so in every namespace."""
+        self._given_up.add(kind)
+
     def namespaces_read(self, kind: GroupKind) -> frozenset[str]:
         """The namespaces in which all objects of a kind were read."""
         asked = (ask for ask, is_read in self._asked.items() if is_read and ask.kind == kind)
@@ -163,6 +168,7 @@ class ClusterWorld(World):
             self._asked,
             self._listed,
             self._wanted,
+            self._given_up,
         ):
             known.clear()
         self._forget_what_is_computed()
@@ -287,8 +293,8 @@ class ClusterWorld(World):
         """Want all objects of a kind or, where these may not be listed at once, those in each namespace known of."""
         if kind in self._listed:
             return
-        served = self._kinds.served.get(kind)
-        if self._asked.get(Ask(kind), True) or served is None or not served.namespaced:
+        served, is_unread = self._kinds.served.get(kind), not self._asked.get(Ask(kind), True)
+        if kind in self._given_up or not (is_unread and served and served.namespaced):
             self._want(Ask(kind))
             return
         for namespace in sorted({self._namespace, *self.namespaces} - {""})[:_MOST_NAMESPACES]:

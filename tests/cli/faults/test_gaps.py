@@ -1,0 +1,93 @@
+"""Where a part of a cluster cannot be read, commands answer with the rest, and say what is missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.sources.cluster import faults
+
+if TYPE_CHECKING:
+    from tests.cli.faults.conftest import Ask, Outcome
+    from tests.sources.cluster.faults import Fault
+    from tests.sources.cluster.faulty import FaultyServer
+
+KINDS: Final = "/apis/example.io/v1alpha1"
+EVERYWHERE: Final = (
+    f"{KINDS}/retrypolicies",
+    *(f"{KINDS}/namespaces/{namespace}/retrypolicies*" for namespace in ("baker", "infra", "pastry")),
+)
+FORBIDDEN: Final = 'retrypolicies.example.io is forbidden: User "baker" cannot list resource "retrypolicies"'
+# What goes wrong, and how it is called.
+QUICK: Final[dict[str, tuple[Fault, str]]] = {
+    "403": (faults.status(403, FORBIDDEN), "forbidden"),
+    "404": (faults.status(404), "the server does not know this kind"),
+    "410": (faults.status(410), "gone"),
+    "429, long": (faults.status(429, retry_after="60"), "the server asks to wait 60s"),
+    "no JSON object": (faults.raw(b"[1, 2]"), "no JSON object"),
+    "no list": (faults.raw(b'{"kind": "RetryPolicy", "metadata": {"name": "resilience"}}'), "no list"),
+    "no objects": (faults.raw(b'{"items": [1, {"metadata": 3}]}'), "no list"),
+    "a page of a proxy": (faults.html(), "is there a proxy or a login page in between?"),
+    "redirected": (faults.redirect("https://login.example/"), "redirects elsewhere"),
+}
+SLOW: Final[dict[str, tuple[Fault, str]]] = {
+    "429, short": (faults.status(429, retry_after="1"), "too many requests"),
+    "500": (faults.status(500), "the server failed"),
+    "503": (faults.status(503), "the server is unavailable"),
+    "a page of a proxy that failed": (faults.html(502), "is there a proxy or a login page in between?"),
+    "504": (faults.status(504), "the server took too long"),
+    "conversion webhook": (faults.failed_conversion(), "the conversion webhook of its definition failed"),
+    "cut": (faults.cut, "the connection was cut"),
+    "cut within": (faults.cut_within, "the answer was cut off"),
+    "truncated JSON": (faults.raw(b'{"items": ['), "no JSON object"),
+    "dripping": (faults.dripping_body(), "no answer within --request-timeout"),
+    "silent": (faults.silence, "no answer within --request-timeout"),
+}
+# Each with its exit code: of questions that people act on, it says that the answer is incomplete.
+COMMANDS: Final[dict[str, tuple[tuple[str, ...], int]]] = {
+    "describe": (("describe", "httproute/baker"), 0),
+    "get": (("get", "policies", "-A", "-o", "yaml"), 0),
+    "status": (("status", "-A"), 0),
+    "why-not": (("why-not", "timeoutpolicy/slow", "httproute/baker"), 0),
+    "explain": (("explain", "retrypolicy"), 0),
+    "blast-radius": (("blast-radius", "gateway/edge", "-n", "infra"), 4),
+    "diff": (("diff", "--delete", "gateway/edge", "-n", "infra"), 4),
+}
+
+
+def is_answer(outcome: Outcome, code: int, reason: str, limit: float) -> None:
+    """Assert that there is an answer which names a gap, in time and without anything that is not for people."""
+    assert outcome.code == code, outcome
+    assert outcome.out
+    said = " ".join((outcome.out + outcome.err).split())
+    assert reason in said
+    assert "RetryPolic" in said or "retrypolic" in said
+    assert "Traceback" not in outcome.err
+    assert all(map(str.isprintable, outcome.err.splitlines()))
+    assert outcome.seconds < limit + 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("fault", QUICK)
+def test_a_kind_that_cannot_be_read(bakery: FaultyServer, ask: Ask, fault: str, name: str) -> None:
+    """The answer is there at once, and nothing waits for the end of the time."""
+    answer, reason = QUICK[fault]
+    for path in EVERYWHERE:
+        bakery.fault(path, answer)
+    words, code = COMMANDS[name]
+    is_answer(ask(*words, timeout="10s"), code, reason, 0)
+
+
+@pytest.mark.parametrize("name", ["describe", "blast-radius"])
+@pytest.mark.parametrize("fault", SLOW)
+def test_a_kind_that_is_waited_for(bakery: FaultyServer, ask: Ask, fault: str, name: str) -> None:
+    """What may pass is asked again, and everything else is read meanwhile."""
+    answer, reason = SLOW[fault]
+    for path in EVERYWHERE:
+        bakery.fault(path, answer)
+    words, code = COMMANDS[name]
+    outcome = ask(*words, timeout="1500ms")
+    is_answer(outcome, code, reason, 1.5)
+    # What is set by policies of other kinds was found out by several requests, one after another.
+    assert "slow" in outcome.out
