@@ -64,7 +64,7 @@ def cluster(*more: Thing) -> FaultyServer:
 def kubeconfig(folder: Path, *, namespace: str = "", **servers: str) -> str:
     """A kubeconfig with a context for each URL, of that name; the first one is current."""
     inner = {"user": "somebody", **({"namespace": namespace} if namespace else {})}
-    config = {
+    config: Thing = {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": next(iter(servers)),

@@ -70,13 +70,13 @@ def test_a_file_answers_as_the_server(
 
 
 def _without_places(found: Any, file: str, user: str) -> Any:  # noqa: ANN401 (any document)
-    """A document in which objects of a file are where those of a server are."""
-    if isinstance(found, dict):
-        is_place = set(found) == {"source", "line"}
-        return None if is_place else {key: _without_places(each, file, user) for key, each in found.items()}
-    if isinstance(found, list):
-        return [_without_places(each, file, user) for each in found]
-    return re.sub(rf" \((?:{re.escape(file)}:\d+|{user})\)", "", found) if isinstance(found, str) else found
+    """A document without the places of objects: a server has none, and a file has lines."""
+
+    def kept(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
+        return None if {name for name, _ in pairs} == {"source", "line"} else dict(pairs)
+
+    text = re.sub(rf" \((?:{re.escape(file)}:\d+|{user})\)", "", json.dumps(found))
+    return json.loads(text, object_pairs_hook=kept)
 
 
 def _hidden(document: Any) -> set[str]:  # noqa: ANN401 (any document)

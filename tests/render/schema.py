@@ -28,6 +28,7 @@ from kubectl_policy.render.history.documents import EFFECT_HISTORY
 from kubectl_policy.render.listing.documents import LISTS
 from kubectl_policy.render.listing.several import SEVERAL
 from kubectl_policy.render.output.documents import API_VERSION, Field, Shape, shape_of
+from kubectl_policy.render.output.several import ANSWERS
 from kubectl_policy.render.status.documents import STATUS_COMPARISON
 from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
 
@@ -50,6 +51,7 @@ DOCUMENTS: Final = (
     BLAST_RADIUS,
     EFFECT_EXPLANATION,
     EFFECT_HISTORY,
+    ANSWERS,
 )
 TITLE: Final = "Answers of kubectl policy describe, explain, get, status, blast-radius, diff and why-not"
 DESCRIPTION: Final = (

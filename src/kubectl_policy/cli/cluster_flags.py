@@ -7,6 +7,8 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_policy.sources.cluster.options import ClusterOptions
 
 
@@ -15,7 +17,13 @@ class ClusterFlags:
     """What kubectl's flags say about the cluster that is asked where no manifests are read; each is a field."""
 
     kubeconfig: Annotated[str, Option(metavar="FILE", help="The kubeconfig that says how to reach a cluster.")] = ""
-    in_context: Annotated[str, Option("--context", metavar="NAME", help="The context of the kubeconfig to use.")] = ""
+    contexts: Annotated[
+        list[str] | None,
+        Option("--context", metavar="NAME", help="The context of the kubeconfig to use. Several ask several clusters."),
+    ] = None
+    all_contexts: Annotated[
+        bool, Option("--all-contexts", help="Ask the clusters of all contexts of the kubeconfig.")
+    ] = False
     user: Annotated[str, Option(metavar="NAME", help="The user of the kubeconfig to be.", hidden=True)] = ""
     server: Annotated[str, Option("--server", "-s", metavar="URL", help="The API server to ask.", hidden=True)] = ""
     token: Annotated[str, Option(metavar="TOKEN", help="Bearer token for the API server.", hidden=True)] = ""
@@ -57,13 +65,32 @@ class ClusterFlags:
         Option(metavar="NUMBER", least=0, help="Ask for long lists in parts of this size; 0 for whole.", hidden=True),
     ] = 0
 
+    @property
+    def asks_several(self) -> bool:
+        """Whether answers say by which context they were given: where several may be asked."""
+        return self.all_contexts or len({*(self.contexts or ())}) > 1
+
+    def contexts_of(self, cluster: str) -> "Sequence[str]":
+        """The contexts of the clusters that are asked.
+
+        Raises `UsageError` where it is said twice, in different ways, which they are, and `ClusterError` where there is
+        no kubeconfig with any.
+        """
+        if not self.all_contexts:
+            return list(dict.fromkeys(self.contexts or ()))
+        if self.contexts:
+            raise UsageError("--all-contexts is every --context there is", "leave out one of the two")
+        from kubectl_policy.sources.cluster.access import contexts
+
+        return contexts(self.cluster_options(cluster))
+
     def cluster_options(self, cluster: str) -> "ClusterOptions":
         """How the cluster is reached. Raises `UsageError` for a timeout that is none."""
         from kubectl_policy.sources.cluster.options import ClusterOptions
 
         return ClusterOptions(
             kubeconfig=self.kubeconfig,
-            context=self.in_context,
+            context=next(iter(self.contexts or ()), ""),
             cluster=cluster,
             user=self.user,
             server=self.server,

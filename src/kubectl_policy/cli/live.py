@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.sources.cluster.access import Access
     from kubectl_policy.sources.cluster.asking import Cluster
+    from kubectl_policy.sources.cluster.connection import Connection
+    from kubectl_policy.sources.cluster.discovery import Discovery
     from kubectl_policy.sources.cluster.options import ClusterOptions
     from kubectl_policy.sources.options import Progress
 
 # Seconds after which somebody at a terminal wants to know what is waited for.
-_PATIENCE: Final = 1.0
+PATIENCE: Final = 1.0
 
 
 class _NotYet(Exception):  # noqa: N818 (nothing is wrong: there is more to be asked)
@@ -76,19 +78,13 @@ class Live:
         from kubectl_policy.model.kinds import NAMESPACE, SERVICE, is_kubernetes_own
         from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
         from kubectl_policy.sources.cluster.asking import Cluster, Interests, Place
-        from kubectl_policy.sources.cluster.connection import Connection, Refusal
-        from kubectl_policy.sources.cluster.discovery import discover
-        from kubectl_policy.sources.cluster.refused import cluster_error
         from kubectl_policy.sources.cluster.world import EVENT
         from kubectl_policy.topology.gateway.certificates import SECRET
         from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
-        access, own = self.access, {profile.group_kind for profile in profiles}
-        # From here on the server is waited for, and nobody who would be asked anything.
-        if self.progress:
-            self.progress(0, 0, "what it serves")
-        connection = Connection(access, timeout=self._options.request_timeout)
-
+        own, served = {profile.group_kind for profile in profiles}, self._served
+        if isinstance(served, PolicyError):
+            raise served
         few = (GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT)
         singly = {NAMESPACE, *WITH_PORTS, SECRET, EVENT}
         # Filters, parameters and backends of an implementation are in the groups of its policies.
@@ -103,13 +99,36 @@ class Live:
             groups=groups,
             matters=lambda kind: kind in singly or (kind.group in groups and not is_kubernetes_own(kind)),
         )
-        name = access.context or access.cluster or access.server
+        place = Place(name=self.name, server=self.access.server, namespace=self.namespace)
+        return Cluster(*served, interests, place, self._options.chunk_size)
+
+    @property
+    def name(self) -> str:
+        """What the cluster is called: by its context, if there is one."""
+        return self.access.context or self.access.cluster or self.access.server
+
+    @cached_property
+    def _served(self) -> tuple[Connection, Discovery] | PolicyError:
+        """The connection to the cluster, and what it serves; or why it cannot be asked."""
+        from kubectl_policy.sources.cluster.connection import Connection, Refusal
+        from kubectl_policy.sources.cluster.discovery import discover
+        from kubectl_policy.sources.cluster.refused import cluster_error
+
         try:
-            discovery = discover(connection, access.server, self._options.cache_dir)
+            server = self.access.server
+            # From here on the server is waited for, and nobody who would be asked anything.
+            if self.progress:
+                self.progress(0, 0, "what it serves")
+            connection = Connection(self.access, timeout=self._options.request_timeout)
+            return connection, discover(connection, server, self._options.cache_dir)
         except Refusal as refusal:
-            raise cluster_error(name, access.server, refusal) from None
-        place = Place(name=name, server=access.server, namespace=self.namespace)
-        return Cluster(connection, discovery, interests, place, self._options.chunk_size)
+            return cluster_error(self.name, self.access.server, refusal)
+        except PolicyError as error:
+            return error
+
+    def look_up(self) -> None:
+        """Ask the cluster what it serves; what goes wrong with that is told to whoever asks a question."""
+        _ = self._served
 
     def everything(self, profiles: Sequence[PolicyKindProfile]) -> Snapshot:
         """All that any question may ask for, once it was read. Raises `ClusterError` if the cluster cannot be asked."""
@@ -146,27 +165,34 @@ class Live:
 
 def answered(live: Live, ask: Callable[[], int]) -> int:
     """What a command returns that may ask a cluster; what it says counts once all that it asked for was read."""
-    with terminal.progress("asking the cluster:", after=_PATIENCE) as live.progress:
-        said, end = _settled(live, ask)
+    with terminal.progress("asking the cluster:", after=PATIENCE) as live.progress:
+        said, end = attempt(ask)
+        while not counts(live, end):
+            said, end = attempt(ask)
     said.let_go()
     if isinstance(end, PolicyError):
         raise end
     return end
 
 
-def _settled(live: Live, ask: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:
-    """What a command says, and its code or why there is no answer, once there is nothing left to be read."""
-    while True:
-        end: int | PolicyError
-        with terminal.held() as said:
-            try:
-                end = ask()
-            except _NotYet:
-                end = 0
-            except PolicyError as error:
-                end = error
-        if not live.is_settled:
-            live.fetch()
-        # A type that nobody knew some hours ago may be there now.
-        elif not (isinstance(end, UsageError) and live.refresh()):
-            return said, end
+def attempt(ask: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:
+    """What a command says, and its code or why there is no answer, by what was read so far."""
+    with terminal.held() as said:
+        try:
+            return said, ask()
+        except _NotYet:
+            return said, 0
+        except PolicyError as error:
+            return said, error
+
+
+def counts(live: Live, end: int | PolicyError) -> bool:
+    """Whether that is how a command ends, as nothing is left to be read; if anything was, it is read for the next time.
+
+    Raises `ClusterError` if that cannot be done.
+    """
+    if not live.is_settled:
+        live.fetch()
+        return False
+    # A type that nobody knew some hours ago may be there now.
+    return not (isinstance(end, UsageError) and live.refresh())

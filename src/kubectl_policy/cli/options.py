@@ -1,6 +1,7 @@
 """What commands have in common: options, reading what these name, showing the answer, and how to end."""
 
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from kubectl_policy.cli.cluster_flags import ClusterFlags
@@ -17,12 +18,13 @@ from kubectl_policy.model.values import cached_property, fields_of, replace, val
 from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from contextlib import AbstractContextManager
 
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.cli.live import Live
+    from kubectl_policy.cli.several import Among
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.questions.unseen.things import Unseen
@@ -42,9 +44,13 @@ Selector: TypeAlias = Annotated[
 
 @value(kw_only=True)
 class Call(ClusterFlags):
-    """How a command was called: its name, and the options that all commands take, each of which is a field."""
+    """How a command was called: its name, and the options that all commands take, each of which is a field.
+
+    One is `among` several where the same is asked of several clusters.
+    """
 
     program: str = ""
+    among: "Among | None" = None
     offline: Annotated[
         list[str] | None,
         Option(
@@ -126,7 +132,12 @@ class Call(ClusterFlags):
         """
         from kubectl_policy.cli.config import offline_paths
 
-        named = {"--context": self.in_context, "--kubeconfig": self.kubeconfig, "--server": self.server}
+        named = {
+            "--context": self.contexts,
+            "--all-contexts": self.all_contexts,
+            "--kubeconfig": self.kubeconfig,
+            "--server": self.server,
+        }
         flag = next((flag for flag, given in named.items() if given), "")
         if flag and self.offline:
             raise UsageError(f"--offline reads manifests, and {flag} asks a cluster", "leave out one of the two")
@@ -212,14 +223,27 @@ class Call(ClusterFlags):
             everything=everything,
             coloured=format_of(self.output).styled and terminal.wants_colour(self.color),
         )
+        if self.among:
+            forms = self.among.forms(forms)
         shown = render(forms, answer, self.output, view)
-        terminal.show(shown, view.width, coloured=view.coloured)
+        if self.among:
+            self.among.take(forms, answer, view, shown)
+        else:
+            terminal.show(shown, view.width, coloured=view.coloured)
         terminal.complain(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
         whole = format_of(self.output).tells == "everything"
         for state in states:
             mention_the_rest(state, problems if whole else (), unseen if whole else ())
             mention_what_was_not_applied(state, rendered=self.render)
             mention_what_was_assumed(state)
+
+    def of_each_context(self) -> "Iterator[tuple[Among, Call]]":
+        """The same call for the cluster of each context that is asked, and what that one answers."""
+        from kubectl_policy.cli.several import Among
+
+        for context in self.contexts_of(self.cluster):
+            among = Among(context)
+            yield among, replace(self, contexts=[context], all_contexts=False, among=among)
 
     def _repeated(self) -> list[str]:
         """The options that a command that is suggested next needs to see the same."""
@@ -232,7 +256,7 @@ class Call(ClusterFlags):
             "--setting": self.setting,
             "--assume-exists": self.assume_exists,
             "--kubeconfig": [self.kubeconfig] if self.kubeconfig else None,
-            "--context": [self.in_context] if self.in_context else None,
+            "--context": self.contexts,
         }
         given = [word for name, values in options.items() for value in values or () for word in (name, value)]
         if self.default_namespace != _OPTIONS["default_namespace"].default:
@@ -266,6 +290,14 @@ def command(
             call = Call(program=program, **told)
             if call.paths:
                 return function(call, **given)
+            if call.asks_several:
+                from kubectl_policy.cli.several import Asked, answered_by_each
+
+                asked = [
+                    Asked(among=among, live=one.live, ask=partial(function, one, **given))
+                    for among, one in call.of_each_context()
+                ]
+                return answered_by_each(asked, call.output)
             from kubectl_policy.cli.live import answered
 
             return answered(call.live, lambda: function(call, **given))

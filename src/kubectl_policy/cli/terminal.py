@@ -98,11 +98,11 @@ class Held:
         """Keep what is written by a function."""
         self._written.append((write, texts))
 
-    def let_go(self) -> None:
-        """Write all of it."""
+    def let_go(self, about: str = "") -> None:
+        """Write all of it; what it is `about` stands before each line on standard error."""
         _holding.clear()
         for write, texts in self._written:
-            write(*texts)
+            write(*(f"{about}{text}" if isinstance(text, str) and write is complain else text for text in texts))
 
 
 # What holds back what is written, if anything does.

@@ -246,9 +246,17 @@ class CustomColumns:
 
     def shown(self, document: Json, view: View) -> str:
         """A line for each item, under the headers; nothing for a list without any."""
-        cells = [[",".join(map(_shown, path.findall(row))) for *_, path in self._columns] for row in _rows(document)]
-        header = [[title for title, *_ in self._columns]] if view.headers else []
-        return "".join(f"{line}\n" for line in aligned([*header, *cells])) if cells else ""
+        cells = self.cells(document)
+        return "".join(f"{line}\n" for line in aligned([*[self.titles][: view.headers], *cells])) if cells else ""
+
+    @property
+    def titles(self) -> list[str]:
+        """The headers."""
+        return [title for title, *_ in self._columns]
+
+    def cells(self, document: Json) -> list[list[str]]:
+        """What stands under the headers, for each item."""
+        return [[",".join(map(_shown, path.findall(row))) for *_, path in self._columns] for row in _rows(document)]
 
     def lacking(self, document: Json, shown: str) -> list[str]:
         """Which fields of columns the items lack, if so a cell is empty."""

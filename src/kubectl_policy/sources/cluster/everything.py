@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import text_at
@@ -51,4 +51,4 @@ def _named_in(holder: Resource, served: Mapping[GroupKind, Served]) -> Iterator[
                     yield ObjectRef(kind, namespace if named.namespaced else "", text_at(part, "name"))
             below += part.values()
         elif isinstance(part, list):
-            below += cast("list[Json]", part)
+            below += part

@@ -1,0 +1,209 @@
+"""Answers of several clusters as one, in any format: each says by which context it was given."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from kubectl_policy.model.values import replace, value
+from kubectl_policy.render.output.columns import NOTHING, Column, Table, Tables, aligned, text_of
+from kubectl_policy.render.output.documents import Field, Shape, Shaped, as_yaml, document, json_pieces
+from kubectl_policy.render.output.escape import code
+from kubectl_policy.render.output.formats import Forms, Shown, format_of
+from kubectl_policy.render.output.text import Line, Span, View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from kubectl_policy.render.output.columns import Cell
+    from kubectl_policy.render.output.text import Document, Style
+
+_TITLE: Final = "CONTEXT"
+# Whose it is, by its place, and the row of that table.
+_Row: TypeAlias = tuple[int, Any]
+
+
+@value()
+class InContext(Forms):
+    """The forms of an answer whose document says by which context it was given."""
+
+    context: str = ""
+
+    @classmethod
+    def of(cls, forms: Forms, context: str) -> InContext:
+        """The same forms, with a context."""
+        return cls(**vars(forms), context=context)
+
+    def part(self, name: str, *arguments: object) -> Any:  # noqa: ANN401 (see `Forms`)
+        """What the function of a part returns; a document with its context."""
+        found = super().part(name, *arguments)
+        return _in_context(found, self.context) if name == "document" else found
+
+
+def _in_context(found: Shaped, context: str) -> Shaped:
+    """The same document with the context, after what says what document it is."""
+    own = found.shape
+    field = Field("context", lambda _: context, type=str)
+    return Shape(own.of, own.name, *own.fields[:2], field, *own.fields[2:])(found.about)
+
+
+@value(kw_only=True)
+class Told:
+    """What one cluster answers, where that is shown, and what it is there in the format that was asked for."""
+
+    context: str
+    forms: Forms
+    answer: object
+    view: View
+    shown: Shown
+
+
+@value(kw_only=True)
+class Unanswered:
+    """Why a cluster gives no answer."""
+
+    context: str
+    message: str
+    hint: str
+
+
+@value(kw_only=True)
+class Answers:
+    """What several clusters answer, in the order in which they were named, and those that give no answer."""
+
+    told: tuple[Told, ...]
+    unanswered: tuple[Unanswered, ...]
+
+
+_UNANSWERED: Final = Shape(
+    Unanswered,
+    "Unanswered",
+    Field("context"),
+    Field("message", doc="What is wrong, for people."),
+    Field("hint", doc="What to do about it; may be empty."),
+)
+ANSWERS: Final = document(
+    Answers,
+    "Answers",
+    Field(
+        "items",
+        lambda answers: [each.forms.part("document", each.answer) for each in answers.told],
+        type=tuple[dict[str, Any], ...],
+        doc="The document that each cluster gives, with the `context` by which it was asked after its `kind`.",
+    ),
+    Field("unanswered", shape=_UNANSWERED, doc="The contexts of the clusters that give no answer."),
+    doc="The answers of several clusters, which are asked with several --context or --all-contexts.",
+)
+
+
+def render_several(answers: Answers, name: str) -> Shown:
+    """All answers in a format, each with its context. Raises `KeyError` for a format without a place for that."""
+    return _WAYS[format_of(name).part if "=" not in name else name.partition("=")[0]](answers, name)
+
+
+def _document(answers: Answers, name: str) -> Shown:
+    if name == "yaml":
+        unicode = all(each.view.unicode for each in answers.told)
+        return as_yaml(ANSWERS(answers).plain(), unicode=unicode) + "\n"
+    return chain(json_pieces(ANSWERS(answers)), ("\n",))
+
+
+def _texts(answers: Answers, heading: Callable[[str], str]) -> str:
+    """The texts of all answers, each under a heading, with an empty line between them."""
+    return "\n".join(f"{heading(each.context)}{each.shown}" for each in answers.told)
+
+
+def _trees(answers: Answers, _: str) -> Document:
+    return tuple(chain.from_iterable(_under_headings(answers)))
+
+
+def _under_headings(answers: Answers) -> Iterator[Sequence[Line]]:
+    for place, each in enumerate(answers.told):
+        if isinstance(each.shown, tuple):
+            yield [Line()] if place else []
+            yield [Line((Span(f"Context {each.context}", "title"),)), *each.shown]
+
+
+def _lines(answers: Answers, _: str) -> Document:
+    """Answers of one line each."""
+    return tuple(
+        Line((Span(f"{each.context}: "), *line.spans))
+        for each in answers.told
+        if isinstance(each.shown, tuple)
+        for line in each.shown
+    )
+
+
+def _tables(answers: Answers, name: str) -> Shown:
+    view = replace(answers.told[0].view, namespaces=any(each.view.namespaces for each in answers.told))
+    parts: list[Table[Any] | Tables] = [each.forms.part("table", each.answer, each.view) for each in answers.told]
+    several = [part.tables if isinstance(part, Tables) else (part,) for part in parts]
+    contexts = [each.context for each in answers.told]
+    # Of several types, each answer has a table for each.
+    together = Tables(tuple(_together(contexts, tables) for tables in zip(*several, strict=True)))
+    if name == "csv":
+        return together.csv(view)
+    wide = name == "wide"
+    return together.document(view, wide=wide) if view.coloured else together.text(view, wide=wide)
+
+
+def _together(contexts: Sequence[str], tables: Sequence[Table[Any]]) -> Table[_Row]:
+    """One table of the rows of several, with a column for the context; columns are those of all of them."""
+    titles = dict.fromkeys(column.title for table in tables for column in table.columns)
+    by_title = [{column.title: column for column in table.columns} for table in tables]
+    columns = [_column([each.get(title) for each in by_title]) for title in titles]
+    rows = [(place, row) for place, table in enumerate(tables) for row in table.rows]
+    return Table((Column(_TITLE, lambda row: contexts[row[0]]), *columns), rows)
+
+
+def _column(own: Sequence[Column[Any] | None]) -> Column[_Row]:
+    """A column of rows of several tables, of which not all have it."""
+    first = next(filter(None, own))
+
+    def cell(row: _Row) -> Cell:
+        column = own[row[0]]
+        return column.cell(row[1]) if column else NOTHING
+
+    def style(row: _Row) -> Style:
+        column = own[row[0]]
+        return column.style(row[1]) if column and column.style else ""
+
+    def tight(row: _Row) -> str:
+        column = own[row[0]]
+        return column.tight(row[1]) if column and column.tight else text_of(cell(row), whole=False)
+
+    return Column(
+        first.title,
+        cell,
+        narrow=first.narrow,
+        rank=first.rank,
+        tight=tight if first.tight else None,
+        least=first.least,
+        style=style,
+    )
+
+
+def _custom_columns(answers: Answers, name: str) -> str:
+    """The rows of all documents under one header, with a column for the context."""
+    from kubectl_policy.render.output.templates import CustomColumns  # noqa: PLC0415 (no other format needs it)
+
+    columns = CustomColumns(name.partition("=")[2])
+    rows = [
+        [each.context, *cells]
+        for each in answers.told
+        for cells in columns.cells(each.forms.part("document", each.answer).plain())
+    ]
+    header = [[_TITLE, *columns.titles]] if answers.told[0].view.headers else []
+    return "".join(f"{line}\n" for line in aligned([*header, *rows])) if rows else ""
+
+
+_WAYS: Final[dict[str, Callable[[Answers, str], Shown]]] = {
+    "tree": _trees,
+    "table": _tables,
+    "document": _document,
+    "markdown": lambda answers, _: _texts(answers, lambda context: f"## Context {code(context)}\n\n"),
+    "summary": _lines,
+    # As kubectl prints them, without a line break at the end.
+    "jsonpath": lambda answers, _: "\n".join(str(each.shown).removesuffix("\n") for each in answers.told),
+    "custom-columns": _custom_columns,
+}
