@@ -60,6 +60,7 @@ def narrowed(analysis: Analysis, answer: ObjectDescription, focus: Focus) -> Obj
         called_by=tuple(call for call in answer.called_by if focus.has_kind(call.policy.group_kind)),
         expected=() if focus.kinds or focus.fields else answer.expected,
         focus=focus,
+        marks=tuple(mark for mark in answer.marks if focus.has_kind(mark.kind)),
     )
 
 

@@ -9,6 +9,7 @@ from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
+from kubectl_policy.questions.describe.marks import Mark, marks_of_unread, unseen_of_marks
 from kubectl_policy.questions.describe.surroundings import (
     PolicyInAnswer,
     Unattached,
@@ -61,7 +62,8 @@ class ObjectDescription:
     paths, of kinds of which nothing is known. `hostnames` are those with which requests come in, `*` for any.
     `unattached` says why, of a route that is attached to nothing. `sources` are the policies that `in_force` speaks of,
     `routes` is the number of those that are attached to the subject's listeners. `focus` is what alone is asked for.
-    What is not `in_input` is known by what names it alone.
+    What is not `in_input` is known by what names it alone, and was not read as `absent` says. By `marks`, controllers
+    say that policies affect it which were not read.
     """
 
     subject: NodeRef
@@ -92,6 +94,7 @@ class ObjectDescription:
     focus: Focus = EVERYTHING
     place: Place = "the input"
     absent: str = ""
+    marks: tuple[Mark, ...] = ()
 
 
 def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
@@ -111,6 +114,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     carries_traffic = any(analysis.topology.carries_traffic(path) for path in paths)
     is_route_of_nothing = kind in ROUTES and not carries_traffic
     speaking = sorted({source.object for group in in_force if not group.profile.own for source in group.order})
+    marks = marks_of_unread(analysis, subject, paths)
     by_roles = by_role(analysis, {ref for entry in entries for ref in entry.effective.policies_in_force()})
     return ObjectDescription(
         subject=subject,
@@ -126,7 +130,8 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         expected=tuple(target_conditions(analysis, subject)),
         reported=reported_conditions(resource.raw) if resource else (),
         events=reported_events(analysis.index, subject.object),
-        unseen=unseen_for(analysis, subject, paths),
+        unseen=(*unseen_for(analysis, subject, paths), *unseen_of_marks(analysis, marks)),
+        marks=marks,
         diagnostics=relevant_diagnostics(analysis, subject, paths),
         targeted_by=tuple(sorted(targeting)),
         called_by=analysis.calls_to(subject.object),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at, time_at
@@ -81,6 +82,32 @@ def has_report(raw: Mapping[str, Json]) -> bool:
     """Whether a status says anything: manifests have none, or an empty one, before a controller has seen the object."""
     status = mapping_at(raw, "status")
     return bool(status) and any(mappings_at(status, name) for name in ("conditions", *(name for name, _, _ in _LISTS)))
+
+
+def policies_named(value: Json, home: str) -> frozenset[str] | None:
+    """The policies that an annotation names, as `namespace/name`; None if it cannot be read.
+
+    It is `namespace/name`, several of these with commas between them, or a JSON list of mappings with a `namespace` and
+    a `name`, in any case: the keys of a `types.NamespacedName` are written `Namespace` and `Name`.
+    """
+    if not isinstance(value, str):
+        return None
+    if not value.lstrip().startswith(("[", "{")):
+        words = (word.strip() for word in value.split(","))
+        return frozenset(word if "/" in word else f"{home}/{word}" for word in words if word)
+    try:
+        parsed = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    names: set[str] = set()
+    for entry in cast("list[object]", parsed if isinstance(parsed, list) else [parsed]):
+        fields = cast("dict[str, object]", entry).items() if isinstance(entry, dict) else ()
+        keyed = {key.lower(): text for key, text in fields}
+        namespace, name = keyed.get("namespace") or home, keyed.get("name")
+        if not (isinstance(namespace, str) and isinstance(name, str) and namespace and name):
+            return None
+        names.add(f"{namespace}/{name}")
+    return frozenset(names)
 
 
 # The conditions of policies by which a controller says that one does not work, and the status with which it does.

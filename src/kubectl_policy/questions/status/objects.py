@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mapping_at, text_at
 from kubectl_policy.model.unknown import Port, port_at
 from kubectl_policy.model.values import replace
 from kubectl_policy.questions.predicted.policies import target_conditions
-from kubectl_policy.questions.shared.reported import has_report, reported_places
+from kubectl_policy.questions.shared.reported import has_report, policies_named, reported_places
 from kubectl_policy.questions.status.comparison import (
     ATTACHED_LISTENER_SETS,
     ATTACHED_ROUTES,
@@ -222,7 +221,7 @@ class PolicyMarkers:
 def _annotation(name: str, policies: Sequence[str], reported: Json, home: str) -> Comparison:
     """An annotation that there is, and the policies that it should name."""
     computed = Claim(", ".join(policies)) if policies else None
-    named = _named(reported, home)
+    named = policies_named(reported, home)
     if named is None:
         unreadable = Claim(reported if isinstance(reported, str) else "")
         return Comparison(at=None, type=name, computed=computed, reported=unreadable, verdict="unknown type")
@@ -233,29 +232,3 @@ def _annotation(name: str, policies: Sequence[str], reported: Json, home: str) -
         reported=Claim(", ".join(sorted(named))) if named or policies else None,
         verdict="agrees" if named == frozenset(policies) else "differs" if policies else "not expected",
     )
-
-
-def _named(value: Json, home: str) -> frozenset[str] | None:
-    """The policies that an annotation names, as `namespace/name`; None if it cannot be read.
-
-    It is `namespace/name`, several of these with commas between them, or a JSON list of mappings with a `namespace` and
-    a `name`, in any case: the keys of a `types.NamespacedName` are written `Namespace` and `Name`.
-    """
-    if not isinstance(value, str):
-        return None
-    if not value.lstrip().startswith(("[", "{")):
-        words = (word.strip() for word in value.split(","))
-        return frozenset(word if "/" in word else f"{home}/{word}" for word in words if word)
-    try:
-        parsed = json.loads(value)
-    except (ValueError, RecursionError):
-        return None
-    names: set[str] = set()
-    for entry in cast("list[object]", parsed if isinstance(parsed, list) else [parsed]):
-        fields = cast("dict[str, object]", entry).items() if isinstance(entry, dict) else ()
-        keyed = {key.lower(): text for key, text in fields}
-        namespace, name = keyed.get("namespace") or home, keyed.get("name")
-        if not (isinstance(namespace, str) and isinstance(name, str) and namespace and name):
-            return None
-        names.add(f"{namespace}/{name}")
-    return frozenset(names)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Gap
 
-_FIX: Final = "fix or leave out this input"
+FIX: Final = "fix or leave out this input"
 # So many names are told; where there are more, one less than that.
 _MOST_NAMES: Final = 5
 
@@ -28,7 +28,7 @@ def gaps(analysis: Analysis, found: Iterable[Gap]) -> Iterator[Unseen]:
         gap = several[0]
         is_there = analysis.index.absence.is_read(gap)
         known = tuple(several) if gap.group is not None else ()
-        remedy = gap.remedy or _FIX
+        remedy = gap.remedy or FIX
         yield Unseen(
             what=_called(several), reason=gap.reason, remedy=remedy, origin=gap.origin, is_there=is_there, gaps=known
         )

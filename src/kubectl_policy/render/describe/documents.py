@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from kubectl_policy.model.authorship import Authorship
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.describe.focus import Focus
+from kubectl_policy.questions.describe.marks import Mark
 from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
 from kubectl_policy.questions.describe.policies import FieldOutcome, PolicyDescription, SupersededBy
 from kubectl_policy.questions.describe.several import Descriptions
@@ -200,6 +201,16 @@ shape(
 )
 
 shape(
+    Mark,
+    "mark",
+    Field("policyKind", "kind"),
+    Field("object", "on", doc="What is marked: the subject, or what is above it."),
+    Field("sort"),
+    Field("name", doc="The type of the condition, or the annotation."),
+    Field("policies", doc="The policies that it names; none if it names none."),
+    doc="A condition or an annotation that says that policies affect an object.",
+)
+shape(
     Focus,
     "focus",
     Field("kinds", doc="The kinds of policies; empty if all are asked for."),
@@ -239,6 +250,7 @@ OBJECT_DESCRIPTION: Final = document(
     REFERRED_TO_BY,
     Field("inInput", doc="False if the object is only named by something in the input."),
     Field("failing", doc="The routes of which requests on these paths get an error response."),
+    Field("marks", doc="By what controllers say that policies affect it, or what is above it, which were not read."),
     Field("filters", _filters, doc="The filters in notLookedInto."),
     Field("notLookedInto", doc="What is referred to on the paths and may change anything: its kind is unknown."),
     Field("notApplying"),

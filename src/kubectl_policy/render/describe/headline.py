@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.questions.unseen.unread import some_of
 from kubectl_policy.render.describe.places import Places
 from kubectl_policy.render.words.names import count, in_file, listed, node_words, section_words
 from kubectl_policy.render.words.sources import is_one, sources_words
@@ -30,7 +31,8 @@ def object_headline(answer: ObjectDescription) -> str:
     policies = {diagnostic.subject for diagnostic in answer.diagnostics if diagnostic.rule == "attachment-not-computed"}
     verb = "does" if len(policies) == 1 else "do"
     more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
-    first = f"{_of_object(answer)}{_looking_only_at(answer.focus)}{more}{as_far_as(answer.unseen)}"
+    marked = "".join(f"; {said}" for said in _marked(answer))
+    first = f"{_of_object(answer)}{_looking_only_at(answer.focus)}{more}{marked}{as_far_as(answer.unseen)}"
     around = ", ".join(_around(answer))
     sentences = [
         _failing(answer),
@@ -39,6 +41,20 @@ def object_headline(answer: ObjectDescription) -> str:
         _absent(answer),
     ]
     return " ".join(filter(None, sentences))
+
+
+def _marked(answer: ObjectDescription) -> Iterator[str]:
+    """`by its status, RetryPolicy baker/resilience affects it as well`: what controllers say of what was not read."""
+    together: dict[tuple[ObjectRef, str], list[str]] = {}
+    for mark in answer.marks:
+        named = [str(policy) for policy in mark.policies] or [plural(mark.kind.kind)]
+        written = "status" if mark.sort == "condition" else "annotations"
+        together.setdefault((mark.on, written), []).extend(named)
+    for (on, written), named in together.items():
+        who, own = list(dict.fromkeys(named)), on == answer.subject.object
+        affects = "affects" if len(who) == 1 and " " in who[0] else "affect"
+        where = f"its {written}" if own else f"the {written} of {on}"
+        yield f"by {where}, {some_of(who)} {affects} {'it' if own else 'that'} as well"
 
 
 def _absent(answer: ObjectDescription) -> str:
@@ -82,6 +98,8 @@ def _of_object(answer: ObjectDescription) -> str:
         who = sources_words(below, answer.subject.object)
         return f"{who[:1].upper()}{who[1:]} {_take(below)} effect on what is {_behind(answer)} {subject}"
     affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
+    if answer.marks:
+        return f"No policy that was read {affects} {subject}"
     if not answer.targeted_by and all(group.profile.own for group in answer.in_force):
         return f"No policy {affects} {subject}: no policy kind in {answer.place} targets {plural(answer.subject.kind)}"
     return f"No policy {affects} {subject}"

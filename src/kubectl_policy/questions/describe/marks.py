@@ -1,0 +1,171 @@
+"""What controllers left on objects about policies that could not be read: that they affect them, and which ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.model.kinds import GATEWAY_API, TARGETS, plural
+from kubectl_policy.model.patterns import pattern
+from kubectl_policy.model.values import value
+from kubectl_policy.questions.shared.reported import policies_named, reported_places
+from kubectl_policy.questions.unseen.hidden import may_hold_policies_on
+from kubectl_policy.questions.unseen.things import Unseen
+from kubectl_policy.questions.unseen.unread import FIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Gap, NodeRef, Resource
+    from kubectl_policy.questions.shared.reported import ReportedCondition
+    from kubectl_policy.topology import Path
+
+MarkSort: TypeAlias = Literal["condition", "annotation"]
+
+# "Implementations SHOULD ... a condition of type `{domain}/{kind}Affected`" on what policies affect, or
+# `PolicyAffected` for all kinds: GEP-713, "Standard status condition on policy-affected objects".
+_AFFECTED: Final = "Affected"
+_ANY_KIND: Final = "PolicyAffected"
+# Names in a message for people: `baker/resilience`, or one in quotes.
+_NAME: Final = "[a-z0-9](?:[-a-z0-9.]{0,250}[a-z0-9])?"
+_QUALIFIED: Final = pattern(rf"(?<![\w./-])({_NAME})/({_NAME})(?![\w/-])")
+_QUOTED: Final = pattern(rf"[\"'`]({_NAME})[\"'`]")
+_LONGEST_MESSAGE: Final = 10_000
+
+
+@value(kw_only=True)
+class Mark:
+    """What says that policies of a kind affect an object which could not be read: a `name`d condition or annotation.
+
+    The `policies` are those that it names, of these the ones that could not be read; none if it names none.
+    """
+
+    kind: GroupKind
+    on: ObjectRef
+    sort: MarkSort
+    name: str
+    policies: tuple[ObjectRef, ...]
+
+
+def marks_of_unread(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[Mark, ...]:
+    """The marks on an object, and for kinds whose policies pass on what they set also on what is above it."""
+    unread = _unread_kinds(analysis)
+    if not unread:
+        return ()
+    above: dict[ObjectRef, None] = {subject.object: None}
+    for path in paths:
+        on_path = [node.object for node in path]
+        above |= dict.fromkeys(on_path[: on_path.index(subject.object)] if subject.object in on_path else ())
+    found: list[Mark] = []
+    for resource in filter(None, map(analysis.index.get, above)):
+        for kind, gaps in unread.items():
+            profile = analysis.registry.profile_of(kind)
+            passes_on = profile is None or profile.policy_class == "inherited"
+            if resource.ref == subject.object or passes_on:
+                found += _marks(analysis, resource, kind, gaps)
+    return tuple(dict.fromkeys(found))
+
+
+def unseen_of_marks(analysis: Analysis, marks: Iterable[Mark]) -> Iterator[Unseen]:
+    """What the marked policies set, which is hidden."""
+    unread = _unread_kinds(analysis)
+    for mark in marks:
+        written = f"{mark.on}, as {mark.sort} {mark.name} there says"
+        for policy in mark.policies:
+            gaps = [gap for gap in unread[mark.kind] if gap.covers(policy)]
+            yield _unseen(str(policy), f"it affects {written}; what it sets is hidden", gaps)
+        if not mark.policies:
+            yield _unseen(
+                plural(mark.kind.kind), f"some affect {written}; which, and what they set, is hidden", unread[mark.kind]
+            )
+
+
+def _unseen(what: str, reason: str, gaps: Sequence[Gap]) -> Unseen:
+    hidden = tuple(gap for gap in gaps if gap.group is not None)
+    return Unseen(what=what, reason=reason, remedy=gaps[0].remedy or FIX, gaps=hidden[:1])
+
+
+def _unread_kinds(analysis: Analysis) -> Mapping[GroupKind, Sequence[Gap]]:
+    """The kinds of which not all objects could be read, with their gaps; those of the hierarchy are no policies."""
+    found: dict[GroupKind, list[Gap]] = {}
+    targets = {kind.kind for kind in TARGETS}
+    for gap in analysis.snapshot.gaps:
+        if gap.kind and not gap.name and gap.kind not in targets:
+            groups = [gap.group] if gap.group is not None else _groups_of(analysis, gap.kind)
+            for group in groups:
+                found.setdefault(GroupKind(group, gap.kind), []).append(gap)
+    return found
+
+
+def _groups_of(analysis: Analysis, kind: str) -> list[str]:
+    """The groups with a kind of a name, as far as definitions and policies that were read say; an empty one if none."""
+    known = {*analysis.index.definitions, *analysis.index.group_kinds}
+    return sorted(each.group for each in known if each.kind == kind) or [""]
+
+
+def _marks(analysis: Analysis, resource: Resource, kind: GroupKind, gaps: Sequence[Gap]) -> Iterator[Mark]:
+    home = resource.ref.namespace or resource.ref.name
+    for place in reported_places(resource.raw):
+        for condition in place.conditions:
+            if condition.status == "True" and _is_about(analysis, condition, kind):
+                named = _named_in(condition.message, home)
+                yield from _mark(analysis, resource.ref, kind, gaps, ("condition", condition.type, named))
+    annotations = mapping_at(resource.raw, "metadata.annotations")
+    for name in _annotations_of(analysis, kind):
+        said = policies_named(annotations.get(name), home)
+        if said:
+            refs = [_qualified(each) for each in sorted(said)]
+            yield from _mark(analysis, resource.ref, kind, gaps, ("annotation", name, refs))
+
+
+def _mark(
+    analysis: Analysis,
+    on: ObjectRef,
+    kind: GroupKind,
+    gaps: Sequence[Gap],
+    said: tuple[MarkSort, str, Sequence[tuple[str, str]]],
+) -> Iterator[Mark]:
+    """The mark, if it is about policies that could not be read: the others are told as what they are."""
+    sort, name, named = said
+    refs = [ObjectRef(kind, *each) for each in named]
+    unread = [ref for ref in refs if analysis.index.get(ref) is None and any(gap.covers(ref) for gap in gaps)]
+    others = any(attachment.policy.group_kind == kind for attachment in analysis.attachments_to(on))
+    is_open = not (refs or others) and any(may_hold_policies_on(analysis, gap, [on]) for gap in gaps)
+    if unread or is_open:
+        yield Mark(kind=kind, on=on, sort=sort, name=name, policies=tuple(dict.fromkeys(unread)))
+
+
+def _is_about(analysis: Analysis, condition: ReportedCondition, kind: GroupKind) -> bool:
+    """Whether a condition is what controllers write on objects that policies of a kind affect."""
+    profile = analysis.registry.profile_of(kind)
+    known = [words.type for words in profile.status.conditions.get("affected", ())] if profile else []
+    if known:
+        return condition.type in known
+    group, _, name = condition.type.rpartition("/")
+    if group not in {"", kind.group, GATEWAY_API} and not (kind.group and kind.group.endswith(f".{group}")):
+        return False
+    return name == f"{kind.kind}{_AFFECTED}" or (name == _ANY_KIND and kind.kind in condition.message.split())
+
+
+def _annotations_of(analysis: Analysis, kind: GroupKind) -> Iterator[str]:
+    """The annotations that name policies of a kind on their targets: as its profile says, or by the kind's names."""
+    profile = analysis.registry.profile_of(kind)
+    if profile and profile.status.target_annotation:
+        yield profile.status.target_annotation
+    elif kind.group:
+        singular = kind.kind.lower()
+        yield from (f"{kind.group}/{singular}", f"{kind.group}/{plural(singular)}")
+
+
+def _named_in(message: str, home: str) -> list[tuple[str, str]]:
+    """The namespaces and names that are written in a message."""
+    text = message[:_LONGEST_MESSAGE]
+    found = [(each[1], each[2]) for each in _QUALIFIED.finditer(text)]
+    return found or [(home, each[1]) for each in _QUOTED.finditer(text)]
+
+
+def _qualified(name: str) -> tuple[str, str]:
+    namespace, _, name = name.partition("/")
+    return namespace, name

@@ -1,0 +1,167 @@
+"""What controllers left on objects about policies that could not be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import analyze, describe
+from kubectl_policy.model import Gap, GroupKind, NodeRef, Permission
+from kubectl_policy.model.values import replace
+from kubectl_policy.questions.describe.focus import Focus
+from kubectl_policy.questions.describe.narrowing import narrowed
+from kubectl_policy.render.describe.headline import object_headline
+from tests import build
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+
+RETRY: Final = GroupKind("example.io", "RetryPolicy")
+HIDDEN: Final = Gap(
+    "RetryPolicy",
+    "baker",
+    "forbidden",
+    remedy="have it granted",
+    group="example.io",
+    needs=Permission("list", "retrypolicies.example.io", "baker"),
+)
+TYPE: Final = "RetryPolicyAffected"
+ROUTE: Final = NodeRef(build.ref("HTTPRoute", "baker", "baker"))
+
+
+def condition(type_: str = TYPE, message: str = "", status: str = "True") -> Json:
+    """A condition in a status."""
+    return {"type": type_, "status": status, "reason": "PolicyAffected", "message": message}
+
+
+def marked(resource: Resource, *conditions: Json, parents: bool = False, **annotations: str) -> Resource:
+    """An object with conditions, for itself or for one of its parents, and with annotations."""
+    status: Json = {"parents": [{"conditions": [*conditions]}]} if parents else {"conditions": [*conditions]}
+    metadata = resource.raw["metadata"]
+    assert isinstance(metadata, dict)
+    named: Json = {f"example.io/{name}": text for name, text in annotations.items()}
+    return replace(resource, raw={**resource.raw, "metadata": {**metadata, "annotations": named}, "status": status})
+
+
+def route() -> Resource:
+    """A route on a Gateway of another namespace."""
+    return build.route("baker", namespace="baker", parents=[build.parent("edge", namespace="infra")])
+
+
+def answer(subject: Resource, *others: Resource, gaps: tuple[Gap, ...] = (HIDDEN,)) -> ObjectDescription:
+    """The answer about the route, in a cluster of which not everything could be read."""
+    gateway = build.gateway("edge", build.listener(allowedRoutes=build.allow()), namespace="infra")
+    world = {each.ref: each for each in (gateway, subject, *others)}
+    return describe(analyze(build.snapshot(*world.values(), complete=True, gaps=gaps)), ROUTE)
+
+
+def resilience(name: str = "resilience", namespace: str = "baker") -> Resource:
+    """A RetryPolicy on the route."""
+    target = build.target("baker", "HTTPRoute")
+    return build.resource("RetryPolicy", name, {"targetRef": target}, group="example.io", namespace=namespace)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        condition(status="False"),
+        condition(status="Unknown"),
+        # Policies of a kind that was read, of a kind of another group, and of none.
+        condition("TimeoutPolicyAffected"),
+        condition("example.com/RetryPolicyAffected"),
+        condition("RetryPolicyAccepted"),
+        condition("PolicyAffected", "Object affected by TimeoutPolicy baker/slow"),
+        # It may be read: it is not there any more.
+        condition(message="Object affected by RetryPolicy infra/global"),
+        # Any shape is possible.
+        {"type": 1},
+        "RetryPolicyAffected",
+    ],
+)
+def test_what_says_nothing_of_hidden_policies_is_no_mark(said: Json) -> None:
+    """Nor does it change the answer."""
+    found = answer(marked(route(), said))
+    assert found.marks == ()
+    assert len(found.unseen) == 1
+    assert object_headline(found).startswith("No policy affects HTTPRoute baker/baker")
+
+
+def test_where_the_kind_was_read_nothing_changes() -> None:
+    """Also if a controller says otherwise."""
+    said = marked(route(), condition(message="Object affected by RetryPolicy baker/resilience"), retrypolicy="a/b")
+    assert answer(said, gaps=()).marks == ()
+
+
+def test_a_policy_that_was_read_is_no_hidden_one() -> None:
+    """Though others of its kind are."""
+    read = resilience()
+    named = marked(route(), condition(message="Object affected by RetryPolicy [baker/resilience]"))
+    assert answer(named, read).marks == ()
+    assert answer(marked(route(), condition()), read).marks == ()
+    both = marked(route(), condition(message="Object affected by RetryPolicy [baker/resilience baker/quick]"))
+    (mark,) = answer(both, read).marks
+    assert [policy.name for policy in mark.policies] == ["quick"]
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        (condition(), []),
+        (condition("gateway.networking.k8s.io/RetryPolicyAffected"), []),
+        (condition("example.io/RetryPolicyAffected", "Object affected by RetryPolicy [baker/quick]"), ["quick"]),
+        (condition(message='RetryPolicy "quick" is in force'), ["quick"]),
+        (condition("PolicyAffected", "affected by RetryPolicy baker/a, baker/b"), ["a", "b"]),
+        (condition("gateway.networking.k8s.io/PolicyAffected", "RetryPolicy baker/a"), ["a"]),
+    ],
+)
+@pytest.mark.parametrize("parents", [True, False])
+def test_conditions_say_that_and_which(said: Json, names: list[str], *, parents: bool) -> None:
+    """On the object itself, or on what it is about of it."""
+    found = answer(marked(route(), said, parents=parents))
+    (mark,) = found.marks
+    assert ([policy.name for policy in mark.policies], mark.kind, mark.on) == (names, RETRY, ROUTE.object)
+    last = found.unseen[-1]
+    assert last.reason.endswith("hidden")
+    assert [str(each) for each in last.needs] == ["list retrypolicies.example.io in namespace baker"]
+
+
+@pytest.mark.parametrize("value", ["baker/quick", "quick", '[{"Namespace":"baker","Name":"quick"}]'])
+def test_annotations_say_which(value: str) -> None:
+    """As one name, with or without its namespace, or as a list."""
+    (mark,) = answer(marked(route(), retrypolicies=value)).marks
+    assert (mark.sort, mark.name) == ("annotation", "example.io/retrypolicies")
+    assert mark.policies == (build.ref("RetryPolicy", "quick", "baker", "example.io"),)
+
+
+def test_marks_of_what_is_above_count_as_well() -> None:
+    """Of a Namespace and a Gateway: their policies are inherited."""
+    home = marked(build.namespace("baker"), condition(message="by RetryPolicy baker/resilience"))
+    found = answer(route(), home)
+    assert [str(mark.on) for mark in found.marks] == ["Namespace baker"]
+    assert object_headline(found) == (
+        "No policy that was read affects HTTPRoute baker/baker; by the status of Namespace baker, RetryPolicy "
+        "baker/resilience affects that as well, as far as could be read: RetryPolicies are hidden from you. "
+        "Any hostname, 1 rule on listener http of Gateway infra/edge."
+    )
+
+
+def test_manifests_with_a_gap_say_the_same() -> None:
+    """A file of which something could not be read."""
+    gap = Gap("RetryPolicy", "baker", "not YAML")
+    found = answer(marked(route(), condition(message="by RetryPolicy baker/quick")), gaps=(gap,))
+    assert [str(policy) for mark in found.marks for policy in mark.policies] == ["RetryPolicy baker/quick"]
+    assert found.unseen[-1].remedy == "fix or leave out this input"
+    assert "by its status, RetryPolicy baker/quick affects it as well" in object_headline(found)
+
+
+def test_marks_of_other_kinds_are_left_out_where_one_is_asked_for() -> None:
+    """As what is in force is."""
+    gateway = build.gateway("edge", namespace="infra")
+    world = build.snapshot(gateway, marked(route(), condition()), complete=True, gaps=[HIDDEN])
+    analysis = analyze(world)
+    found = describe(analysis, ROUTE)
+    other = Focus(kinds=(GroupKind("example.io", "TimeoutPolicy"),))
+    assert narrowed(analysis, found, Focus(kinds=(RETRY,))).marks == found.marks != ()
+    assert narrowed(analysis, found, other).marks == ()
