@@ -117,6 +117,6 @@ def seconds(text: str) -> float:
         told = float(text) if text.isdecimal() else durationpy.from_str(text).total_seconds()
     except (durationpy.DurationError, ValueError, OverflowError):
         told = -1.0
-    if told < 0:
+    if told < 0 or not text.isascii():
         raise UsageError(f'"{text}" is not a time', "write --request-timeout 30s, 1m or, for any time, 0")
     return told

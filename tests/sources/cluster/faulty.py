@@ -217,7 +217,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         found = _answered(self.faulty, self.request_now, self.headers.get("Accept", ""))
         if found is None:
-            faults.status(404, f"nothing is at {path}")(self)
+            *_, kind, name = path.split("/")
+            faults.status(404, f'{kind} "{name}" not found')(self)
         elif "limit" in query and "items" in found:
             self.send_json(_page(found, int(query["limit"]), int(query.get("continue", 0))))
         else:

@@ -11,7 +11,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Refusal
 from kubectl_policy.sources.cluster.everything import want_everything
 from kubectl_policy.sources.cluster.refused import AGAIN, cluster_error, unknown_groups
-from kubectl_policy.sources.cluster.served import EVERY_GROUP, Discovery
+from kubectl_policy.sources.cluster.served import EVERY_GROUP, Discovery, UnknownGroup
 from kubectl_policy.sources.cluster.world import EVENT, EVENTS, Ask, ClusterWorld, Kinds
 
 if TYPE_CHECKING:
@@ -125,8 +125,9 @@ class Cluster:
         self._discovery = discovery
         metadata = self._metadata_of_definitions()
         definitions = self._definitions(metadata or {})
-        if discovery.is_remembered and not {each.ref.name for each in definitions.values()}.issuperset(metadata or ()):
-            self._discovery = _refreshed(discovery)
+        unheard = {*(metadata or ())} - {each.ref.name for each in definitions.values()}
+        if discovery.is_remembered and unheard:
+            self._discovery = _refreshed(discovery, {name.partition(".")[2] for name in unheard})
             definitions = self._definitions(metadata or {})
         policies = frozenset(self._policies(definitions))
         self._few = frozenset({*self._interests.few, *policies, CRD})
@@ -188,10 +189,16 @@ class Cluster:
                 yield kind
 
     def refresh(self) -> bool:
-        """Ask the server what it serves, and begin anew, where that was only remembered: whether it was."""
+        """Ask the server what it serves, and begin anew, where that was only remembered: whether it was.
+
+        Raises `ClusterError` if it does not say.
+        """
         was_remembered = self._discovery.is_remembered
         if was_remembered:
-            self._begin(_refreshed(self._discovery))
+            try:
+                self._begin(self._discovery.refresh())
+            except Refusal as refusal:
+                raise self._error(refusal) from None
         return was_remembered
 
     def fetch(self, progress: Progress | None = None) -> None:
@@ -350,12 +357,13 @@ def _remedy(refusal: Refusal, resource: str) -> str:
     return AGAIN if refusal.retry else f"{AGAIN}; if that does not help, ask who runs the cluster"
 
 
-def _refreshed(discovery: Discovery) -> Discovery:
-    """What a server serves now; if it does not say so, what it served before."""
+def _refreshed(discovery: Discovery, groups: Collection[str]) -> Discovery:
+    """What a server serves now; if it does not say so, what it served before, which lacks something of some groups."""
     try:
         return discovery.refresh()
-    except Refusal:
-        return Discovery(discovery.kinds.values(), discovery.gaps)
+    except Refusal as refusal:
+        gaps = (UnknownGroup(group, refusal.reason) for group in sorted(groups))
+        return Discovery(discovery.kinds.values(), [*discovery.gaps, *gaps])
 
 
 def _definition(name: str, served: Served, known: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -1,0 +1,127 @@
+"""Real processes that wait for a cluster: at a terminal, behind a pipe, and when somebody has waited long enough."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from tests.sources.cluster import faults
+from tests.sources.cluster.kubeconfigs import written
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.sources.cluster.faulty import FaultyServer
+
+PROGRAM: Final = (sys.executable, "-m", "kubectl_policy")
+DESCRIBE: Final = (*PROGRAM, "describe", "httproute/baker")
+RETRIES: Final = "/apis/example.io/v1alpha1/retrypolicies"
+
+
+def interrupted(words: tuple[str, ...], after: float, **environment: str) -> tuple[int, bytes, bytes, float]:
+    """How a process ends that is interrupted after some seconds, what it wrote, and how long that took."""
+    told = {**os.environ, **environment}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, env=told) as process:  # noqa: S603 (our own)
+        time.sleep(after)
+        start = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        return process.returncode, out, err, time.perf_counter() - start
+
+
+@pytest.mark.parametrize("path", ["/api*", RETRIES])
+def test_an_interrupt_while_a_server_is_silent(bakery: FaultyServer, flags: tuple[str, ...], path: str) -> None:
+    """Nobody waits for its end, and nothing is said."""
+    bakery.fault(path, faults.silence)
+    code, out, err, seconds = interrupted((*DESCRIBE, *flags), 1.5)
+    assert (code, out, err) == (130, b"", b"")
+    assert seconds < 1
+
+
+def test_an_interrupt_while_a_plugin_runs(home: Path, tmp_path: Path) -> None:
+    """Somebody who does not log in after all is asked nothing more."""
+    assert not home.exists()
+    plugin = {"apiVersion": "client.authentication.k8s.io/v1", "command": "sleep", "args": ["5"]}
+    config = written(tmp_path, user={"exec": {**plugin, "interactiveMode": "Never"}})
+    code, out, err, seconds = interrupted((*DESCRIBE, "--kubeconfig", config), 1)
+    assert (code, out, err) == (130, b"", b"")
+    assert seconds < 1
+
+
+def test_a_reader_who_has_seen_enough(bakery: FaultyServer, flags: tuple[str, ...]) -> None:
+    """As with `| head -1`."""
+    assert bakery.url
+    command = subprocess.run(  # noqa: S603 (our own)
+        ["/bin/sh", "-c", '"$@" | head -1', "sh", *DESCRIBE, *flags], capture_output=True, timeout=30, check=False
+    )
+    assert (command.returncode, command.stderr) == (0, b"")
+    assert command.stdout.count(b"\n") == 1
+
+
+def test_standard_output_is_closed(bakery: FaultyServer, flags: tuple[str, ...]) -> None:
+    """There is nowhere to put the answer, which is an error."""
+    assert bakery.url
+    command = subprocess.run(  # noqa: S603 (our own)
+        ["/bin/sh", "-c", '"$@" >&-', "sh", *DESCRIBE, *flags], capture_output=True, timeout=30, check=False
+    )
+    assert (command.returncode, command.stdout) == (3, b"")
+    assert command.stderr == b"error: cannot write the answer: standard output is closed\n"
+
+
+@pytest.mark.parametrize("path", ["/apis", RETRIES])
+def test_it_ends_in_time(bakery: FaultyServer, flags: tuple[str, ...], path: str) -> None:
+    """The whole process, with its start and its end, within the time and a second more."""
+    bakery.fault(path, faults.silence)
+    start = time.perf_counter()
+    command = subprocess.run(  # noqa: S603 (our own)
+        [*DESCRIBE, *flags, "--request-timeout", "2s"], capture_output=True, timeout=30, check=False
+    )
+    assert time.perf_counter() - start < 3
+    assert command.returncode == (3 if path == "/apis" else 0)
+    assert b"no answer within --request-timeout 2s" in b" ".join((command.stdout + command.stderr).split())
+
+
+def at_a_terminal(words: tuple[str, ...]) -> str:
+    """What a command writes on standard error, if that is a terminal."""
+    ours, theirs = pty.openpty()
+    told = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen(words, env=told, stderr=theirs, stdout=subprocess.PIPE) as process:  # noqa: S603 (our own)
+        process.communicate(timeout=30)
+    os.close(theirs)
+    written_there = b""
+    while True:
+        try:
+            written_there += os.read(ours, 2**16)
+        except OSError:
+            os.close(ours)
+            return written_there.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/apis", "asking the cluster: what it serves [.]{3}"),
+        (RETRIES, "asking the cluster: [0-9]+ of [0-9]+: RetryPolicy"),
+    ],
+)
+def test_progress(bakery: FaultyServer, flags: tuple[str, ...], path: str, said: str) -> None:
+    """At a terminal it says after a second what is waited for; in the end that is gone."""
+    bakery.fault(path, faults.slow(1.6), 1)
+    shown = at_a_terminal((*DESCRIBE, *flags))
+    assert re.search(said, shown)
+    assert shown.endswith("\r\x1b[2K")
+
+
+def test_no_progress(bakery: FaultyServer, flags: tuple[str, ...]) -> None:
+    """Where there is an answer at once, nothing flickers."""
+    assert bakery.url
+    assert at_a_terminal((*DESCRIBE, *flags)) == ""
