@@ -1,0 +1,119 @@
+"""What people get who may not read everything: answers, with what is hidden from them and what would show it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import cli
+from kubectl_policy.model.kinds import GATEWAY_API
+from tests.live.server import ADMIN, BAKER, PASTRY
+
+if TYPE_CHECKING:
+    from tests.live.server import Server
+
+STORY: Final = "describe httproute/baker -n baker"
+MAY_NOT_GET: Final = "may not be read: forbidden hint: Needs: get"
+MAY_NOT: Final = (
+    "RetryPolicies in namespaces baker and infra: forbidden. Needs: list retrypolicies.example.io in namespaces baker "
+    "and infra"
+)
+
+
+class Person:
+    """Somebody who asks the server."""
+
+    def __init__(self, server: Server, user: str, capsys: pytest.CaptureFixture[str]) -> None:
+        """By a kubeconfig of their own."""
+        self._options, self._capsys = ("--kubeconfig", str(server.kubeconfig(user))), capsys
+
+    def ask(self, question: str) -> tuple[int, str]:
+        """The exit code, and all that is said, with one space wherever there is space."""
+        self._capsys.readouterr()
+        code = cli.run([*question.split(), *self._options])
+        return code, " ".join("".join(self._capsys.readouterr()).split())
+
+
+def test_the_developer_is_told_what_is_hidden(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """In the first sentence, and once with the permission; nothing else could matter."""
+    code, said = Person(server, BAKER, capsys).ask(STORY)
+    assert code == 0
+    assert said.startswith(
+        "HTTPRoute baker/baker is affected by 2 policies, as far as could be read: RetryPolicies are hidden from you."
+    )
+    assert said.endswith(f"Could not be seen {MAY_NOT}")
+
+
+def test_the_operator_sees_everything(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is hedged."""
+    code, said = Person(server, ADMIN, capsys).ask(STORY)
+    assert (code, "could" in said) == (0, False)
+    assert said.startswith("HTTPRoute baker/baker is affected by 4 policies. ")
+
+
+def test_documents_name_each_permission(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """For each namespace."""
+    code, said = Person(server, BAKER, capsys).ask(f"{STORY} -o json")
+    document = json.loads(said)
+    assert (code, document["complete"]) == (0, False)
+    (thing,) = document["unseen"]
+    assert thing["needs"] == [f"list retrypolicies.example.io in namespace {name}" for name in ("baker", "infra")]
+
+
+@pytest.mark.parametrize("question", ["get policies", "get routes", "status", "get gateways", "get effective"])
+@pytest.mark.parametrize(("user", "namespace"), [(BAKER, "baker"), (PASTRY, "pastry")])
+def test_answers_about_ones_namespace_are_given(
+    server: Server, user: str, namespace: str, question: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also to who sees nothing else."""
+    code, said = Person(server, user, capsys).ask(f"{question} -n {namespace}")
+    assert code == 0
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("user", "subject", "missing"),
+    [
+        (BAKER, "gateway/edge -n infra", "list retrypolicies.example.io in"),
+        (BAKER, "httproute/baker -n baker", "list retrypolicies.example.io in"),
+        (PASTRY, "httproute/cakes -n pastry", "get gateways.gateway.networking.k8s.io in namespace infra"),
+    ],
+)
+def test_what_people_act_on_fails_where_something_is_hidden(
+    server: Server, user: str, subject: str, missing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And names what is missing; unless that is allowed."""
+    person = Person(server, user, capsys)
+    code, said = person.ask(f"blast-radius {subject}")
+    assert (code, missing in said) == (4, True)
+    assert person.ask(f"blast-radius {subject} --allow-incomplete")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("user", "asked", "said"),
+    [
+        (
+            BAKER,
+            "httproute/foo -n baker",
+            'httproute "foo" not found in namespace baker hint: there are: baker/',
+        ),
+        (PASTRY, "httproute/baker -n baker", f"HTTPRoute baker/baker {MAY_NOT_GET} httproutes.{GATEWAY_API} in"),
+        (BAKER, "retrypolicy/resilience -n baker", f"RetryPolicy baker/resilience {MAY_NOT_GET} retrypolicies."),
+    ],
+)
+def test_what_is_not_there_and_what_is_hidden_are_told_apart(
+    server: Server, user: str, asked: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There is no answer to either."""
+    code, error = Person(server, user, capsys).ask(f"describe {asked}")
+    assert code == 3
+    assert error.startswith(f"error: {said}")
+
+
+def test_a_type_that_is_not_served_is_a_mistake(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """With what may be meant."""
+    code, error = Person(server, PASTRY, capsys).ask("describe httprout/baker -n baker")
+    assert (code, error.split("hint")[0]) == (2, 'error: there is no resource type "httprout" in the cluster ')
+    assert "did you mean httproute" in error
