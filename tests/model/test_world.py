@@ -285,3 +285,16 @@ def test_what_is_in_a_namespace() -> None:
 
 def _served(kind: GroupKind) -> Served:
     return Served(kind.group, "v1", kind.kind, f"{kind.kind.lower()}s", "", True, (), ("get", "list"), ())  # noqa: FBT003 (namespaced)
+
+
+def test_what_is_on_its_way_is_not_asked_for_once_more() -> None:
+    """Neither by names nor in namespaces; it is waited for."""
+    kinds = Kinds(served={ROUTE: _served(ROUTE)}, few=frozenset(), policies=frozenset())
+    world = ClusterWorld(kinds, "default")
+    world.begin([Ask(ROUTE)])
+    assert not world.names_in(ROUTE, "default")
+    assert not world.has(build.ref("HTTPRoute", "s"))
+    assert world.wanted == (Ask(ROUTE),)
+    world.begin()
+    assert not world.names_in(ROUTE, "default")
+    assert world.wanted == (Ask(ROUTE, "default"),)

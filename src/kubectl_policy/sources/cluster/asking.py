@@ -142,7 +142,7 @@ class Cluster:
         # What nearly every question asks for is asked for at once; what a kind without a profile does is known by its
         # definition alone.
         self._first = [
-            *(Ask(kind) for kind in interests.first if kind in served),
+            *(Ask(kind) for kind in dict.fromkeys((*interests.first, *sorted(policies))) if kind in served),
             *(
                 Ask(CRD, "", definitions[kind].ref.name)
                 for kind in sorted(policies & definitions.keys())
@@ -215,11 +215,14 @@ class Cluster:
         kinds, total = ", ".join(dict.fromkeys(ask.kind.kind for ask in tasks)), self._answered + len(tasks)
         left = self._connection.seconds_left
         patience = _PATIENCE if left is None else min(_PATIENCE, left / _SHARE)
+        # While long lists come, what is known without them may already say what else is to be asked for.
+        short = [tasks[ask] for ask in asks if ask.name or ask.namespace or ask.kind in self._few]
         done: Collection[Future[_Found]] = ()
         while tasks and not done:
             if progress:
                 progress(self._answered, total, kinds)
-            done, _ = wait(tasks.values(), patience or None)
+            wait(short or tasks.values(), patience or None)
+            done = {task for task in tasks.values() if task.done()}
         # What nobody has begun with is asked next time.
         threads.shutdown(wait=False, cancel_futures=True)
         self._late = {ask: task for ask, task in tasks.items() if not (task in done or task.cancelled())}
@@ -241,7 +244,7 @@ class Cluster:
             self.world.take(ask, each.resources)
         self._first = [ask for ask in self._first if ask not in found]
         self._answered += len(found)
-        self.world.begin()
+        self.world.begin(self._late)
 
     def want_everything(self) -> None:
         """Want all that any question may ask for; to be called again until everything is settled."""

@@ -89,6 +89,7 @@ class ClusterWorld(World):
         self._wanted: dict[Ask, None] = {}
         self._given_up: set[GroupKind] = set()
         self._is_first = True
+        self._awaited: frozenset[GroupKind] = frozenset()
 
     @property
     def wanted(self) -> tuple[Ask, ...]:
@@ -151,9 +152,10 @@ class ClusterWorld(World):
         """Whether the cluster serves a kind."""
         return kind in self._kinds.served
 
-    def begin(self) -> None:
-        """Forget what was wanted: a question is asked anew."""
+    def begin(self, awaited: Iterable[Ask] = ()) -> None:
+        """Forget what was wanted: a question is asked anew. All objects of the `awaited` kinds are on their way."""
         self._is_first = False
+        self._awaited = frozenset(ask.kind for ask in awaited if ask == Ask(ask.kind))
         self._wanted.clear()
         self._forget_what_is_computed()
 
@@ -278,6 +280,8 @@ class ClusterWorld(World):
         return ()
 
     def _want(self, ask: Ask) -> None:
+        if ask.kind in self._awaited:
+            ask = Ask(ask.kind)
         if self._is_new(ask):
             self._wanted[ask] = None
 
