@@ -37,6 +37,17 @@ def test_manifests_and_a_cluster_are_not_asked_together(command: Command) -> Non
     )
 
 
+@pytest.mark.parametrize("extra", ["team", "=bakers", ""])
+def test_what_is_said_of_a_user_has_a_key(command: Command, extra: str) -> None:
+    """And a value, which may be empty."""
+    assert command("get", "policies", "--as", "jane", "--as-user-extra", extra) == (
+        2,
+        "",
+        f'error: "{extra}" is not KEY=VALUE\nhint: write --as-user-extra team=bakers\n',
+    )
+    assert command("get", "policies", "--as", "jane", "--as-user-extra", "team=")[0] == 3
+
+
 def test_a_built_in_kind_is_explained_without_a_cluster(command: Command) -> None:
     """As nothing has to be read for that, nothing is complained about."""
     code, out, err = command("explain", "backendtlspolicy.gateway.networking.k8s.io")

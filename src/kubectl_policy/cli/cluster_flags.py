@@ -33,6 +33,15 @@ class ClusterFlags:
         Option("--as-group", metavar="GROUP", help="Ask as a member of a group. Repeatable.", hidden=True),
     ] = None
     impersonated_uid: Annotated[str, Option("--as-uid", metavar="UID", help="Ask with a user's UID.", hidden=True)] = ""
+    impersonated_extra: Annotated[
+        list[str] | None,
+        Option(
+            "--as-user-extra",
+            metavar="KEY=VALUE",
+            help="Ask with more that is said of a user. Repeatable.",
+            hidden=True,
+        ),
+    ] = None
     certificate_authority: Annotated[
         str, Option(metavar="FILE", help="Certificate of the authority to trust.", hidden=True)
     ] = ""
@@ -49,6 +58,9 @@ class ClusterFlags:
     tls_server_name: Annotated[
         str, Option(metavar="NAME", help="Name to expect in the server's certificate.", hidden=True)
     ] = ""
+    disable_compression: Annotated[
+        bool, Option("--disable-compression", help="Ask for answers that are not compressed.", hidden=True)
+    ] = False
     request_timeout: Annotated[
         str,
         Option(
@@ -85,7 +97,7 @@ class ClusterFlags:
         return contexts(self.cluster_options(cluster))
 
     def cluster_options(self, cluster: str) -> "ClusterOptions":
-        """How the cluster is reached. Raises `UsageError` for a timeout that is none."""
+        """How the cluster is reached. Raises `UsageError` for what is no time, or no KEY=VALUE."""
         from kubectl_policy.sources.cluster.options import ClusterOptions
 
         return ClusterOptions(
@@ -103,10 +115,19 @@ class ClusterFlags:
             impersonated=self.impersonated,
             impersonated_groups=tuple(self.impersonated_groups or ()),
             impersonated_uid=self.impersonated_uid,
+            impersonated_extra=tuple(map(_pair, self.impersonated_extra or ())),
+            disable_compression=self.disable_compression,
             request_timeout=seconds(self.request_timeout),
             cache_dir=self.cache_dir,
             chunk_size=self.chunk_size,
         )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, told = text.partition("=")
+    if not (key and equals):
+        raise UsageError(f'"{text}" is not KEY=VALUE', "write --as-user-extra team=bakers")
+    return key, told
 
 
 def seconds(text: str) -> float:

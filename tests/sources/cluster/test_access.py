@@ -274,7 +274,12 @@ def test_impersonation_is_sent_as_kubectl_sends_it(tmp_path: Path) -> None:
         path = written(tmp_path, cluster={"server": f"http://{server.authority}"}, user=user)
         for options in (
             ClusterOptions(kubeconfig=path),
-            ClusterOptions(kubeconfig=path, impersonated="joe", impersonated_groups=("c",)),
+            ClusterOptions(
+                kubeconfig=path,
+                impersonated="joe",
+                impersonated_groups=("c",),
+                impersonated_extra=(("Example.com/Team", "y"), ("role", "1"), ("role", "2")),
+            ),
         ):
             reached = access_to(options)
             assert reached.pool.request("GET", reached.server, headers=reached.headers()).status == 200
@@ -287,6 +292,8 @@ def test_impersonation_is_sent_as_kubectl_sends_it(tmp_path: Path) -> None:
         assert [each.encode("latin-1").decode() for each in extra] == ["x", "é"]
         assert second.get_all("Impersonate-User") == ["joe"]
         assert second.get_all("Impersonate-Group") == ["c"]
+        assert second.get_all("Impersonate-Extra-Example.com%2FTeam") == ["y"]
+        assert second.get_all("Impersonate-Extra-Role") == ["1", "2"]
 
 
 def test_impersonation_of_nobody(tmp_path: Path) -> None:
@@ -295,6 +302,19 @@ def test_impersonation_of_nobody(tmp_path: Path) -> None:
     assert "users[bakery].user.as-uid: it needs the user" in refused(ClusterOptions(kubeconfig=path))[0]
     with pytest.raises(UsageError, match="--as-group: it needs the user"):
         access_to(ClusterOptions(kubeconfig=written(tmp_path), impersonated_groups=("a",)))
+    with pytest.raises(UsageError, match="--as-user-extra: it needs the user"):
+        access_to(ClusterOptions(kubeconfig=written(tmp_path), impersonated_extra=(("a", "b"),)))
+
+
+def test_answers_that_are_not_compressed(tmp_path: Path) -> None:
+    """As the kubeconfig or the flag says; else the connection chooses."""
+    path = written(tmp_path)
+    assert "Accept-Encoding" not in access_to(ClusterOptions(kubeconfig=path)).headers()
+    assert (
+        access_to(ClusterOptions(kubeconfig=path, disable_compression=True)).headers()["Accept-Encoding"] == "identity"
+    )
+    path = written(tmp_path, cluster={"server": "https://a", "disable-compression": True})
+    assert access_to(ClusterOptions(kubeconfig=path)).headers()["Accept-Encoding"] == "identity"
 
 
 def test_headers_hold_one_line(tmp_path: Path) -> None:

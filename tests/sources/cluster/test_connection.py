@@ -286,6 +286,9 @@ def test_what_is_sent(server: FaultyServer, connection: Connection) -> None:
     assert sent.headers["Accept"] == METADATA
     assert sent.headers["Accept-Encoding"] == "gzip"
     assert sent.headers["User-Agent"].startswith("kubectl-policy/0.")
+    plain = Reaching(server=server.url, headers=lambda: {"Accept-Encoding": "identity"})
+    Connection(plain).get(f"{ROUTES}/r1")
+    assert server.requests[-1].headers["Accept-Encoding"] == "identity"
 
 
 def test_each_group_of_an_impersonated_user_is_sent(server: FaultyServer) -> None:

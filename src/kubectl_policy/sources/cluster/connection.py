@@ -280,7 +280,8 @@ class Connection:
         query = f"?{urlencode(request.query)}" if request.query else ""
         # Whoever is impersonated may be in several groups, each of which is a header of its own.
         sent = HTTPHeaderDict(headers)
-        sent["Accept"], sent["Accept-Encoding"] = request.accept, "identity" if "watch" in request.query else "gzip"
+        sent["Accept"] = request.accept
+        sent.setdefault("Accept-Encoding", "identity" if "watch" in request.query else "gzip")
         sent["User-Agent"] = f"kubectl-policy/{__version__} ({sys.platform}/{machine()})"
         if request.body:
             sent["Content-Type"] = JSON

@@ -45,12 +45,14 @@ class Identity:
         cannot be used.
         """
         self._user, self._name, self._cluster, self._limit = user, name, cluster, limit
-        self._impersonation = _impersonation(user)
+        self._lasting = _impersonation(user)
+        if cluster.flag("disable-compression"):
+            self._lasting["Accept-Encoding"] = "identity"
         self._authorization = self._authorized(secured) if secured else _always("")
 
     def headers(self) -> HTTPHeaderDict:
         """The headers of one request. Raises `ClusterError` where a credential has expired and there is no new one."""
-        headers = self._impersonation.copy()
+        headers = self._lasting.copy()
         authorization = self._authorization()
         if authorization:
             headers["Authorization"] = authorization

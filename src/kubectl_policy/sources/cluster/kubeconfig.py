@@ -1,7 +1,7 @@
 """The kubeconfig as kubectl reads it: which files, what of them counts, and checked values in them.
 
 The kubernetes package reads kubeconfigs as well, but lets the last file choose the context, refuses empty files, checks
-no types, knows none of kubectl's flags, and takes ten times as long to be imported as this takes to run.
+no types, and knows none of kubectl's flags.
 """
 
 from __future__ import annotations

@@ -27,6 +27,8 @@ class ClusterOptions:
     impersonated: str = ""
     impersonated_groups: tuple[str, ...] = ()
     impersonated_uid: str = ""
+    impersonated_extra: tuple[tuple[str, str], ...] = ()
+    disable_compression: bool = False
     request_timeout: float = 30.0
     cache_dir: str = ""
     chunk_size: int = 0

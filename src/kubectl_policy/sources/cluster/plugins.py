@@ -1,8 +1,9 @@
 """Credentials from a program that the kubeconfig names: whether it may be run, how, and what it answers.
 
 https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins. The kubernetes
-package runs such programs too, but only logs their errors, asks the wrong stream whether somebody is there to answer
-them, runs them in another folder than kubectl does, and does not know of the kuberc.
+package's `ExecProvider` cannot run them for us: it waits for ever and keeps all that is printed, asks standard output
+whether somebody is there to answer, lets a plugin that may not ask read our standard input (and raises AttributeError
+for one that asked and failed), so that all would stay here but the call of `subprocess`.
 """
 
 from __future__ import annotations
