@@ -45,6 +45,12 @@ class Grants:
             return True
         return None if self._may_permit(kind, home, target) else False
 
+    def may_let_in(self, kind: GroupKind, home: str, inside: str) -> bool:
+        """Whether objects of a kind in a namespace, or in any if that is empty, may refer to something in another."""
+        snapshot, here = self._snapshot, self._here(inside)
+        hidden = (gap.covers(ObjectRef(REFERENCE_GRANT, inside, gap.name)) for gap in snapshot.gaps)
+        return here.let_in(kind, home) or not snapshot.complete or any(hidden)
+
     @property
     def unsaid(self) -> str:
         """Why it is not known whether a reference may be made, in words."""
@@ -95,6 +101,11 @@ class _Entries:
         letting_in = self._by_source.get((inside, kind, home), frozenset())
         opened = (self._by_target.get((inside, target.group_kind, name)) for name in ("", target.name))
         return any(grants and not letting_in.isdisjoint(grants) for grants in opened)
+
+    def let_in(self, kind: GroupKind, home: str) -> bool:
+        """Whether one of them is for references of a kind from a namespace, or from any if that is empty."""
+        named = (each for sources in self._sources.values() for each in sources)
+        return any(source == kind and (not home or may_equal(name, home)) for source, name in named)
 
     def may_permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
         """Whether one of them may let a reference in, once it is known what its names stand for."""

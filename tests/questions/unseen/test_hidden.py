@@ -178,3 +178,30 @@ def test_different_reasons_are_told_apart() -> None:
     """And so are kinds of the same name."""
     others = (replace(HIDDEN, reason="no answer"), replace(HIDDEN, group="example.org"))
     assert len([*gaps(analyze(build.snapshot()), [HIDDEN, *others])]) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "expected"),
+    [
+        # Nothing names these but what is known: a route its Gateway, a Gateway its class.
+        ("Gateway", build.ref("Service", "echo", "media", ""), False),
+        ("GatewayClass", GATEWAY, False),
+        ("ListenerSet", ROUTE, False),
+        ("HTTPRoute", ROUTE, False),
+        # A grant in its namespace would let them in.
+        ("GRPCRoute", build.ref("Service", "echo", "media", ""), False),
+        ("HTTPRoute", build.ref("Service", "echo", "media", ""), True),
+        ("HTTPRoute", GATEWAY, True),
+        ("ListenerSet", GATEWAY, True),
+        ("Gateway", build.ref("GatewayClass", "public"), True),
+        ("HTTPRoute", build.ref("Namespace", "far", "", ""), True),
+        ("HTTPRoute", build.ref("Namespace", "media", "", ""), False),
+    ],
+)
+def test_what_leads_to_something_matters_where_it_may_name_it(kind: str, subject: ObjectRef, *, expected: bool) -> None:
+    """Of a namespace that was read, not what is in others, unless that may refer to it."""
+    gap = Gap(kind, "", "forbidden", group=GATEWAY_API, besides=frozenset({"media"}))
+    grant = build.grant(namespace="media", sources=[(GATEWAY_API, "HTTPRoute", "far")])
+    world = (build.gateway("edge", namespace="infra"), build.route("echo", namespace="media"), grant)
+    analysis = analyze(build.snapshot(*world, build.service("echo", namespace="media"), complete=True, gaps=[gap]))
+    assert relevant_gaps(analysis, [subject]) == ((gap,) if expected else ())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import NAMESPACE, TARGETS, is_kubernetes_own
-from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS
+from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,7 @@ def may_hold_policies_on(analysis: Analysis, gap: Gap, objects: Iterable[ObjectR
 
     It holds none if policies of its kind are known to be for other kinds, or to stay in other namespaces.
     """
-    if gap.group is None or not gap.kind or GroupKind(gap.group, gap.kind) in TARGETS:
+    if gap.group is None or not gap.kind:
         return True
     profile = analysis.registry.profile_of(GroupKind(gap.group, gap.kind))
     if profile is None:
@@ -40,6 +40,44 @@ def may_hold_policies_on(analysis: Analysis, gap: Gap, objects: Iterable[ObjectR
     if not near or _leaves_namespace(analysis, profile):
         return True
     return gap.namespace in {"", *near} and not is_closed_in(analysis, gap, near)
+
+
+def is_of_hierarchy(gap: Gap) -> bool:
+    """Whether what a cluster did not give out is of a kind that policies target."""
+    return gap.group is not None and GroupKind(gap.group, gap.kind) in TARGETS
+
+
+def may_lead_to(analysis: Analysis, gap: Gap, subjects: Iterable[ObjectRef]) -> bool:
+    """Whether what could not be read of a kind of the hierarchy may be related to something without being named there.
+
+    What something names is asked for by its name: nothing that a route names can be hidden in another way, nor the
+    class of a Gateway. Others name a Gateway, a class, and what is in a Namespace; routes also name backends.
+    """
+    if gap.name:
+        return False
+    kind = GroupKind(gap.group or "", gap.kind)
+    return any(_may_name(analysis, gap, kind, subject) for subject in subjects)
+
+
+def _may_name(analysis: Analysis, gap: Gap, kind: GroupKind, subject: ObjectRef) -> bool:
+    where = subject.group_kind
+    if where == NAMESPACE:
+        return gap.namespace in {"", subject.name} and not is_closed_in(analysis, gap, {subject.name})
+    if kind in ROUTES:
+        if where in ROUTES:
+            return bool(analysis.topology.relations.delegations.refs)
+        if where == GATEWAY_CLASS or where in WITH_LISTENERS:
+            return True
+        return analysis.registry.profile_of(where) is None and _may_refer_from(analysis, gap, kind, subject)
+    return where == GATEWAY_CLASS or (where == GATEWAY and kind in LISTENER_SETS)
+
+
+def _may_refer_from(analysis: Analysis, gap: Gap, kind: GroupKind, backend: ObjectRef) -> bool:
+    """Whether an object that could not be read may refer to a backend: from another namespace, if a grant lets it."""
+    home = backend.namespace
+    if gap.namespace in {"", home} and not is_closed_in(analysis, gap, {home}):
+        return True
+    return gap.namespace != home and analysis.index.grants.may_let_in(kind, gap.namespace, home)
 
 
 def may_be_policies(analysis: Analysis, gap: Gap) -> bool:

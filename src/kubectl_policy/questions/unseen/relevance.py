@@ -9,9 +9,11 @@ from kubectl_policy.model.refs import NodeRef
 from kubectl_policy.model.unknown import may_equal
 from kubectl_policy.questions.unseen.hidden import (
     is_closed_in,
+    is_of_hierarchy,
     may_be_policies,
     may_define_policies,
     may_hold_policies_on,
+    may_lead_to,
 )
 from kubectl_policy.topology.references import HIERARCHY, HTTP_ROUTE, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
 
@@ -60,7 +62,17 @@ def relevant_gaps(
     if below and any(gap.group is not None for gap in unbounded):
         paths = (path for ref in subjects for path in analysis.topology.paths_through(NodeRef(ref)))
         every.update(dict.fromkeys(node.object for path in paths for node in path))
-    found.update(dict.fromkeys(gap for gap in unbounded if may_hold_policies_on(analysis, gap, every)))
+    found.update(
+        dict.fromkeys(
+            gap
+            for gap in unbounded
+            if (
+                may_lead_to(analysis, gap, subjects)
+                if is_of_hierarchy(gap)
+                else may_hold_policies_on(analysis, gap, every)
+            )
+        )
+    )
     # What a Namespace is like matters where something selects it: what does says so itself.
     told = (gap for gap in found if gap.group is None or gap.kind != NAMESPACE.kind or _is_about(gap, subjects))
     return absence.in_order(told)
