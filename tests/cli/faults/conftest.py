@@ -60,6 +60,7 @@ def ask(flags: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> Ask:
         start = time.perf_counter()
         code = run([*arguments, *flags, "--request-timeout", timeout])
         seconds = time.perf_counter() - start
-        return Outcome(code, *capsys.readouterr(), seconds)
+        out, err = capsys.readouterr()
+        return Outcome(code, out, err, seconds)
 
     return call
