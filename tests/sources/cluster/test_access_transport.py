@@ -190,7 +190,8 @@ def test_client_certificates_that_are_none(tmp_path: Path, user: Json, reason: s
         ({"proxy-url": "http://a..b"}, "proxy-url: it names no host"),
         ({"proxy-url": "ftp://a"}, "proxy-url: a proxy has an address"),
         ({"proxy-url": "http://a b"}, "proxy-url: it holds a blank"),
-        ({"proxy-url": "http://"}, "proxy-url: a proxy has an address"),
+        ({"proxy-url": "http://"}, "proxy-url: it names no host"),
+        ({"proxy-url": "proxy.example"}, "proxy-url: a proxy has an address"),
     ],
 )
 def test_clusters_that_cannot_be_proved(tmp_path: Path, more: dict[str, Json], reason: str) -> None:

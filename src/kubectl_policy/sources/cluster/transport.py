@@ -9,7 +9,7 @@ import base64
 import os
 import ssl
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import urllib3
 from urllib3.exceptions import InsecureRequestWarning, LocationParseError
@@ -22,7 +22,8 @@ from kubectl_policy.sources.cluster.plugins import nameless_file
 if TYPE_CHECKING:
     from collections.abc import Callable
     from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-    from urllib.parse import SplitResult
+
+    from urllib3.util import Url
 
     from kubectl_policy.sources.cluster.kubeconfig import Entry
 
@@ -44,19 +45,16 @@ def address(cluster: Entry) -> str:
     def refuse(message: str) -> NoReturn:
         cluster.refuse("server", message, _SERVER_HINT)
 
-    parts = _parts(server, refuse)
-    if not parts.netloc and "://" in server:
-        refuse("it names no host")
-    if not parts.netloc:
-        # What has no scheme, as in `localhost:8001`, is asked without TLS.
-        parts = _parts(f"http://{server}", refuse)
-        if parts.path.rstrip("/"):
-            refuse("it is neither a URL nor a host with a port")
+    has_scheme = "://" in server
+    # What has none, as `localhost:8001`, is asked without TLS.
+    parts = _parts(server if has_scheme else f"http://{server}", refuse)
+    if not has_scheme and (parts.path or "").rstrip("/"):
+        refuse("it is neither a URL nor a host with a port")
     if parts.scheme not in ("http", "https"):
         refuse("it begins neither with https:// nor with http://")
-    if "@" in parts.netloc:
+    if parts.auth is not None:
         refuse("it holds a user or a password: these belong to a user, as username and password")
-    return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
+    return f"{parts.scheme}://{parts.netloc}{parts.path or ''}".rstrip("/")
 
 
 def tls(cluster: Entry) -> ssl.SSLContext:
@@ -127,7 +125,7 @@ def pool(cluster: Entry, server: str, secured: ssl.SSLContext | None) -> urllib3
     variable = "https_proxy" if secured else "http_proxy"
     name = variable.upper() if os.environ.get(variable.upper()) else variable
     url = os.environ.get(name, "")
-    if not url or _is_direct(urlsplit(server)):
+    if not url or _is_direct(parse_url(server)):
         return urllib3.PoolManager(**settings)
 
     def refuse(message: str) -> NoReturn:
@@ -139,13 +137,12 @@ def pool(cluster: Entry, server: str, secured: ssl.SSLContext | None) -> urllib3
 def _through(url: str, settings: dict[str, Any], refuse: Refuse) -> urllib3.PoolManager:
     """What connects through a proxy."""
     parts = _parts(url, refuse)
-    if parts.scheme not in ("http", "https", "socks5", "socks5h") or not parts.hostname:
+    if parts.scheme not in ("http", "https", "socks5", "socks5h"):
         refuse("a proxy has an address that begins with http://, https:// or socks5://")
-    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    user, _, password = map(unquote, (parts.auth or "").partition(":"))
     if parts.scheme in ("http", "https"):
         headers = make_headers(proxy_basic_auth=f"{user}:{password}".encode().decode("latin-1")) if user else None
-        address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        return urllib3.ProxyManager(address, proxy_headers=headers, **settings)
+        return urllib3.ProxyManager(f"{parts.scheme}://{parts.netloc}", proxy_headers=headers, **settings)
     from importlib.util import find_spec  # noqa: PLC0415 (such proxies are rare)
 
     if not find_spec("socks"):
@@ -153,16 +150,17 @@ def _through(url: str, settings: dict[str, Any], refuse: Refuse) -> urllib3.Pool
     from urllib3.contrib.socks import SOCKSProxyManager  # noqa: PLC0415 (see above)
 
     # As in Go, the proxy looks up the name of the cluster.
-    return SOCKSProxyManager(f"socks5h://{parts.netloc.rpartition('@')[2]}", user or None, password or None, **settings)
+    return SOCKSProxyManager(f"socks5h://{parts.netloc}", user or None, password or None, **settings)
 
 
-def _is_direct(server: SplitResult) -> bool:
+def _is_direct(server: Url) -> bool:
     """Whether no proxy of the environment is used: for this machine, and what $NO_PROXY lists.
 
-    https://pkg.go.dev/golang.org/x/net/http/httpproxy#Config
+    https://pkg.go.dev/golang.org/x/net/http/httpproxy#Config. `proxy_bypass_environment` of urllib.request knows
+    neither ranges of addresses nor this machine, and takes `.example` for `example` as well.
     """
-    host = (server.hostname or "").rstrip(".")
-    port = server.port or {"https": 443}.get(server.scheme, 80)
+    host = (server.host or "").strip("[]").rstrip(".")
+    port = server.port or (443 if server.scheme == "https" else 80)
     number = _ip(host)
     if host == "localhost" or (number and number.is_loopback):
         return True
@@ -207,20 +205,16 @@ def _network(text: str) -> IPv4Network | IPv6Network | None:
         return None
 
 
-def _parts(url: str, refuse: Refuse) -> SplitResult:
-    """The parts of an address that is one, or has no scheme."""
-    # `urlsplit` leaves out line breaks, wherever they are.
+def _parts(url: str, refuse: Refuse) -> Url:
+    """The parts of an address that is one."""
     if not url.isprintable() or " " in url:
         refuse("it holds a blank or a control character")
     try:
-        parts = urlsplit(url)
-        if parts.netloc:
-            # Whether the port is one, and the host.
-            _ = parts.port, parse_url(url)
-            if not _is_host(parts.hostname or ""):
-                refuse("it names no host")
-    except (ValueError, LocationParseError):
+        parts = parse_url(url)
+    except LocationParseError:
         refuse("it is no address")
+    if not _is_host(parts.host or ""):
+        refuse("it names no host")
     return parts
 
 
