@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
@@ -95,6 +94,8 @@ def policies_named(value: Json, home: str) -> frozenset[str] | None:
     if not value.lstrip().startswith(("[", "{")):
         words = (word.strip() for word in value.split(","))
         return frozenset(word if "/" in word else f"{home}/{word}" for word in words if word)
+    import json  # noqa: PLC0415 (few objects have such an annotation)
+
     try:
         parsed = json.loads(value)
     except (ValueError, RecursionError):
