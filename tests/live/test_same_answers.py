@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from tests.live.server import Server
 
-# Where an object was read is a file and a line, or a context.
+# Where an object was read is a file and a line, or a context, of which sentences say nothing.
 IN_DUMP: Final = re.compile(r"/[^ \"]*/dump\.json(:\d+)?")
 QUESTIONS: Final = (
     "describe httproute/baker -n baker",
@@ -54,7 +54,10 @@ def answer(question: str, capsys: pytest.CaptureFixture[str], *options: str) -> 
     """The exit code and the document, without where things were read."""
     capsys.readouterr()
     code = cli.run([*question.split(), "-o", "json", *options])
-    document = _without_places(json.loads(IN_DUMP.sub(ADMIN, capsys.readouterr().out)))
+    said = (
+        IN_DUMP.sub(ADMIN, capsys.readouterr().out).replace(f" ({ADMIN})", "").replace("in the cluster", "in the input")
+    )
+    document = _without_places(json.loads(said))
     return code, json.dumps(document, indent=1).splitlines()
 
 
