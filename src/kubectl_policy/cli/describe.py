@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Description: TypeAlias = "ObjectDescription | PolicyDescription"
 
 
-@command(OBJECT)
+@command(OBJECT, watches=True)
 def describe(
     call: Call,
     objects: Annotated[

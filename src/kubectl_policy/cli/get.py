@@ -26,7 +26,7 @@ _EFFECTIVE = "effective"
 _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
 
 
-@command(LISTING)
+@command(LISTING, watches=True)
 def get(
     call: Call,
     words: Annotated[

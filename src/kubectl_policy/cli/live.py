@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.sources.cluster.access import Access
     from kubectl_policy.sources.cluster.asking import Cluster
+    from kubectl_policy.sources.cluster.changing import Changes
     from kubectl_policy.sources.cluster.connection import Connection
     from kubectl_policy.sources.cluster.discovery import Discovery
     from kubectl_policy.sources.cluster.options import ClusterOptions
@@ -37,6 +38,7 @@ class Live:
     ) -> None:
         """Reach it as the options say; without a `namespace`, the context says which one is asked about."""
         self._told, self._namespace, self._assumed = options, namespace, assumed
+        self._access: Access | None = None
         self._cluster: Cluster | None = None
         self.progress: Progress | None = None
 
@@ -44,12 +46,14 @@ class Live:
     def _options(self) -> ClusterOptions:
         return self._told()
 
-    @cached_property
+    @property
     def access(self) -> Access:
         """How the cluster is reached. Raises `ClusterError` where nothing says so."""
-        from kubectl_policy.sources.cluster.access import access_to
+        if self._access is None:
+            from kubectl_policy.sources.cluster.access import access_to
 
-        return access_to(self._options)
+            self._access = access_to(self._options)
+        return self._access
 
     @property
     def namespace(self) -> str:
@@ -158,6 +162,17 @@ class Live:
         if self._cluster:
             self._cluster.fetch(self.progress)
 
+    def afresh(self) -> Live:
+        """The same cluster, reached in the same way, of which nothing is read yet."""
+        other = Live(self._told, self._namespace, self._assumed)
+        other._access = self.access
+        return other
+
+    def watch(self, changes: Changes) -> None:
+        """Have changes of all that was read be told, and of nothing else."""
+        if self._cluster and not isinstance(self._served, PolicyError):
+            changes.follow(self._served[0], self._cluster.watched)
+
     def refresh(self) -> bool:
         """Ask the cluster what it serves, where that was only remembered: whether it was."""
         return self._cluster is not None and self._cluster.refresh()
@@ -165,14 +180,23 @@ class Live:
 
 def answered(live: Live, ask: Callable[[], int]) -> int:
     """What a command returns that may ask a cluster; what it says counts once all that it asked for was read."""
-    with terminal.progress("asking the cluster:", after=PATIENCE) as live.progress:
-        said, end = attempt(ask)
-        while not counts(live, end):
-            said, end = attempt(ask)
+    said, end = settled(live, ask)
     said.let_go()
     if isinstance(end, PolicyError):
         raise end
     return end
+
+
+def settled(live: Live, ask: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:
+    """What a command says, and its code or why there is no answer, once there is nothing left to be read.
+
+    Raises `ClusterError` where nothing can be read.
+    """
+    with terminal.progress("asking the cluster:", after=PATIENCE) as live.progress:
+        said, end = attempt(ask)
+        while not counts(live, end):
+            said, end = attempt(ask)
+        return said, end
 
 
 def attempt(ask: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:

@@ -46,7 +46,7 @@ Selector: TypeAlias = Annotated[
 class Call(ClusterFlags):
     """How a command was called: its name, and the options that all commands take, each of which is a field.
 
-    One is `among` several where the same is asked of several clusters.
+    One is `among` several where the same is asked of several clusters. The cluster may have been `reached` before.
     """
 
     program: str = ""
@@ -97,6 +97,10 @@ class Call(ClusterFlags):
         ),
     ] = None
     color: Annotated[Literal["auto", "always", "never"], Option(help="Colour trees and tables.")] = "auto"
+    watch: Annotated[
+        bool, Option("--watch", "-w", help="Show the answer again whenever it changes in the cluster.")
+    ] = False
+    reached: "Live | None" = None
 
     def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
         """The analysis of what the options name, manifests or a cluster; it may be of nothing where that is `optional`.
@@ -148,7 +152,7 @@ class Call(ClusterFlags):
         """The cluster that is asked where no manifests are read."""
         from kubectl_policy.cli.live import Live
 
-        return Live(lambda: self.cluster_options(self.cluster), self.namespace, self.assumed)
+        return self.reached or Live(lambda: self.cluster_options(self.cluster), self.namespace, self.assumed)
 
     @property
     def in_namespace(self) -> str:
@@ -271,16 +275,16 @@ INPUT: Final = ("default_namespace", "exclude", "cluster", "variables", "render"
 _FIRST: Final = ("offline", "namespace", *INPUT)
 _OF_ANSWERS: Final = ("output", "color")
 CLUSTER: Final = tuple(fields_of(ClusterFlags))
-_LAST: Final = ("output", "profiles", "setting", "complete", "assume_exists", "color", *CLUSTER)
+_LAST: Final = ("output", "watch", "profiles", "setting", "complete", "assume_exists", "color", *CLUSTER)
 
 
 def command(
-    forms: Forms | None = None, *, without: "Collection[str]" = ()
+    forms: Forms | None = None, *, without: "Collection[str]" = (), watches: bool = False
 ) -> "Callable[[Callable[..., int]], Command]":
     """Give a function the options of `Call`, but for some, in front of those of its own; it gets them as its `call`.
 
     Which formats `--output` takes, its forms say; the first is the one that is shown unless another is asked for.
-    Without forms the command shows no answer, and `--output` is its own to give.
+    Without forms the command shows no answer, and `--output` is its own to give. If it `watches`, it takes `--watch`.
     """
 
     def with_options(function: "Callable[..., int]") -> Command:
@@ -288,8 +292,16 @@ def command(
             # What is given empty, as by `-n "$UNSET"`, is as if it was left out: so does kubectl.
             told: dict[str, Any] = {name: given.pop(name) or _OPTIONS[name].default for name in shared}
             call = Call(program=program, **told)
+            if call.watch and (call.paths or call.asks_several):
+                raise UsageError(
+                    "--watch is for one cluster", "leave out --watch, or name one --context and no manifests"
+                )
             if call.paths:
                 return function(call, **given)
+            if call.watch:
+                from kubectl_policy.cli.watching import watched
+
+                return watched(call.live, lambda live: function(replace(call, reached=live), **given), call.output)
             if call.asks_several:
                 from kubectl_policy.cli.several import Asked, answered_by_each
 
@@ -302,7 +314,7 @@ def command(
 
             return answered(call.live, lambda: function(call, **given))
 
-        left_out = without if forms else {*without, *_OF_ANSWERS}
+        left_out = {*without, *(() if forms else _OF_ANSWERS), *(() if watches else ("watch",))}
         shared = [name for name in (*_FIRST, *_LAST) if name not in left_out]
         own = declared(function.__annotations__, function.__kwdefaults__ or {})
         words = [parameter for parameter in own if not parameter.names]

@@ -12,7 +12,7 @@ from kubectl_policy.render.status import STATUS
 _EXAMPLE = "for example: status, status policies, status gateways, status httproute/baker"
 
 
-@command(STATUS)
+@command(STATUS, watches=True)
 def status(
     call: Call,
     words: Annotated[

@@ -12,7 +12,7 @@ from kubectl_policy.render.output.escape import uncommanding, visible
 from kubectl_policy.render.output.text import DEFAULT_WIDTH, View, lay_out, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from kubectl_policy.render.output.formats import Shown
     from kubectl_policy.render.output.text import Document
@@ -98,11 +98,27 @@ class Held:
         """Keep what is written by a function."""
         self._written.append((write, texts))
 
-    def let_go(self, about: str = "") -> None:
-        """Write all of it; what it is `about` stands before each line on standard error."""
+    @property
+    def answer(self) -> str:
+        """What was written to standard output, as text."""
+        return "".join(map(str, self._said_by(write)))
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """The lines that were written to standard error."""
+        return [*map(str, self._said_by(complain))]
+
+    def _said_by(self, function: Callable[..., object]) -> Iterator[str | bytes]:
+        return (text for write, texts in self._written for text in texts if write is function)
+
+    def let_go(self, about: str = "") -> bool:
+        """Write all of it; what it is `about` stands before each line on standard error. False if nobody reads it."""
         _holding.clear()
+        is_read = True
         for write, texts in self._written:
-            write(*(f"{about}{text}" if isinstance(text, str) and write is complain else text for text in texts))
+            said = (f"{about}{text}" if isinstance(text, str) and write is complain else text for text in texts)
+            is_read = write(*said) is not False and is_read
+        return is_read
 
 
 # What holds back what is written, if anything does.

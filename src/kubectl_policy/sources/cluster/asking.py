@@ -8,6 +8,7 @@ from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Permission, 
 from kubectl_policy.model.fields import labels_of, text_at, time_at
 from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, is_kubernetes_own
 from kubectl_policy.model.values import value
+from kubectl_policy.sources.cluster.changing import Watched
 from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Refusal
 from kubectl_policy.sources.cluster.everything import want_everything
 from kubectl_policy.sources.cluster.refused import AGAIN, cluster_error, unknown_groups
@@ -122,6 +123,8 @@ class Cluster:
         # What takes long, and is still waited for.
         self._late: dict[Ask, Future[_Found]] = {}
         self._answered = 0
+        # As of when it is known what was asked.
+        self._versions: dict[Ask, str] = {}
         self._discovery = discovery
         metadata = self._metadata_of_definitions()
         definitions = self._definitions(metadata or {})
@@ -155,7 +158,7 @@ class Cluster:
         if CRD not in self._discovery.kinds:
             return {}
         try:
-            listed = self._list(self._connection.hurried(), self._discovery.kinds[CRD], "", {}, METADATA_LIST)
+            listed = self._list(self._connection.hurried(), self._discovery.kinds[CRD], Ask(CRD), METADATA_LIST)
         except Refusal as refusal:
             self._refuse(Ask(CRD), refusal)
             self._is_heard = self._is_heard or bool(refusal.status)
@@ -286,9 +289,10 @@ class Cluster:
             if ask.name:
                 accept = METADATA if partial else JSON
                 found = [self._connection.get(served.path(ask.namespace, ask.name), {}, accept).body]
+                self._versions[ask] = text_at(found[0], "metadata.resourceVersion")
             else:
                 accept = METADATA_LIST if partial else JSON
-                found = self._list(self._connection, served, ask.namespace, _selecting(ask), accept)
+                found = self._list(self._connection, served, ask, accept)
         except Refusal as refusal:
             return self._refused(ask, refusal)
         resources = [resource for raw in found if (resource := self._resource(ask, served, raw))]
@@ -302,13 +306,26 @@ class Cluster:
             return _Found(None, refusal)
         # It may be the kind that is not found, if it is only remembered that it is served.
         if ask.name and (f'"{ask.name}"' in refusal.message or not self._discovery.is_remembered):
+            self._versions[ask] = ""
             return _Found(())
         return _Found(None, Refusal(_NOT_FOUND, "the server does not know this kind, though it says that it serves it"))
 
-    def _list(
-        self, connection: Requests, served: Served, namespace: str, query: Mapping[str, str], accept: str
-    ) -> Sequence[Mapping[str, Json]]:
-        return connection.list(served.path(namespace), query, accept, self._chunk_size).items
+    def _list(self, connection: Requests, served: Served, ask: Ask, accept: str) -> Sequence[Mapping[str, Json]]:
+        query = {"fieldSelector": selector} if (selector := _selector(ask)) else {}
+        answer = connection.list(served.path(ask.namespace), query, accept, self._chunk_size)
+        self._versions[ask] = answer.resource_version
+        return answer.items
+
+    @property
+    def watched(self) -> Mapping[Watched, str]:
+        """What can change of what was read, and as of which version it was read, if there was anything."""
+        found: dict[Watched, str] = {}
+        for ask, version in self._versions.items():
+            wider = {Ask(ask.kind), Ask(ask.kind, ask.namespace)} - {ask}
+            if ask.about or wider.isdisjoint(self._versions):
+                selector = f"metadata.name={ask.name}" if ask.name else _selector(ask)
+                found[Watched(self._discovery.kinds[ask.kind].path(ask.namespace), selector)] = version
+        return found
 
     def _resource(self, ask: Ask, served: Served, raw: Mapping[str, Json]) -> Resource | None:
         """An object of an answer; None for what has no name, or is another one than was asked for."""
@@ -382,9 +399,8 @@ def _definition(name: str, served: Served, known: Mapping[str, Json]) -> Mapping
     }
 
 
-def _selecting(ask: Ask) -> dict[str, str]:
+def _selector(ask: Ask) -> str:
     """What selects the Events about an object, or without one those about nothing of which there are many."""
     if ask.about:
-        return {"fieldSelector": f"involvedObject.kind={ask.about.kind},involvedObject.name={ask.about.name}"}
-    selected = ",".join(f"involvedObject.kind!={kind}" for kind in _WITH_MANY_EVENTS)
-    return {"fieldSelector": selected} if ask.kind == EVENT else {}
+        return f"involvedObject.kind={ask.about.kind},involvedObject.name={ask.about.name}"
+    return ",".join(f"involvedObject.kind!={kind}" for kind in _WITH_MANY_EVENTS) if ask.kind == EVENT else ""
