@@ -229,6 +229,7 @@ class Cluster:
         # What nobody has begun with is asked next time.
         threads.shutdown(wait=False, cancel_futures=True)
         self._late = {ask: task for ask, task in tasks.items() if not (task in done or task.cancelled())}
+        self._first += [ask for ask, task in tasks.items() if task.cancelled() and ask not in self._first]
         self._take({ask: task.result() for ask, task in tasks.items() if task in done})
 
     def _take(self, found: Mapping[Ask, _Found]) -> None:

@@ -89,6 +89,8 @@ class ClusterWorld(World):
         self._wanted: dict[Ask, None] = {}
         self._given_up: set[GroupKind] = set()
         self._is_first = True
+        # The namespaces of what a question is about: of objects that it asked for, and that are no policies.
+        self._concerned: set[str] = set()
         self._awaited: frozenset[GroupKind] = frozenset()
 
     @property
@@ -171,6 +173,7 @@ class ClusterWorld(World):
             self._listed,
             self._wanted,
             self._given_up,
+            self._concerned,
         ):
             known.clear()
         self._forget_what_is_computed()
@@ -205,6 +208,8 @@ class ClusterWorld(World):
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object of a name; None if there is none, or none was read yet."""
+        if ref.group_kind not in self._kinds.policies:
+            self._concerned.add(ref.namespace)
         found = self._objects.get(ref)
         if found is None:
             self._want_object(ref)
@@ -294,14 +299,14 @@ class ClusterWorld(World):
             self._want(Ask(kind, namespace, name))
 
     def _list(self, kind: GroupKind) -> None:
-        """Want all objects of a kind or, where these may not be listed at once, those in each namespace known of."""
+        """Want all objects of a kind or, where these may not be listed at once, those in the namespaces concerned."""
         if kind in self._listed:
             return
         served, is_unread = self._kinds.served.get(kind), not self._asked.get(Ask(kind), True)
         if kind in self._given_up or not (is_unread and served and served.namespaced):
             self._want(Ask(kind))
             return
-        for namespace in sorted({self._namespace, *self.namespaces} - {""})[:_MOST_NAMESPACES]:
+        for namespace in sorted({self._namespace, *self._concerned} - {""})[:_MOST_NAMESPACES]:
             self._want(Ask(kind, namespace))
 
     def _known(self, kind: GroupKind) -> Sequence[ObjectRef]:
