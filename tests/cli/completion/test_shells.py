@@ -73,7 +73,8 @@ __kubectl_policy_complete
 ((${#COMPREPLY[@]})) && printf '%s\\n' "${COMPREPLY[@]}"
 exit 0
 """
-# What completes a line is only there at a prompt: one is opened in a terminal of zsh's own.
+# What completes a line is only there at a prompt: one is opened in a terminal of zsh's own. What it is told may be
+# echoed, and is not to be taken for what it prints.
 AS_ZSH = r"""
 zmodload zsh/zpty
 zpty shell 'TERM=dumb PS1= PS2= RPS1= zsh -f -i'
@@ -86,8 +87,8 @@ zpty -w shell 'compadd() {
     print -rl -- "${found[@]}" >>$HOME/found
     builtin compadd "$@"
 }'
-zpty -w shell 'done-with-it() { print "<end>"; exit }; zle -N done-with-it; bindkey "^X" done-with-it'
-zpty -w shell 'bindkey "^I" complete-word; LISTMAX=10000; print "<ready>"'
+zpty -w shell 'done-with-it() { print "<""end>"; exit }; zle -N done-with-it; bindkey "^X" done-with-it'
+zpty -w shell 'bindkey "^I" complete-word; LISTMAX=10000; print "<""ready>"'
 take ready
 zpty -w -n shell "$1"$'\t'
 zpty -w -n shell $'\x18'

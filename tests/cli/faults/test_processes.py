@@ -44,7 +44,7 @@ def test_an_interrupt_while_a_server_is_silent(bakery: FaultyServer, flags: tupl
     bakery.fault(path, faults.silence)
     code, out, err, seconds = interrupted((*DESCRIBE, *flags), 1.5)
     assert (code, out, err) == (130, b"", b"")
-    assert seconds < 1
+    assert seconds < 5
 
 
 def test_an_interrupt_while_a_plugin_runs(home: Path, tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_an_interrupt_while_a_plugin_runs(home: Path, tmp_path: Path) -> None:
     config = written(tmp_path, user={"exec": {**plugin, "interactiveMode": "Never"}})
     code, out, err, seconds = interrupted((*DESCRIBE, "--kubeconfig", config), 1)
     assert (code, out, err) == (130, b"", b"")
-    assert seconds < 1
+    assert seconds < 5
 
 
 def test_a_reader_who_has_seen_enough(bakery: FaultyServer, flags: tuple[str, ...]) -> None:

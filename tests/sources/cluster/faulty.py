@@ -424,9 +424,9 @@ def _is_selected(thing: Thing, query: Mapping[str, str]) -> bool:
             return False
     for part in filter(None, query.get("fieldSelector", "").split(",")):
         field, _, value = part.partition("=")
-        found: object = thing
+        found: Any = thing
         for step in field.removesuffix("!").split("."):
-            found = cast("Thing", found).get(step, {})
+            found = found.get(step, {})
         if (found == value) == field.endswith("!"):
             return False
     return True
