@@ -215,3 +215,20 @@ def test_clusters_are_asked_at_the_same_time(command: Command, tmp_path: Path) -
         assert code == 3
         assert time.monotonic() - begun < 2.5
     assert [line.split(": ")[1] for line in err.splitlines() if line.startswith("error")] == ["c0", "c1", "c2"]
+
+
+def test_a_context_may_be_called_anything(command: Command, tmp_path: Path) -> None:
+    """Nothing in its name does anything to a terminal, or to Markdown."""
+    name = "\x1b[31m`<b>`"
+    with cluster() as one, cluster() as other:
+        config = kubeconfig(tmp_path, namespace="app", **{name: one.url, "other": other.url})
+        for words in (
+            ("get", "policies"),
+            ("describe", "httproute/r"),
+            ("diff", "--delete", "colorpolicy/red", "-o", "markdown"),
+            ("get", "policies", "-o", "custom-columns=NAME:.policy.name"),
+        ):
+            code, out, err = command(*words, "--all-contexts", "--kubeconfig", config, "--cache-dir", tmp_path)
+            assert code in {0, 1}, err
+            assert "\x1b" not in out + err
+            assert "markdown" not in words or "<b>" not in out

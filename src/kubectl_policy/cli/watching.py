@@ -42,8 +42,6 @@ def watched(live: Live, ask: Callable[[Live], int], output: str) -> int:
     """
     from kubectl_policy.sources.cluster.changing import Changes
 
-    # Answers are forgotten, and each leaves cycles behind.
-    gc.enable()
     changes, failures = Changes(), 0
     with _place(output) as place:
         said, end, pause = _asked(live, ask)
@@ -64,6 +62,8 @@ def watched(live: Live, ask: Callable[[Live], int], output: str) -> int:
                 _wait(changes.wait, place, None if changes.is_whole else _POLL)
             time.sleep(max(0.0, shown + pause - time.monotonic()))
             live = live.afresh()
+            # What was read for the last answer is in cycles, which nobody else collects here.
+            gc.collect()
             said, end, pause = _asked(live, ask)
 
 
