@@ -1,0 +1,184 @@
+"""The law that a cluster gives the answers that manifests of the same objects give, for worlds that were generated."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import redirect_stderr, redirect_stdout
+from difflib import unified_diff
+from io import StringIO
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pytest
+from hypothesis import Phase, given, settings
+
+from kubectl_policy import cli
+from kubectl_policy.model.kinds import POLICY_LABEL
+from kubectl_policy.model.values import replace
+from kubectl_policy.profiles.load import profile_file
+from tests.live.server import ADMIN
+from tests.property.strategies import worlds
+from tests.property.world import POLICIES, World, profiles_of, snapshot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from kubectl_policy.model import Json
+    from tests.live.server import Server
+
+# All policy kinds of generated worlds are called so; what they do is in the profiles of each world.
+KINDS: Final = ("K", "L")
+CLUSTER_SCOPED: Final = ("GatewayClass", "Namespace")
+IN_DUMP: Final = re.compile(r" \(/[^ ]*/dump\.json:[0-9]+\)")
+WORLDS: Final = 8
+
+
+class Placed(NamedTuple):
+    """A world on a server: its objects, and the folder with the profiles of its policy kinds."""
+
+    objects: Sequence[Any]
+    profiles: Path
+
+
+class Batch(NamedTuple):
+    """Worlds on a server, all that kubectl gets there, and how the server is asked."""
+
+    worlds: Sequence[Placed]
+    dump: Path
+    live: Sequence[str]
+
+
+@pytest.fixture(scope="module")
+def batch(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Batch:
+    """A server that has all worlds at once, which takes no longer than to put one there."""
+    folder = tmp_path_factory.mktemp("worlds")
+    (folder / "kinds.json").write_text(json.dumps(listed(list(map(definition, KINDS)))))
+    server.apply(folder / "kinds.json")
+    found = [_placed(world, f"w{number}", folder) for number, world in enumerate(generated())]
+    every = [each for world in found for each in world.objects]
+    server.kubectl("apply", "--server-side", "-f", "-", data=listed(every))
+    kinds = server.kubectl("api-resources", "--verbs=list,create", "-o", "name").split()
+    dump = folder / "dump.json"
+    dump.write_text(server.kubectl("get", ",".join(kinds), "-A", "-o", "json"))
+    return Batch(found, dump, ["--kubeconfig", str(server.kubeconfig(ADMIN)), "--cache-dir", str(folder)])
+
+
+def generated() -> Sequence[World]:
+    """Some of the worlds that other laws are tried with; of many, as those in a row are like each other."""
+    found: dict[str, World] = {}
+
+    @settings(max_examples=10 * WORLDS, phases=[Phase.generate])
+    @given(world=worlds())
+    def keep(world: World) -> None:
+        found[str(world)] = world
+
+    keep()
+    return [*found.values()][:: len(found) // WORLDS][-WORLDS:]
+
+
+def _placed(world: World, name: str, folder: Path) -> Placed:
+    profiles = folder / name
+    profiles.mkdir()
+    for profile in profiles_of(world):
+        text = json.dumps(profile_file(replace(profile, evidence=("https://example.com",))))
+        (profiles / f"{profile.group_kind.kind}.yaml").write_text(text)
+    return Placed([placed(each.raw, name) for each in snapshot_of(world).resources], profiles)
+
+
+def listed(objects: Sequence[Json]) -> Json:
+    """Objects as kubectl takes several."""
+    return {"apiVersion": "v1", "kind": "List", "items": objects}
+
+
+def definition(kind: str) -> dict[str, Any]:
+    """The definition of a policy kind that takes everything."""
+    plural = f"{kind.lower()}s"
+    anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1alpha1", "served": True, "storage": True, "schema": {"openAPIV3Schema": anything}}
+    names = {"kind": kind, "plural": plural, "singular": kind.lower()}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{POLICIES}", "labels": {POLICY_LABEL: "inherited"}},
+        "spec": {"group": POLICIES, "scope": "Namespaced", "names": names, "versions": [version]},
+    }
+
+
+@pytest.mark.parametrize("number", range(WORLDS))
+def test_answers_are_those_of_manifests(batch: Batch, number: int) -> None:
+    """Of some objects of a world, described and deleted, but for where they were read."""
+    world = batch.worlds[number]
+    for question in questions(world.objects, number):
+        asked = [*question, "--profiles", str(world.profiles), "-o", "json"]
+        of_manifests = answer([*asked, "--offline", str(batch.dump), "--complete"])
+        of_cluster = answer([*asked, *batch.live])
+        different = "\n".join(unified_diff(of_manifests, of_cluster, "manifests", "cluster", n=9, lineterm=""))
+        assert not different, f"{' '.join(asked)}\n{different}"
+
+
+def placed(value: Json, world: str) -> Any:  # noqa: ANN401 (any JSON)
+    """A part of an object in a world of its own: names of Namespaces and classes begin with the world's.
+
+    What the server would refuse is mended: Services have ports with names, backends have ports, and a route names a
+    parent once. What it does not know of routes is left out.
+    """
+    match value:
+        case list():
+            return [placed(each, world) for each in value]
+        case dict():
+            return _mended({key: placed(each, world) for key, each in value.items() if key != "own"}, world)
+        case _:
+            return value
+
+
+def _mended(found: dict[str, Any], world: str) -> dict[str, Any]:
+    for key in {"namespace", "gatewayClassName"} & found.keys():
+        found[key] = f"{world}-{found[key]}"
+    if found.get("kind") in CLUSTER_SCOPED:
+        named = found.get("metadata", found)
+        named["name"] = f"{world}-{named['name']}"
+        named.pop("labels", None)
+    if "backendRefs" in found:
+        found["backendRefs"] = [{"port": 80, **each} for each in found["backendRefs"]]
+    if "parentRefs" in found:
+        found["parentRefs"] = [*{(each["namespace"], each["name"]): each for each in found["parentRefs"]}.values()]
+    if "ports" in found:
+        found["ports"] = [{"name": "web", **each} for each in found["ports"]]
+    return found
+
+
+def questions(objects: Sequence[Any], number: int) -> Iterator[list[str]]:
+    """What is asked of the world with a number: about other sorts of objects from one to the next."""
+
+    def one(*kinds: str) -> list[str]:
+        those = [each for each in objects if each["kind"] in kinds]
+        found = those[number % len(those)]
+        metadata, group = found["metadata"], found["apiVersion"].rpartition("/")[0]
+        name = f"{found['kind'].lower()}.{group}".removesuffix(".")
+        return [f"{name}/{metadata['name']}", "-n", metadata.get("namespace", "default")]
+
+    yield ["describe", *one("HTTPRoute")]
+    yield ["describe", *(one(*KINDS) if number % 2 else one("Gateway", "Service", *CLUSTER_SCOPED))]
+    yield ["blast-radius", *(one("HTTPRoute", "Gateway", "Service", "Namespace") if number % 2 else one(*KINDS))]
+
+
+def answer(arguments: list[str]) -> list[str]:
+    """The exit code of a command and what it says, line by line, but for where things were read."""
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        code = cli.run(arguments)
+    said = json.dumps(without_places(json.loads(out.getvalue())), indent=1) if out.getvalue() else err.getvalue()
+    return [f"exit code {code}", *said.splitlines()]
+
+
+def without_places(value: Json) -> Json:
+    """A part of an answer without where things were read."""
+    match value:
+        case dict():
+            return {key: without_places(each) for key, each in value.items() if key not in {"source", "line"}}
+        case list():
+            return [without_places(each) for each in value]
+        case str():
+            return IN_DUMP.sub("", value)
+        case _:
+            return value
