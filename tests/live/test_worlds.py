@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
-from contextlib import redirect_stderr, redirect_stdout
 from difflib import unified_diff
-from io import StringIO
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 from hypothesis import Phase, given, settings
 
-from kubectl_policy import cli
 from kubectl_policy.model.kinds import POLICY_LABEL
 from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.load import profile_file
+from tests.live.answers import answer, dumped
 from tests.live.server import ADMIN
 from tests.property.strategies import worlds
 from tests.property.world import POLICIES, World, profiles_of, snapshot_of
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
 # All policy kinds of generated worlds are called so; what they do is in the profiles of each world.
 KINDS: Final = ("K", "L")
 CLUSTER_SCOPED: Final = ("GatewayClass", "Namespace")
-IN_DUMP: Final = re.compile(r" \(/[^ ]*/dump\.json:[0-9]+\)")
 WORLDS: Final = 8
 
 
@@ -45,7 +41,7 @@ class Batch(NamedTuple):
     """Worlds on a server, all that kubectl gets there, and how the server is asked."""
 
     worlds: Sequence[Placed]
-    dump: Path
+    dump: str
     live: Sequence[str]
 
 
@@ -58,10 +54,9 @@ def batch(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Batch:
     found = [_placed(world, f"w{number}", folder) for number, world in enumerate(generated())]
     every = [each for world in found for each in world.objects]
     server.kubectl("apply", "--server-side", "-f", "-", data=listed(every))
-    kinds = server.kubectl("api-resources", "--verbs=list,create", "-o", "name").split()
-    dump = folder / "dump.json"
-    dump.write_text(server.kubectl("get", ",".join(kinds), "-A", "-o", "json"))
-    return Batch(found, dump, ["--kubeconfig", str(server.kubeconfig(ADMIN)), "--cache-dir", str(folder)])
+    return Batch(
+        found, str(dumped(server, folder)), ["--kubeconfig", str(server.kubeconfig(ADMIN)), "--cache-dir", str(folder)]
+    )
 
 
 def generated() -> Sequence[World]:
@@ -106,13 +101,13 @@ def definition(kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("number", range(WORLDS))
-def test_answers_are_those_of_manifests(batch: Batch, number: int) -> None:
+def test_answers_are_those_of_manifests(batch: Batch, number: int, capsys: pytest.CaptureFixture[str]) -> None:
     """Of some objects of a world, described and deleted, but for where they were read."""
     world = batch.worlds[number]
     for question in questions(world.objects, number):
-        asked = [*question, "--profiles", str(world.profiles), "-o", "json"]
-        of_manifests = answer([*asked, "--offline", str(batch.dump), "--complete"])
-        of_cluster = answer([*asked, *batch.live])
+        asked = [*question, "--profiles", str(world.profiles)]
+        of_manifests = answer(capsys, *asked, "--offline", batch.dump, "--complete")
+        of_cluster = answer(capsys, *asked, *batch.live)
         different = "\n".join(unified_diff(of_manifests, of_cluster, "manifests", "cluster", n=9, lineterm=""))
         assert not different, f"{' '.join(asked)}\n{different}"
 
@@ -161,24 +156,3 @@ def questions(objects: Sequence[Any], number: int) -> Iterator[list[str]]:
     yield ["describe", *one("HTTPRoute")]
     yield ["describe", *(one(*KINDS) if number % 2 else one("Gateway", "Service", *CLUSTER_SCOPED))]
     yield ["blast-radius", *(one("HTTPRoute", "Gateway", "Service", "Namespace") if number % 2 else one(*KINDS))]
-
-
-def answer(arguments: list[str]) -> list[str]:
-    """The exit code of a command and what it says, line by line, but for where things were read."""
-    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
-        code = cli.run(arguments)
-    said = json.dumps(without_places(json.loads(out.getvalue())), indent=1) if out.getvalue() else err.getvalue()
-    return [f"exit code {code}", *said.splitlines()]
-
-
-def without_places(value: Json) -> Json:
-    """A part of an answer without where things were read."""
-    match value:
-        case dict():
-            return {key: without_places(each) for key, each in value.items() if key not in {"source", "line"}}
-        case list():
-            return [without_places(each) for each in value]
-        case str():
-            return IN_DUMP.sub("", value)
-        case _:
-            return value
