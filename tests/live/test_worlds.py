@@ -46,17 +46,17 @@ class Batch(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def batch(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Batch:
-    """A server that has all worlds at once, which takes no longer than to put one there."""
+def batch(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Batch]:
+    """A server that has all worlds at once, which takes no longer than to put one there; later, no policy is left."""
     folder = tmp_path_factory.mktemp("worlds")
     (folder / "kinds.json").write_text(json.dumps(listed(list(map(definition, KINDS)))))
     server.apply(folder / "kinds.json")
     found = [_placed(world, f"w{number}", folder) for number, world in enumerate(generated())]
     every = [each for world in found for each in world.objects]
     server.kubectl("apply", "--server-side", "-f", "-", data=listed(every))
-    return Batch(
-        found, str(dumped(server, folder)), ["--kubeconfig", str(server.kubeconfig(ADMIN)), "--cache-dir", str(folder)]
-    )
+    live = ["--kubeconfig", str(server.kubeconfig(ADMIN)), "--cache-dir", str(folder)]
+    yield Batch(found, str(dumped(server, folder)), live)
+    server.kubectl("delete", "-f", str(folder / "kinds.json"))
 
 
 def generated() -> Sequence[World]:
