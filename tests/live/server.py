@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
 import socket
 import ssl
 import subprocess
@@ -207,9 +208,11 @@ def _started(command: list[str], log: Path) -> Generator[subprocess.Popen[bytes]
     try:
         yield process
     finally:
+        # A copy of this process that evaluates rules may hold the other end of standard input as well.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
         assert process.stdin
         process.stdin.close()
-        process.wait()
 
 
 def _wait_until_ready(server: Server, processes: Mapping[str, subprocess.Popen[bytes]]) -> None:
