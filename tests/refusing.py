@@ -10,9 +10,9 @@ from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE, plural
 from kubectl_policy.profiles.registry import Registry
-from kubectl_policy.sources.cluster.answers import Answer, ListAnswer, refusal_of
+from kubectl_policy.sources.cluster.api.answers import Answer, ListAnswer, refusal_of
+from kubectl_policy.sources.cluster.api.discovery import Discovery, Served
 from kubectl_policy.sources.cluster.asking import Cluster, Interests, Place
-from kubectl_policy.sources.cluster.discovery import Discovery, Served
 from kubectl_policy.topology.references import GATEWAY_CLASS, HIERARCHY, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.sources.cluster.access import access_to
-from kubectl_policy.sources.cluster.connection import METADATA, METADATA_LIST, Connection, Refusal
-from kubectl_policy.sources.cluster.discovery import discover
+from kubectl_policy.sources.cluster.api.connection import METADATA, METADATA_LIST, Connection, Refusal
+from kubectl_policy.sources.cluster.api.discovery import discover
 from kubectl_policy.sources.cluster.options import ClusterOptions
+from kubectl_policy.sources.cluster.reaching.access import access_to
 from tests.live.server import ADMIN, BAKER
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
-from kubectl_policy.cli.cluster_flags import ClusterFlags
+from kubectl_policy.cli.clusters.flags import ClusterFlags
 from kubectl_policy.cli.parameters import Command, Option, Parameter, declared
 from kubectl_policy.cli.remarks import (
     mention_the_rest,
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.cli.live import Live
-    from kubectl_policy.cli.several import Among
+    from kubectl_policy.cli.clusters.live import Live
+    from kubectl_policy.cli.clusters.several import Among
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.questions.unseen.things import Unseen
@@ -150,7 +150,7 @@ class Call(ClusterFlags):
     @cached_property
     def live(self) -> "Live":
         """The cluster that is asked where no manifests are read."""
-        from kubectl_policy.cli.live import Live
+        from kubectl_policy.cli.clusters.live import Live
 
         return self.reached or Live(lambda: self.cluster_options(self.cluster), self.namespace, self.assumed)
 
@@ -243,7 +243,7 @@ class Call(ClusterFlags):
 
     def of_each_context(self) -> "Iterator[tuple[Among, Call]]":
         """The same call for the cluster of each context that is asked, and what that one answers."""
-        from kubectl_policy.cli.several import Among
+        from kubectl_policy.cli.clusters.several import Among
 
         for context in self.contexts_of(self.cluster):
             among = Among(context)
@@ -299,18 +299,18 @@ def command(
             if call.paths:
                 return function(call, **given)
             if call.watch:
-                from kubectl_policy.cli.watching import watched
+                from kubectl_policy.cli.clusters.watching import watched
 
                 return watched(call.live, lambda live: function(replace(call, reached=live), **given), call.output)
             if call.asks_several:
-                from kubectl_policy.cli.several import Asked, answered_by_each
+                from kubectl_policy.cli.clusters.several import Asked, answered_by_each
 
                 asked = [
                     Asked(among=among, live=one.live, ask=partial(function, one, **given))
                     for among, one in call.of_each_context()
                 ]
                 return answered_by_each(asked, call.output)
-            from kubectl_policy.cli.live import answered
+            from kubectl_policy.cli.clusters.live import answered
 
             return answered(call.live, lambda: function(call, **given))
 

@@ -12,8 +12,8 @@ from kubernetes.client.rest import RESTClientObject
 from kubernetes.config.kube_config import KubeConfigLoader, KubeConfigMerger
 
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.access import access_to, contexts
 from kubectl_policy.sources.cluster.options import ClusterOptions
+from kubectl_policy.sources.cluster.reaching.access import access_to, contexts
 from tests.sources.cluster.servers import CERTIFICATES
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from urllib3 import PoolManager
 
 from kubectl_policy.model.values import field, value
-from kubectl_policy.sources.cluster.connection import Refusal
+from kubectl_policy.sources.cluster.api.connection import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kubectl_policy.sources.cluster.connection import Answer
+    from kubectl_policy.sources.cluster.api.connection import Answer
     from tests.sources.cluster.faulty import FaultyServer
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from kubectl_policy.errors import ClusterError, UsageError
 from kubectl_policy.model.values import replace
-from kubectl_policy.sources.cluster import access
-from kubectl_policy.sources.cluster.access import access_to, contexts
 from kubectl_policy.sources.cluster.options import ClusterOptions
+from kubectl_policy.sources.cluster.reaching import access
+from kubectl_policy.sources.cluster.reaching.access import access_to, contexts
 from tests.sources.cluster.kubeconfigs import config, written
 from tests.sources.cluster.servers import CERTIFICATES, served
 
@@ -333,7 +333,7 @@ def test_the_package_is_not_imported_for_what_does_without(tmp_path: Path) -> No
     """It takes as long as all the rest."""
     path = written(tmp_path, user={"username": "jane", "password": "päss"})
     program = (
-        "import sys; from kubectl_policy.sources.cluster.access import access_to; "
+        "import sys; from kubectl_policy.sources.cluster.reaching.access import access_to; "
         "from kubectl_policy.sources.cluster.options import ClusterOptions; "
         f"print(access_to(ClusterOptions(kubeconfig={path!r})).headers()['Authorization'], 'kubernetes' in sys.modules)"
     )

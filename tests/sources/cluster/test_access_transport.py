@@ -11,14 +11,14 @@ import pytest
 from urllib3.exceptions import MaxRetryError, SSLError
 
 from kubectl_policy.errors import ClusterError, UsageError
-from kubectl_policy.sources.cluster.access import access_to
 from kubectl_policy.sources.cluster.options import ClusterOptions
+from kubectl_policy.sources.cluster.reaching.access import access_to
 from tests.sources.cluster.kubeconfigs import written
 from tests.sources.cluster.servers import CERTIFICATES, Server, served
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.cluster.access import Access
+    from kubectl_policy.sources.cluster.reaching.access import Access
 
 pytestmark = pytest.mark.usefixtures("home")
 

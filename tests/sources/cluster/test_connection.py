@@ -14,11 +14,11 @@ import pytest
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.sources.cluster import connection as module
 from kubectl_policy.sources.cluster import understood
-from kubectl_policy.sources.cluster.access import access_to
-from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Connection, Refusal
+from kubectl_policy.sources.cluster.api import connection as module
+from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST, Connection, Refusal
 from kubectl_policy.sources.cluster.options import ClusterOptions
+from kubectl_policy.sources.cluster.reaching.access import access_to
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer, Kind
 from tests.sources.cluster.reaching import Reaching, outcome, reaching

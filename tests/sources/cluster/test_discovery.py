@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.sources.cluster.connection import Answer, Connection, Refusal
-from kubectl_policy.sources.cluster.discovery import EVERY_GROUP, Discovery, UnknownGroup, discover
-from kubectl_policy.sources.cluster.remembered import place_of, remember, remembered
-from kubectl_policy.sources.cluster.served import Served
+from kubectl_policy.sources.cluster.api.connection import Answer, Connection, Refusal
+from kubectl_policy.sources.cluster.api.discovery import EVERY_GROUP, Discovery, UnknownGroup, discover
+from kubectl_policy.sources.cluster.api.remembered import place_of, remember, remembered
+from kubectl_policy.sources.cluster.api.served import Served
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer, Kind
 from tests.sources.cluster.reaching import reaching

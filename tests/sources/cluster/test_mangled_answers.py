@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.sources.cluster.connection import Answer, Connection
+from kubectl_policy.sources.cluster.api.connection import Answer, Connection
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.reaching import outcome, reaching

@@ -9,8 +9,8 @@ import pytest
 from urllib3 import PoolManager, ProxyManager
 from urllib3.exceptions import InvalidHeader, ProtocolError, ProxyError, ReadTimeoutError, SSLError
 
-from kubectl_policy.sources.cluster.connection import Connection, Refusal
-from kubectl_policy.sources.cluster.unreachable import unreachable
+from kubectl_policy.sources.cluster.api.connection import Connection, Refusal
+from kubectl_policy.sources.cluster.api.unreachable import unreachable
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.reaching import Reaching
 from tests.sources.cluster.servers import CERTIFICATES

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.sources.cluster.connection import METADATA, Connection, Event, Refusal, Watch
+from kubectl_policy.sources.cluster.api.connection import METADATA, Connection, Event, Refusal, Watch
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.reaching import reaching

@@ -8,11 +8,11 @@ from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Permission, 
 from kubectl_policy.model.fields import labels_of, text_at, time_at
 from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, is_kubernetes_own
 from kubectl_policy.model.values import value
+from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST, Refusal
+from kubectl_policy.sources.cluster.api.served import EVERY_GROUP, Discovery, UnknownGroup
 from kubectl_policy.sources.cluster.changing import Watched
-from kubectl_policy.sources.cluster.connection import JSON, METADATA, METADATA_LIST, Refusal
 from kubectl_policy.sources.cluster.everything import want_everything
 from kubectl_policy.sources.cluster.refused import AGAIN, cluster_error, unknown_groups
-from kubectl_policy.sources.cluster.served import EVERY_GROUP, Discovery, UnknownGroup
 from kubectl_policy.sources.cluster.world import EVENT, EVENTS, Ask, ClusterWorld, Kinds
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from kubectl_policy.errors import ClusterError
     from kubectl_policy.model import Json
     from kubectl_policy.model.snapshot import AssumedObjects
-    from kubectl_policy.sources.cluster.answers import Answer, ListAnswer
-    from kubectl_policy.sources.cluster.served import Served
+    from kubectl_policy.sources.cluster.api.answers import Answer, ListAnswer
+    from kubectl_policy.sources.cluster.api.served import Served
     from kubectl_policy.sources.options import Progress
 
 # Of these kinds only metadata is read: names, labels and owners. Bodies of Secrets never are.

@@ -7,13 +7,13 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.answers import Refusal
-from kubectl_policy.sources.cluster.connection import METADATA
+from kubectl_policy.sources.cluster.api.answers import Refusal
+from kubectl_policy.sources.cluster.api.connection import METADATA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.sources.cluster.connection import Connection, Watch
+    from kubectl_policy.sources.cluster.api.connection import Connection, Watch
 
 # Each is a connection to the server.
 _MOST: Final = 64

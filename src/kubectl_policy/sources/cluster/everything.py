@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.sources.cluster.served import Served
+    from kubectl_policy.sources.cluster.api.served import Served
     from kubectl_policy.sources.cluster.world import ClusterWorld
 
 _GATEWAY_CLASS: Final = GroupKind(GATEWAY_API, "GatewayClass")

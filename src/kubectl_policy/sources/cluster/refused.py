@@ -12,8 +12,8 @@ from kubectl_policy.model.kinds import BUILT_IN
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from kubectl_policy.sources.cluster.answers import Refusal
-    from kubectl_policy.sources.cluster.served import UnknownGroup
+    from kubectl_policy.sources.cluster.api.answers import Refusal
+    from kubectl_policy.sources.cluster.api.served import UnknownGroup
 
 AGAIN: Final = "ask again"
 _HINTS: Final[Mapping[int, str]] = {

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from urllib.parse import quote
 
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
-from kubectl_policy.sources.cluster.answers import Refusal
-from kubectl_policy.sources.cluster.remembered import remember, remembered
-from kubectl_policy.sources.cluster.served import EVERY_GROUP, Discovery, Served, UnknownGroup
+from kubectl_policy.sources.cluster.api.answers import Refusal
+from kubectl_policy.sources.cluster.api.remembered import remember, remembered
+from kubectl_policy.sources.cluster.api.served import EVERY_GROUP, Discovery, Served, UnknownGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model.fields import Json
-    from kubectl_policy.sources.cluster.answers import Answer
+    from kubectl_policy.sources.cluster.api.answers import Answer
 
 __all__ = ["EVERY_GROUP", "Asked", "Discovery", "Served", "UnknownGroup", "discover"]
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.cli.live import PATIENCE, Live, attempt, counts
+from kubectl_policy.cli.clusters.live import PATIENCE, Live, attempt, counts
 from kubectl_policy.errors import FOUND, INCOMPLETE, ClusterError, PolicyError, UsageError
 from kubectl_policy.model.values import value
 from kubectl_policy.render.output.formats import Forms, format_of

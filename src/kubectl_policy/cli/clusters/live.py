@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Snapshot
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.sources.cluster.access import Access
+    from kubectl_policy.sources.cluster.api.connection import Connection
+    from kubectl_policy.sources.cluster.api.discovery import Discovery
     from kubectl_policy.sources.cluster.asking import Cluster
     from kubectl_policy.sources.cluster.changing import Changes
-    from kubectl_policy.sources.cluster.connection import Connection
-    from kubectl_policy.sources.cluster.discovery import Discovery
     from kubectl_policy.sources.cluster.options import ClusterOptions
+    from kubectl_policy.sources.cluster.reaching.access import Access
     from kubectl_policy.sources.options import Progress
 
 # Seconds after which somebody at a terminal wants to know what is waited for.
@@ -50,7 +50,7 @@ class Live:
     def access(self) -> Access:
         """How the cluster is reached. Raises `ClusterError` where nothing says so."""
         if self._access is None:
-            from kubectl_policy.sources.cluster.access import access_to
+            from kubectl_policy.sources.cluster.reaching.access import access_to
 
             self._access = access_to(self._options)
         return self._access
@@ -114,8 +114,8 @@ class Live:
     @cached_property
     def _served(self) -> tuple[Connection, Discovery] | PolicyError:
         """The connection to the cluster, and what it serves; or why it cannot be asked."""
-        from kubectl_policy.sources.cluster.connection import Connection, Refusal
-        from kubectl_policy.sources.cluster.discovery import discover
+        from kubectl_policy.sources.cluster.api.connection import Connection, Refusal
+        from kubectl_policy.sources.cluster.api.discovery import discover
         from kubectl_policy.sources.cluster.refused import cluster_error
 
         try:

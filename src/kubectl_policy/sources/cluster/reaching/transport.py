@@ -16,8 +16,8 @@ from urllib3.exceptions import InsecureRequestWarning, LocationParseError
 from urllib3.util import create_urllib3_context, make_headers, parse_url
 
 from kubectl_policy.errors import ClusterError
-from kubectl_policy.sources.cluster.kubeconfig import content
-from kubectl_policy.sources.cluster.plugins import nameless_file
+from kubectl_policy.sources.cluster.reaching.kubeconfig import content
+from kubectl_policy.sources.cluster.reaching.plugins import nameless_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from urllib3.util import Url
 
-    from kubectl_policy.sources.cluster.kubeconfig import Entry
+    from kubectl_policy.sources.cluster.reaching.kubeconfig import Entry
 
 # What raises for an address, with what is wrong with it.
 Refuse: TypeAlias = "Callable[[str], NoReturn]"

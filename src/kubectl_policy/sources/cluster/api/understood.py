@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.model.fields import integer_at
-from kubectl_policy.sources.cluster.answers import Refusal, refusal_of, shown
+from kubectl_policy.sources.cluster.api.answers import Refusal, refusal_of, shown
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.json_reader import decoded
 

@@ -20,7 +20,7 @@ from urllib3.exceptions import (
     SSLError,
 )
 
-from kubectl_policy.sources.cluster.answers import Refusal, shown
+from kubectl_policy.sources.cluster.api.answers import Refusal, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

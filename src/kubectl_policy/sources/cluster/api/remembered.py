@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import items_at
-from kubectl_policy.sources.cluster.served import Served
+from kubectl_policy.sources.cluster.api.served import Served
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.model.fields import Json
-    from kubectl_policy.sources.cluster.served import Discovery
+    from kubectl_policy.sources.cluster.api.served import Discovery
 
 # As long as kubectl keeps its own: cli-runtime, pkg/genericclioptions/config_flags.go, `ToDiscoveryClient`.
 _HOURS: Final = 6

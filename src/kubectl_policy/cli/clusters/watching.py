@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.cli.live import settled
+from kubectl_policy.cli.clusters.live import settled
 from kubectl_policy.errors import ClusterError, PolicyError
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.formats import format_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from types import FrameType
 
-    from kubectl_policy.cli.live import Live
+    from kubectl_policy.cli.clusters.live import Live
 
 # Seconds: between two answers at least, and at most where something cannot be watched; and when to try again.
 _PACE: Final = 1.0

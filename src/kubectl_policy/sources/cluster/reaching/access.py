@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import ClusterError, NoClusterError
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.kubeconfig import Entry, content, kubeconfig, names_of, one_of
+from kubectl_policy.sources.cluster.reaching.kubeconfig import Entry, content, kubeconfig, names_of, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from urllib3 import PoolManager
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.cluster.kubeconfig import Kubeconfig
     from kubectl_policy.sources.cluster.options import ClusterOptions
+    from kubectl_policy.sources.cluster.reaching.kubeconfig import Kubeconfig
 
 # What a pod has to reach the cluster that it is in.
 SERVICE_ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount/"
@@ -60,8 +60,8 @@ def access_to(options: ClusterOptions) -> Access:
     A credential plugin is run if the user has one and needs it. Raises `ClusterError` if no cluster is configured or
     what is configured cannot be used, and `UsageError` for flags that say nothing or do not go together.
     """
-    from kubectl_policy.sources.cluster.identity import Identity  # noqa: PLC0415 (it imports urllib3)
-    from kubectl_policy.sources.cluster.transport import address, pool, tls  # noqa: PLC0415 (see above)
+    from kubectl_policy.sources.cluster.reaching.identity import Identity  # noqa: PLC0415 (it imports urllib3)
+    from kubectl_policy.sources.cluster.reaching.transport import address, pool, tls  # noqa: PLC0415 (see above)
 
     config = kubeconfig(options.kubeconfig)
     name = options.context or config.current

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.sources.cluster.answers import Refusal
+from kubectl_policy.sources.cluster.api.answers import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from kubernetes.config import ConfigException
 from kubernetes.config.kube_config import KubeConfigLoader
 
 if TYPE_CHECKING:
-    from kubectl_policy.sources.cluster.kubeconfig import Entry
+    from kubectl_policy.sources.cluster.reaching.kubeconfig import Entry
 
 
 def bearer_token(provider: Entry) -> str:

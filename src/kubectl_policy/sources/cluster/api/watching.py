@@ -9,7 +9,7 @@ from urllib3.exceptions import HTTPError
 
 from kubectl_policy.model.fields import integer_at, mapping_at, text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.answers import Refusal, refusal_of
+from kubectl_policy.sources.cluster.api.answers import Refusal, refusal_of
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.json_reader import decoded
 

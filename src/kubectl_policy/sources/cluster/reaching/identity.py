@@ -14,16 +14,16 @@ from urllib.parse import quote
 from urllib3 import HTTPHeaderDict
 
 from kubectl_policy.errors import ClusterError
-from kubectl_policy.sources.cluster.kubeconfig import content
-from kubectl_policy.sources.cluster.plugins import Plugin
-from kubectl_policy.sources.cluster.transport import pem, present
+from kubectl_policy.sources.cluster.reaching.kubeconfig import content
+from kubectl_policy.sources.cluster.reaching.plugins import Plugin
+from kubectl_policy.sources.cluster.reaching.transport import pem, present
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.cluster.kubeconfig import Entry
+    from kubectl_policy.sources.cluster.reaching.kubeconfig import Entry
 
 _MAX_TOKEN: Final = 2**20
 # Tokens of service accounts are renewed in their files.
@@ -76,7 +76,7 @@ class Identity:
         if login:
             return _always(f"Basic {base64.b64encode(login.encode(errors='replace')).decode()}")
         if provider:
-            from kubectl_policy.sources.cluster.provider import bearer_token  # noqa: PLC0415 (slow, and rare)
+            from kubectl_policy.sources.cluster.reaching.provider import bearer_token  # noqa: PLC0415 (slow, and rare)
 
             return _always(f"Bearer {sendable(bearer_token(provider), provider.where(''))}")
         if plugin and not has_certificate:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.kubeconfig import Entry, documents, in_home
+from kubectl_policy.sources.cluster.reaching.kubeconfig import Entry, documents, in_home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

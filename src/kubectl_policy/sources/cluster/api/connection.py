@@ -22,11 +22,11 @@ from urllib3.util import Timeout
 from kubectl_policy import __version__
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.allowed import bare_secrets, check, is_of_secrets
-from kubectl_policy.sources.cluster.answers import Answer, ListAnswer, Refusal
-from kubectl_policy.sources.cluster.understood import understood
-from kubectl_policy.sources.cluster.unreachable import unreachable
-from kubectl_policy.sources.cluster.watching import Event, Watch
+from kubectl_policy.sources.cluster.api.allowed import bare_secrets, check, is_of_secrets
+from kubectl_policy.sources.cluster.api.answers import Answer, ListAnswer, Refusal
+from kubectl_policy.sources.cluster.api.understood import understood
+from kubectl_policy.sources.cluster.api.unreachable import unreachable
+from kubectl_policy.sources.cluster.api.watching import Event, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence

@@ -1,0 +1,1 @@
+"""Commands that ask clusters: one, several, or one that is watched."""

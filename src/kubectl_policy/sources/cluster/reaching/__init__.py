@@ -1,0 +1,1 @@
+"""How a cluster is reached: kubeconfigs, credentials, TLS and proxies."""
