@@ -66,8 +66,8 @@ def test_a_watch_goes_through_as_it_comes(server: Server) -> None:
                 assert watching.stdout
                 while "default" not in watching.stdout.readline():
                     pass
-                server.kubectl("create", "namespace", "watched")
-                while "watched" not in watching.stdout.readline():
+                server.kubectl("create", "namespace", "through-a-proxy")
+                while "through-a-proxy" not in watching.stdout.readline():
                     pass
             finally:
                 watching.kill()
