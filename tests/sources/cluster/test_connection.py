@@ -14,8 +14,8 @@ import pytest
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.sources.cluster import understood
 from kubectl_policy.sources.cluster.api import connection as module
+from kubectl_policy.sources.cluster.api import understood
 from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST, Connection, Refusal
 from kubectl_policy.sources.cluster.options import ClusterOptions
 from kubectl_policy.sources.cluster.reaching.access import access_to

@@ -248,7 +248,7 @@ class Cluster:
             self.world.take(ask, each.resources)
         self._first = [ask for ask in self._first if ask not in found]
         self._answered += len(found)
-        self.world.begin(self._late)
+        self.world.begin((*self._late, *self._first))
 
     def want_everything(self) -> None:
         """Want all that any question may ask for; to be called again until everything is settled."""
