@@ -45,7 +45,13 @@ def test_each_change_is_shown(server: Server, tmp_path: Path) -> None:
     with (
         server.audit.recorded("kubectl-policy/") as found,
         out.open("wb") as to,
-        subprocess.Popen([*command, "--cache-dir", str(tmp_path)], stdout=to, stderr=subprocess.PIPE) as process,  # noqa: S603 (our own program)
+        subprocess.Popen(  # noqa: S603 (our own program)
+            [*command, "--cache-dir", str(tmp_path)],
+            stdout=to,
+            stderr=subprocess.PIPE,
+            # In the background of a shell, interrupts are ignored, and stay so.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 (no other thread runs)
+        ) as process,
     ):
         try:
             assert process.stderr

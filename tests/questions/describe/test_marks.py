@@ -9,6 +9,8 @@ import pytest
 from kubectl_policy import analyze, describe
 from kubectl_policy.model import Gap, GroupKind, NodeRef, Permission
 from kubectl_policy.model.values import replace
+from kubectl_policy.profiles import PolicyKindProfile
+from kubectl_policy.profiles.controllers import StatusProfile
 from kubectl_policy.questions.describe.focus import Focus
 from kubectl_policy.questions.describe.narrowing import narrowed
 from kubectl_policy.render.describe.headline import object_headline
@@ -165,3 +167,22 @@ def test_marks_of_other_kinds_are_left_out_where_one_is_asked_for() -> None:
     other = Focus(kinds=(GroupKind("example.io", "TimeoutPolicy"),))
     assert narrowed(analysis, found, Focus(kinds=(RETRY,))).marks == found.marks != ()
     assert narrowed(analysis, found, other).marks == ()
+
+
+def test_what_a_profile_says_of_conditions_counts_alone() -> None:
+    """Kuadrant's are of its own group: another one of a similar name says nothing."""
+    auth = Gap("AuthPolicy", "baker", "forbidden", group="kuadrant.io")
+    found = answer(marked(route(), condition("kuadrant.io/AuthPolicyAffected")), gaps=(auth,))
+    assert [(mark.kind.kind, mark.name) for mark in found.marks] == [("AuthPolicy", "kuadrant.io/AuthPolicyAffected")]
+    assert not answer(marked(route(), condition("example.com/AuthPolicyAffected")), gaps=(auth,)).marks
+
+
+def test_an_annotation_that_a_profile_names() -> None:
+    """Where it stands for the kind's names."""
+    status = StatusProfile(target_annotation="example.io/hardened")
+    profile = PolicyKindProfile(group_kind=RETRY, policy_class="inherited", known_by="profile", status=status)
+    subject = marked(route(), hardened="baker/resilience", retrypolicy="baker/other")
+    gateway = build.gateway("edge", build.listener(allowedRoutes=build.allow()), namespace="infra")
+    world = build.snapshot(gateway, subject, complete=True, gaps=(HIDDEN,))
+    found = describe(analyze(world, profiles=[profile]), ROUTE)
+    assert [policy.name for mark in found.marks for policy in mark.policies] == ["resilience"]

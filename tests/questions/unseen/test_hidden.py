@@ -11,6 +11,7 @@ from kubectl_policy.model import Gap, GroupKind, Permission
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.values import replace
 from kubectl_policy.questions.unseen.answers import unseen_for_policy
+from kubectl_policy.questions.unseen.hidden import is_closed_in, may_lead_to
 from kubectl_policy.questions.unseen.relevance import gaps_in_list, relevant_gaps
 from kubectl_policy.questions.unseen.unread import gaps
 from tests import build
@@ -205,3 +206,33 @@ def test_what_leads_to_something_matters_where_it_may_name_it(kind: str, subject
     world = (build.gateway("edge", namespace="infra"), build.route("echo", namespace="media"), grant)
     analysis = analyze(build.snapshot(*world, build.service("echo", namespace="media"), complete=True, gaps=[gap]))
     assert relevant_gaps(analysis, [subject]) == ((gap,) if expected else ())
+
+
+def test_one_object_of_the_hierarchy_that_is_hidden_leads_to_nothing_else() -> None:
+    """What names it, says so itself."""
+    gap = Gap("HTTPRoute", "media", "forbidden", group=GATEWAY_API, name="other")
+    analysis = analyze(build.snapshot(build.gateway("edge", namespace="infra"), complete=True, gaps=[gap]))
+    assert not may_lead_to(analysis, gap, [GATEWAY])
+    assert may_lead_to(analysis, replace(gap, name=""), [GATEWAY])
+
+
+def test_a_gap_in_one_namespace_closes_no_other() -> None:
+    """Only what could not be listed everywhere is closed where it was listed."""
+    analysis = analyze(build.snapshot(complete=True, gaps=[HIDDEN, EVERYWHERE]))
+    assert not is_closed_in(analysis, HIDDEN, {"media"})
+    assert is_closed_in(analysis, EVERYWHERE, {"media"})
+    assert not is_closed_in(analysis, EVERYWHERE, {"far"})
+
+
+def test_grants_of_a_cluster_that_are_hidden_are_said_to_be() -> None:
+    """They are in the cluster or not, and nobody adds them to any input."""
+    snapshot = replace(build.snapshot(complete=True), place="the cluster")
+    assert analyze(snapshot).index.grants.unsaid == "the ReferenceGrants there could not be read"
+
+
+def test_routes_that_are_hidden_lead_to_backends_beside_them() -> None:
+    """And to other routes only where any delegates."""
+    gap = Gap("HTTPRoute", "media", "forbidden", group=GATEWAY_API)
+    analysis = analyze(build.snapshot(build.service("echo", namespace="media"), complete=True, gaps=[gap]))
+    assert may_lead_to(analysis, gap, [build.ref("Service", "echo", "media", "")])
+    assert not may_lead_to(analysis, gap, [ROUTE])
