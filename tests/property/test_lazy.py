@@ -35,6 +35,8 @@ _FOLDERS: Final = sorted(
     }
     | {*(_FIXTURES / "repositories").iterdir()}
 )
+# Of the folders one of so many; in a thorough run all.
+_EVERY: Final = max(2 // examples(1), 1)
 
 
 def questions(refs: Sequence[ObjectRef]) -> Iterator[tuple[str, ...]]:
@@ -61,7 +63,7 @@ def _named(ref: ObjectRef) -> tuple[str, ...]:
     return (f"{words}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()))
 
 
-@settings(max_examples=examples(15))
+@settings(max_examples=examples(10))
 @given(data=st.data(), world=worlds())
 def test_however_a_world_is_written(data: st.DataObject, world: World) -> None:
     """Byte for byte, with all that is said beside the answer; also of what changes from one text to another."""
@@ -102,7 +104,7 @@ def _profiles(world: World) -> Mapping[str, bytes]:
     return {f"{place}.yaml": json.dumps(profile_file(each)).encode() for place, each in enumerate(found)}
 
 
-@pytest.mark.parametrize("folder", _FOLDERS, ids=lambda folder: str(folder.relative_to(_FIXTURES)))
+@pytest.mark.parametrize("folder", _FOLDERS[::_EVERY], ids=lambda folder: str(folder.relative_to(_FIXTURES)))
 def test_the_fixtures(folder: Path) -> None:
     """One question of each sort, of objects in turn; once as if nothing else existed, once not."""
     try:

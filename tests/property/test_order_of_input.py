@@ -29,7 +29,7 @@ _BY_KEYS: Final[Mapping[str, Any]] = {
 }
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(25))
 @given(world=worlds(), by_keys=st.booleans(), random=st.randoms(use_true_random=False))
 def test_any_order_gives_the_same_answers(world: World, random: Random, *, by_keys: bool) -> None:
     """Everything that can be asked, in the same order, with the same diagnostics; also where lists merge by keys."""
