@@ -213,13 +213,15 @@ class Cluster:
         from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 (only clusters need it)
 
         asks = [ask for ask in dict.fromkeys((*self._first, *self.world.wanted)) if ask not in self._late]
+        # What takes longest is begun with.
+        asks.sort(key=self._is_short)
         threads = ThreadPoolExecutor(min(len(asks), _AT_A_TIME) or 1)
         tasks = {**self._late, **{ask: threads.submit(self._answer, ask) for ask in asks}}
         kinds, total = ", ".join(dict.fromkeys(ask.kind.kind for ask in tasks)), self._answered + len(tasks)
         left = self._connection.seconds_left
         patience = _PATIENCE if left is None else min(_PATIENCE, left / _SHARE)
         # While long lists come, what is known without them may already say what else is to be asked for.
-        short = [tasks[ask] for ask in asks if ask.name or ask.namespace or ask.kind in self._few]
+        short = [tasks[ask] for ask in asks if self._is_short(ask)]
         done: Collection[Future[_Found]] = ()
         while tasks and not done:
             if progress:
@@ -231,6 +233,10 @@ class Cluster:
         self._late = {ask: task for ask, task in tasks.items() if not (task in done or task.cancelled())}
         self._first += [ask for ask, task in tasks.items() if task.cancelled() and ask not in self._first]
         self._take({ask: task.result() for ask, task in tasks.items() if task in done})
+
+    def _is_short(self, ask: Ask) -> bool:
+        """Whether the answer to a request is short: an object, or few of them."""
+        return bool(ask.name or ask.namespace) or ask.kind in self._few
 
     def _take(self, found: Mapping[Ask, _Found]) -> None:
         refusals = {ask: each.refusal for ask, each in found.items() if each.refusal}
