@@ -35,7 +35,6 @@ CALLS: Final = {
     "version": ("",),
     "why-not": ("retrypolicy/resilience httproute/events -n baker",),
 }
-REVIEWS: Final = frozenset({"selfsubjectaccessreviews", "selfsubjectrulesreviews"})
 HIDDEN: Final = "nobody-may-see-this"
 
 
@@ -80,8 +79,7 @@ def test_commands_only_read(guarded: Server, user: str, monkeypatch: pytest.Monk
                 assert cli.run([command, *arguments]) in {0, 1, 3, 4}, f"{command} {words}"
     done = verbs_and_resources(requests)
     assert len(done) > 10
-    assert {verb for verb, _ in done} <= {"get", "list", "watch", "create"}
-    assert {resource.partition(".")[0] for verb, resource in done if verb == "create"} <= REVIEWS
+    assert {verb for verb, _ in done} <= {"get", "list", "watch"}
     assert len(proxy.exchanges) >= len(requests)
     secrets = [found for found in proxy.exchanges if "secrets" in found.path.split("/")]
     answered = [found for found in secrets if found.status == 200]

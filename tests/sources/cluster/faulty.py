@@ -9,14 +9,14 @@ from collections import defaultdict
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from kubectl_policy.model.kinds import BUILT_IN, plural
 from tests.sources.cluster import faults
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from ssl import SSLContext
     from types import TracebackType
     from typing import Self
@@ -51,7 +51,6 @@ class Request(NamedTuple):
     path: str
     query: Mapping[str, str]
     headers: Mapping[str, str]
-    body: bytes
     # Some may be there twice.
     all_headers: tuple[tuple[str, str], ...] = ()
 
@@ -61,7 +60,7 @@ class FaultyServer:
 
     Kinds are served because they are given, because there are objects of them, or because definitions among the objects
     define them. An `old` server knows neither aggregated discovery nor metadata alone. Groups that are `stale` do not
-    answer. With a context for `tls`, it is spoken. `may` answers what one may do. `requests` are all that came in.
+    answer. With a context for `tls`, it is spoken. `requests` are all that came in.
     """
 
     def __init__(
@@ -75,7 +74,6 @@ class FaultyServer:
         """Nothing is served before it is entered."""
         self.objects, self.kinds, self.old, self._tls = [*objects], [*kinds], old, tls
         self.stale: set[str] = set()
-        self.may: Callable[[Mapping[str, str]], bool] = lambda _: True
         # What changed, and the version before which that is forgotten.
         self.changes: list[Thing] = []
         self.oldest = 0
@@ -192,22 +190,18 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer what is asked for at a path."""
-        self._answer()
-
-    def do_POST(self) -> None:
-        """Answer what one may do."""
-        self._answer()
-
-    def _answer(self) -> None:
         url = urlsplit(self.path)
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
         query, headers = dict(parse_qsl(url.query)), tuple(self.headers.items())
-        self.request_now = Request(self.command, url.path, query, dict(headers), body, headers)
+        self.request_now = Request(self.command, url.path, query, dict(headers), headers)
         self.faulty.requests.append(self.request_now)
         fault = self.faulty.fault_at(url.path)
         # Who has asked may be gone by now.
         with suppress(OSError):
             (fault or Handler.answer_rightly)(self)
+
+    # Whatever else comes in is among the requests too, so that a test sees it.
+    do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815 (names that http.server gives)
 
     def answer_rightly(self) -> None:
         """Answer as an API server does."""
@@ -289,8 +283,6 @@ def _page(found: Thing, limit: int, start: int) -> Thing:
 def _answered(server: FaultyServer, request: Request, accept: str) -> Thing | None:
     """What is at a path; None if nothing is."""
     steps = [unquote(step) for step in request.path.strip("/").split("/")]
-    if request.method == "POST":
-        return _review(server, request) if steps[-1] == "selfsubjectaccessreviews" else None
     if steps == ["version"]:
         return {"major": "1", "minor": "20" if server.old else "36", "gitVersion": "v1.36.3"}
     if steps in (["api"], ["apis"]):
@@ -301,11 +293,6 @@ def _answered(server: FaultyServer, request: Request, accept: str) -> Thing | No
         return None
     rest = [step for step in rest if step]
     return _objects(server, request, (group, version), rest) if rest else _resources(server, group, version)
-
-
-def _review(server: FaultyServer, request: Request) -> Thing:
-    review = cast("Thing", json.loads(request.body))
-    return {**review, "status": {"allowed": server.may(review["spec"]["resourceAttributes"])}}
 
 
 def _versions(server: FaultyServer, *, core: bool) -> dict[str, dict[str, list[Kind]]]:

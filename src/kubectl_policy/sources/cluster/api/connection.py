@@ -1,8 +1,7 @@
-"""A connection to an API server that can only read: GET, and asking what one may do, within one deadline."""
+"""A connection to an API server that can only read, with GET, within one deadline."""
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from contextlib import closing, contextmanager
@@ -20,7 +19,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 
 from kubectl_policy import __version__
-from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
+from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.api.allowed import bare_secrets, check, is_of_secrets
 from kubectl_policy.sources.cluster.api.answers import Answer, ListAnswer, Refusal
@@ -60,7 +59,6 @@ _PAUSES: Final = (0.1, 0.3, 0.9)
 _CHUNK: Final = 500
 _MOST_PAGES: Final = 100_000
 _TOO_LARGE: Final = frozenset({413, 504})
-_REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 # Seconds after which a server is to end a watch, and how much later nobody is there any more.
 _WATCH: Final = 240
 _SILENCE: Final = 60
@@ -90,11 +88,9 @@ class Reached(Protocol):
 
 @value()
 class _Request:
-    method: str
     path: str
     query: Mapping[str, str]
     accept: str
-    body: bytes | None = None
     # What is not asked again in the same way, though it may be worth it otherwise.
     final: AbstractSet[int] = frozenset()
 
@@ -110,7 +106,6 @@ class Connection:
         """The deadline is `timeout` seconds from now; 0 is none."""
         self._access, self._timeout = access, timeout
         self._end = time.monotonic() + timeout if timeout else None
-        self._allowed: dict[tuple[str, ...], bool | None] = {}
         self._within = f" within --request-timeout {timeout:g}s" if timeout else ""
 
     @property
@@ -132,7 +127,7 @@ class Connection:
 
     def get(self, path: str, query: Mapping[str, str] = _NOTHING, accept: str = JSON) -> Answer:
         """The object at a path. Of Secrets it is the metadata, whatever is accepted."""
-        return Answer(HTTPStatus.OK, self._ask(_Request("GET", path, query, accept)))
+        return Answer(HTTPStatus.OK, self._ask(_Request(path, query, accept)))
 
     def list(
         self, path: str, query: Mapping[str, str] = _NOTHING, accept: str = JSON, chunk_size: int = 0
@@ -142,20 +137,13 @@ class Connection:
         What changes between two pages is as it was at the first one; where the server has forgotten that state, the
         list starts over without pages. https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
         """
-        request = _Request("GET", path, query, accept, final=frozenset() if chunk_size else _TOO_LARGE)
+        request = _Request(path, query, accept, final=frozenset() if chunk_size else _TOO_LARGE)
         try:
             return self._pages(request, chunk_size)
         except Refusal as refusal:
             if chunk_size or refusal.status not in _TOO_LARGE:
                 raise
-        return self._pages(_Request("GET", path, query, accept), _CHUNK)
-
-    def may(self, verb: str, group: str, resource: str, namespace: str = "", name: str = "") -> bool | None:
-        """Whether who asks may do it, as the server says; None where it does not say."""
-        asked = (verb, group, resource, namespace, name)
-        if asked not in self._allowed:
-            self._allowed[asked] = self._review(asked)
-        return self._allowed[asked]
+        return self._pages(_Request(path, query, accept), _CHUNK)
 
     def watch(self, path: str, query: Mapping[str, str], accept: str = JSON) -> Watch:
         """What changes at a path, from the `resourceVersion` in the query on, until it is closed or the server ends it.
@@ -164,7 +152,7 @@ class Connection:
         https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
         """
         watching = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": str(_WATCH)}
-        request = _Request("GET", path, {**query, **watching}, accept)
+        request = _Request(path, {**query, **watching}, accept)
         secret = _is_secret(request)
 
         def begin() -> BaseHTTPResponse:
@@ -182,23 +170,6 @@ class Connection:
             raise self._late() from None
         refusal = partial(unreachable, late="the server is silent")
         return Watch(response, query.get("resourceVersion", ""), refusal, bare_secrets if secret else dict)
-
-    def _review(self, asked: tuple[str, ...]) -> bool | None:
-        names = ("verb", "group", "resource", "namespace", "name")
-        attributes = {name: each for name, each in zip(names, asked, strict=True) if each}
-        review = {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": attributes},
-        }
-        try:
-            answer = self._ask(_Request("POST", _REVIEWS, _NOTHING, JSON, json.dumps(review).encode()))
-        except Refusal:
-            return None
-        status = mapping_at(answer, "status")
-        allowed = status.get("allowed")
-        unsure = not isinstance(allowed, bool) or (not allowed and bool(status.get("evaluationError")))
-        return None if unsure else bool(allowed)
 
     def _pages(self, request: _Request, chunk_size: int, *, is_second_time: bool = False) -> ListAnswer:
         items: list[Mapping[str, Json]] = []
@@ -283,13 +254,10 @@ class Connection:
         sent["Accept"] = request.accept
         sent.setdefault("Accept-Encoding", "identity" if "watch" in request.query else "gzip")
         sent["User-Agent"] = f"kubectl-policy/{__version__} ({sys.platform}/{machine()})"
-        if request.body:
-            sent["Content-Type"] = JSON
         return self._access.pool.urlopen(
-            request.method,
+            "GET",
             f"{self._access.server}{request.path}{query}",
             headers=sent,
-            body=request.body,
             redirect=False,
             retries=False,
             preload_content=False,
@@ -355,7 +323,7 @@ def _page(request: _Request, chunk_size: int, token: str) -> _Request:
         # The token says which state it is of, and servers refuse to be told twice.
         query = {name: each for name, each in query.items() if not name.startswith("resourceVersion")}
         query["continue"] = token
-    return _Request(request.method, request.path, query, request.accept, final=request.final)
+    return _Request(request.path, query, request.accept, final=request.final)
 
 
 def _items(page: Mapping[str, Json]) -> Sequence[Mapping[str, Json]]:
