@@ -9,6 +9,7 @@ import pytest
 
 from kubectl_policy.cli import run
 from kubectl_policy.sources import load_manifests
+from kubectl_policy.sources.cluster.api import connection
 from tests.sources.cluster.conftest import home
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.kubeconfigs import written
@@ -36,6 +37,12 @@ class Ask(Protocol):
     def __call__(self, *arguments: str, timeout: str = "2s") -> Outcome:
         """What came out of a command that the cluster may keep waiting for so long."""
         ...
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What may pass is asked for again as often as it is, and sooner."""
+    monkeypatch.setattr(connection, "_PAUSES", (0.02, 0.05, 0.1))
 
 
 @pytest.fixture
