@@ -12,17 +12,18 @@ LOCK = $(BIN)/uv pip compile pyproject.toml --group dev --universal --python-ver
 # Tests start the command hundreds of times, which need not be compiled each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-thorough apiserver test-live record lint format bench bench-live lock upgrade clean
+.PHONY: help demo programs test test-thorough apiserver test-live record lint format bench bench-live lock upgrade clean
 
 help:
 	@echo 'make demo     ask about the fixture world: what affects HTTPRoute baker/baker, and why'
 	@echo 'make test     run the tests; every branch of the core packages must be covered'
+	@echo 'make programs   install Graphviz, a browser and Mermaid, without which some tests are skipped'
 	@echo 'make test-thorough   the same with thousands of new examples for every law, without coverage'
 	@echo 'make test-live   run the tests on a real API server; make apiserver finds one, or builds it where there is Go'
 	@echo 'make record   record anew what a real API server answers, which tests/recorded plays back'
 	@echo 'make lint     check style, types and the layers'
 	@echo 'make format   format the code'
-	@echo 'make bench    measure against the budgets (never part of the tests); GROUP=start, gateway, worlds or repository for a part; GROUP=growth for how time grows'
+	@echo 'make bench    measure against the budgets (never part of the tests); GROUP=start, gateway, worlds, repository or graph for a part; GROUP=growth for how time grows'
 	@echo 'make bench-live   measure on a real API server with 10,000 routes, beside kubectl'
 	@echo 'make lock     write requirements.lock anew from pyproject.toml; make upgrade takes newer versions'
 	@echo 'make clean    remove everything that was made'
@@ -31,6 +32,9 @@ help:
 demo: $(STAMP)
 	@echo '$$ $(DEMO)'
 	@$(DEMO)
+
+programs:
+	@.ci/programs
 
 test: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=
@@ -73,7 +77,7 @@ upgrade: $(STAMP)
 	$(LOCK) --upgrade --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) tests/mermaid/node_modules build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 # --clear: an environment that some older lock, or another Python, left behind is not worth repairing.

@@ -1,7 +1,8 @@
 """Measure the installed command, and print each measurement beside its budget (`make bench`).
 
 `python -m bench [GROUP...]` prints some of the groups only: `start` is what everybody waits for, `gateway` one Gateway
-with many routes, `worlds` has much of one thing in each of its worlds, `repository` is a tree of many files.
+with many routes, `worlds` has much of one thing in each of its worlds, `repository` is a tree of many files, `graph`
+draws one Gateway with many routes.
 
 `python -m bench growth [TEXT...]` says how time grows with each of many things, of which it measures more than the
 others together: all of them, or those of which the world or the command has one of the texts.
@@ -42,7 +43,7 @@ for path in sorted(top.rglob("*.yaml")) if top.is_dir() else [top]:
     with path.open("rb") as file, contextlib.suppress(yaml.constructor.ConstructorError):
         list(yaml.load_all(file, Loader=yaml.CSafeLoader))
 """
-GROUPS: Final = ("start", "gateway", "worlds", "repository")
+GROUPS: Final = ("start", "gateway", "worlds", "repository", "graph")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +146,29 @@ def _compared(comparison: Comparison) -> str:
     )
 
 
+def _pictures(folder: Path) -> Iterator[str]:
+    """What it takes to draw a Gateway with its routes, their rules, Services and ports, in seconds of a budget."""
+    rows: tuple[tuple[str, int, tuple[str, ...], float], ...] = (
+        ("-o svg, 1,000 nodes", 250, ("-o", "svg"), 2),
+        ("-o svg --show-all, 2,000 nodes", 470, ("-o", "svg", "--show-all"), 5),
+        ("-o svg, 20,000 nodes", 5_000, ("-o", "svg"), 3),
+        ("-o mermaid, 20,000 nodes", 5_000, ("-o", "mermaid"), 3),
+        ("-o tree, 20,000 nodes", 5_000, ("-o", "tree"), 5),
+        ("-o json, 20,000 nodes", 5_000, ("-o", "json"), 5),
+        ("-o html, 20,000 nodes", 5_000, ("-o", "html"), 3),
+        ("of one route, 20,000 nodes", 5_000, ("httproute/route-0", "-n", "team"), 1),
+    )
+    yield f"\n{'graph':<40}{'time':>11}{'peak':>12}{'budget':>10}"
+    for title, size, words, budget in rows:
+        world = write_world(folder, size, one_gateway)
+        found = best(run((COMMAND, "graph", *words, "--offline", world)) for _ in range(3))
+        if found is None:
+            yield f"{title:<40}{f'> {LIMIT} s':>11}"
+            continue
+        verdict = "ok" if found.seconds <= budget else "OVER"
+        yield f"{title:<40}{found.seconds:>9.2f} s{found.mebibytes:>8.0f} MiB{budget:>8.2f} s   {verdict}"
+
+
 def _growths(folder: Path, worlds: Iterable[World | Repository]) -> Iterator[str]:
     """A table for each world: what its commands take at two sizes, and how that grows."""
     for world in worlds:
@@ -204,6 +228,8 @@ def main(groups: Iterable[str]) -> None:
         }
         worlds = chain.from_iterable(worlds for group, worlds in tables.items() if group in chosen)
         for line in _growths(Path(folder), worlds):
+            print(line, flush=True)
+        for line in _pictures(Path(folder)) if "graph" in chosen else ():
             print(line, flush=True)
 
 

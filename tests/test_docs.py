@@ -16,6 +16,7 @@ import pytest
 from kubectl_policy import cli, errors, load_profiles
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.output.documents import API_VERSION
+from tests import pictures
 from tests.profiles import reference
 
 if TYPE_CHECKING:
@@ -102,6 +103,19 @@ def module_map() -> str:
 def test_every_shown_command_prints_what_is_shown(page: Path) -> None:
     """Byte for byte, and the map of modules likewise; `python -m tests.test_docs` writes what is true now."""
     assert with_real_output(page) == text_of(page)
+
+
+def test_the_drawn_bakery_is_the_bakery() -> None:
+    """What is written in the picture is what would be now; `python -m tests.pictures` draws it anew."""
+    drawn = (pictures.FOLDER / "bakery.svg").read_text("utf-8")
+    now = pictures.printed(pictures.PICTURES["bakery.svg"].replace("-o svg", "-o dot"))
+    assert pictures.words_of_svg(drawn) == pictures.words_of_dot(now)
+
+
+def test_the_page_of_the_bakery_is_the_page() -> None:
+    """Byte for byte."""
+    page = (pictures.FOLDER / "bakery.html").read_text("utf-8")
+    assert page == pictures.printed(pictures.PICTURES["bakery.html"])
 
 
 def test_the_readme_opens_with_the_demo() -> None:

@@ -29,6 +29,7 @@ CALLS: Final = {
     "diff": ("--delete retrypolicy/resilience -n baker", "--delete gateway/guarded -n guarded"),
     "explain": ("retrypolicy", "backendtlspolicy"),
     "get": ("policies -A", "policykinds", "gateways -A", "routes -n pastry", "services -A", "effective -A"),
+    "graph": ("", "httproute/baker -n baker", "gateway/guarded -n guarded -o json", "-n baker -o html"),
     "history": ("httproute/baker -n baker --offline fixtures/bakery",),
     "snapshot": ("-o FILE",),
     "status": ("-A", "-n guarded"),

@@ -24,6 +24,7 @@ from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
 from kubectl_policy.render.describe.documents import DESCRIPTIONS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.render.effective.documents import MATRIX
 from kubectl_policy.render.explain.documents import EXPLANATION
+from kubectl_policy.render.graph.documents import GRAPH
 from kubectl_policy.render.history.documents import EFFECT_HISTORY
 from kubectl_policy.render.listing.documents import LISTS
 from kubectl_policy.render.listing.several import SEVERAL
@@ -51,9 +52,10 @@ DOCUMENTS: Final = (
     BLAST_RADIUS,
     EFFECT_EXPLANATION,
     EFFECT_HISTORY,
+    GRAPH,
     ANSWERS,
 )
-TITLE: Final = "Answers of kubectl policy describe, explain, get, status, blast-radius, diff and why-not"
+TITLE: Final = "Answers of kubectl policy describe, explain, get, graph, status, blast-radius, diff and why-not"
 DESCRIPTION: Final = (
     "What -o json and -o yaml print. Paths are numbered from 1; everything else refers to them by number. An empty "
     "string or list means that there is none."

@@ -10,6 +10,7 @@ from kubectl_policy.questions.describe.objects import ObjectDescription
 from kubectl_policy.questions.describe.policies import PolicyDescription
 from kubectl_policy.questions.effective.matrix import Matrix
 from kubectl_policy.questions.explain.kinds import Explanation
+from kubectl_policy.questions.graph.picture import Picture
 from kubectl_policy.questions.listing.lists import Lists
 from kubectl_policy.questions.shared.selection import Listing
 from kubectl_policy.questions.status.report import StatusReport
@@ -18,6 +19,7 @@ from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
 from kubectl_policy.render.describe import OBJECT, POLICY
 from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.explain import EXPLANATION
+from kubectl_policy.render.graph import GRAPH
 from kubectl_policy.render.listing import LISTING, SEVERAL
 from kubectl_policy.render.output.documents import json_pieces
 from kubectl_policy.render.output.formats import render
@@ -41,6 +43,7 @@ FORMS: Final[dict[type, Forms]] = {
     Listing: LISTING,
     Lists: SEVERAL,
     Matrix: EFFECTIVE,
+    Picture: GRAPH,
     StatusReport: STATUS,
     StateDiff: DIFF,
     BlastRadius: BLAST_RADIUS,
@@ -54,6 +57,7 @@ def shown(answer: object, name: str, view: View | None = None) -> str:
     made = render(FORMS[type(answer)], answer, name, view)
     if isinstance(made, tuple):
         return to_text(made, view.width)
+    assert not isinstance(made, bytes)
     return made if isinstance(made, str) else "".join(made)
 
 

@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "diff": "changes",
     "explain": "explain",
     "get": "get",
+    "graph": "graph",
     "history": "history",
     "snapshot": "snapshot",
     "status": "status",
@@ -114,6 +115,7 @@ Commands:
   diff          Compare two states by the effects of policies.
   explain       Say what a policy kind is: what its policies target and...
   get           List policies, policy kinds, or objects with the number...
+  graph         Draw the hierarchy with its policies, to look at.
   history       Show how the settings in force on an object changed in git.
   snapshot      Write what questions need to know into one file.
   status        Compare what controllers reported with what is computed.

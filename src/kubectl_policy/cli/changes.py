@@ -8,7 +8,7 @@ from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.words import split_object, type_and_name
-from kubectl_policy.errors import UsageError
+from kubectl_policy.errors import PolicyError, UsageError
 from kubectl_policy.model.values import replace
 from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
 from kubectl_policy.render.output.formats import format_of
@@ -72,7 +72,7 @@ def diff(
         raise UsageError("diff takes two states, or the input and what is to be changed in it", _EXAMPLE)
     from kubectl_policy.questions.changes.diff import diff as ask
 
-    comparison = _two_states(call, states) if states else _what_if(call, filename, delete, retarget)
+    comparison = _two_states(call, states) if states else with_changes(call, filename, delete, retarget)
     difference = _at_lines(ask(comparison), call)
     problems = (*difference.problems.introduced, *difference.problems.fixed)
     # What is wrong with reading the input is the same after changes to it.
@@ -138,20 +138,53 @@ def _at_lines(difference: "StateDiff", call: Call) -> "StateDiff":
 def _two_states(call: Call, states: "Sequence[str]") -> "StateComparison":
     from kubectl_policy.cli.config import known
     from kubectl_policy.comparison import compare
-    from kubectl_policy.sources import is_live, load_state
+    from kubectl_policy.sources import is_live
 
     told = known(call.profiles, call.setting)
     # First, as all else would be read again where there is more to be asked.
     cluster = _cluster(call, told.profiles) if any(map(is_live, states)) else None
-    with call.progress() as progress:
-        options = call.input_options()
-        before, after = (
-            cluster
-            if cluster and is_live(each)
-            else load_state(each, options=options, progress=progress, lines=call.lines)
-            for each in states
-        )
+    before, after = (cluster if cluster and is_live(each) else _state(call, each) for each in states)
     return compare(before, after, profiles=told.profiles, implementation=told.implementation)
+
+
+def _state(call: Call, words: str) -> "Snapshot":
+    from kubectl_policy.sources import load_state
+
+    with call.progress() as progress:
+        return load_state(words, options=call.input_options(), progress=progress, lines=call.lines)
+
+
+def state_named(call: Call, words: str) -> "StateComparison":
+    """Another state, which words name as `diff` takes them, and the input after it.
+
+    Raises `UsageError` where both would be the cluster.
+    """
+    from kubectl_policy.cli.config import known
+    from kubectl_policy.comparison import compare
+    from kubectl_policy.sources import is_live
+
+    if is_live(words) and not call.paths:
+        raise UsageError("the input is the cluster itself", "compare it with manifests: --diff PATH")
+    told = known(call.profiles, call.setting)
+    before = _cluster_beside(call, told.profiles) if is_live(words) else _state(call, words)
+    after = call.read(whole=True).snapshot
+    return compare(before, after, profiles=told.profiles, implementation=told.implementation)
+
+
+def _cluster_beside(call: Call, profiles: "Sequence[PolicyKindProfile]") -> "Snapshot":
+    """What the cluster of the current context has now, where the input is manifests."""
+    from kubectl_policy.cli.clusters.live import settled
+
+    found: list[Snapshot] = []
+
+    def ask() -> int:
+        found[:] = [call.live.everything(profiles)]
+        return 0
+
+    _, end = settled(call.live, ask)
+    if isinstance(end, PolicyError):
+        raise end
+    return found[0]
 
 
 def _cluster(call: Call, profiles: "Sequence[PolicyKindProfile]") -> "Snapshot":
@@ -161,7 +194,7 @@ def _cluster(call: Call, profiles: "Sequence[PolicyKindProfile]") -> "Snapshot":
     return call.live.everything(profiles)
 
 
-def _what_if(
+def with_changes(
     call: Call,
     filename: "Sequence[str] | None",
     delete: "Sequence[str] | None",

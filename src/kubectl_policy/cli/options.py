@@ -289,8 +289,13 @@ def command(
 
     def with_options(function: "Callable[..., int]") -> Command:
         def run(program: str, given: dict[str, Any]) -> int:
+            from kubectl_policy.cli.terminal import is_terminal
+
             # What is given empty, as by `-n "$UNSET"`, is as if it was left out: so does kubectl.
+            is_asked_for = bool(given.get("output"))
             told: dict[str, Any] = {name: given.pop(name) or _OPTIONS[name].default for name in shared}
+            if forms and forms.redirected and not is_asked_for and not is_terminal():
+                told["output"] = forms.redirected
             call = Call(program=program, **told)
             if call.watch and (call.paths or call.asks_several):
                 raise UsageError(
@@ -329,7 +334,7 @@ def _option(name: str, forms: Forms | None) -> Parameter:
     if name == "output" and forms:
         # Its formats are known when the command is built.
         option = Option("--output", "-o", metavar=f"[{'|'.join(forms.formats)}]", help=_OUTPUT, parser=_output(forms))
-        return Parameter(name, str, option, forms.formats[0])
+        return Parameter(name, str, option, "" if forms.redirected else forms.formats[0])
     annotations = {**ClusterFlags.__annotations__, **Call.__annotations__}
     (shared,) = declared({name: annotations[name]}, {name: _OPTIONS[name].default})
     return shared
@@ -343,6 +348,9 @@ def _output(forms: Forms) -> "Callable[[str], str]":
 
     def parsed(name: str) -> str:
         kind, is_template, _ = name.partition("=")
+        if not name and forms.redirected:
+            # Where standard output goes decides.
+            return name
         if is_template and kind in TEMPLATES:
             format_of(name)
         elif name not in forms.formats:

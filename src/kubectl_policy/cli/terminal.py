@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.errors import PolicyError
+from kubectl_policy.errors import PolicyError, UsageError
 from kubectl_policy.render.output.escape import uncommanding, visible
 from kubectl_policy.render.output.text import DEFAULT_WIDTH, View, lay_out, to_text
 
@@ -78,7 +78,11 @@ def show(answer: Shown, columns: int, *, coloured: bool) -> None:
 
     At a terminal its last line is ended, so that what is said beside it, and the next prompt, have lines of their own.
     """
-    if isinstance(answer, str):
+    if isinstance(answer, bytes):
+        if is_terminal():
+            raise UsageError("a picture cannot be shown in a terminal", "redirect it into a file: > graph.png")
+        write(answer)
+    elif isinstance(answer, str):
         write(f"{answer}\n" if is_terminal() and answer and not answer.endswith("\n") else answer)
     elif isinstance(answer, tuple):
         write(_coloured(answer, columns) if coloured else to_text(answer, columns))

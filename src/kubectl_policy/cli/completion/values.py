@@ -60,6 +60,16 @@ def _kinds_of_policies(line: Typed, world: World) -> Offer:
     return listed(line, *types(world.kinds("policies")))
 
 
+def _kinds_or_types(line: Typed, world: World) -> Offer:
+    """Kinds of policies or, of what help calls types, of anything."""
+    is_of_any = line.option is not None and (line.option.declared.metavar or "").startswith("TYPE")
+    return listed(line, *types(world.kinds(*ANY))) if is_of_any else _kinds_of_policies(line, world)
+
+
+def _compared(_: Typed, __: World) -> Offer:
+    return FILES
+
+
 def _kinds(line: Typed, world: World) -> Offer:
     return offered(*types(world.kinds(*ANY)), to=line.completed)
 
@@ -124,10 +134,12 @@ _VALUES: Final[Mapping[str, Callable[[Typed, World], Offer]]] = {
     "--context": _in_kubeconfig,
     "--default-namespace": _namespaces,
     "--delete": _deleted,
+    "--diff": _compared,
     "--enforcement": _states,
     "--field": _fields,
     "--filename": _manifests,
-    "--kind": _kinds_of_policies,
+    "--kind": _kinds_or_types,
+    "--policy-kind": _kinds_of_policies,
     "--namespace": _namespaces,
     "--profiles": _manifests,
     "--retarget": _retargeted,

@@ -113,6 +113,7 @@ WORDS: Final[Mapping[str, Callable[[Typed, World], Offer]]] = {
     "diff": _two_states,
     "explain": _policy_kind,
     "get": _listed_types,
+    "graph": _objects,
     "history": _affected_object,
     "status": _compared_types,
     "why-not": _policy_and_target,

@@ -16,6 +16,7 @@ from kubectl_policy.questions.shared.selection import (
     Row_co,
     Selected,
     Selection,
+    is_about_hierarchy,
     is_any_policy,
     select,
     type_named,
@@ -23,14 +24,12 @@ from kubectl_policy.questions.shared.selection import (
 from kubectl_policy.questions.unseen.relevance import gaps_in_list
 from kubectl_policy.questions.unseen.things import unknown_labels
 from kubectl_policy.questions.unseen.unread import gaps
-from kubectl_policy.topology.references import HIERARCHY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.selection import ListType
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import EnforcementState
@@ -124,7 +123,7 @@ def _selected(
     if selection.names or not is_any_policy(word):
         return selected, ()
     kept, undecided = (
-        tuple(it for it in resources if only.all_kinds or _of_hierarchy(registry.known(it.ref.group_kind)))
+        tuple(it for it in resources if only.all_kinds or is_about_hierarchy(registry.known(it.ref.group_kind)))
         for resources in (selected.resources, selected.undecided)
     )
     others = Counter(it.ref.group_kind for it in selected.resources)
@@ -135,11 +134,6 @@ def _selected(
         *(LeftOutKind(kind, number, other=True) for kind, number in sorted(others.items()) if number),
         *(LeftOutKind(kind, number, other=False) for kind, number in sorted(here.items())),
     )
-
-
-def _of_hierarchy(profile: PolicyKindProfile) -> bool:
-    """Whether a kind may be about Gateways, routes or what these lead to; network policies and the like are not."""
-    return profile.attaches_as_known or any(kind in HIERARCHY for kind in profile.declared_targets)
 
 
 def _kinds(analysis: Analysis, word: str, selection: Selection, only: Only) -> Listing[KindRow] | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.model.snapshot import Place
-    from kubectl_policy.profiles.profile import Role
+    from kubectl_policy.profiles.profile import PolicyKindProfile, Role
     from kubectl_policy.questions.unseen.things import Unseen
 
 RowSort: TypeAlias = Literal[
@@ -152,6 +152,11 @@ class Listing(Generic[Row_co]):
 def is_any_policy(word: str) -> bool:
     """Whether a type name means policies of every kind."""
     return OWN_TYPES.get(word.lower()) == "policies" and word.lower() not in _ROLES
+
+
+def is_about_hierarchy(profile: PolicyKindProfile) -> bool:
+    """Whether a kind may be about Gateways, routes or what these lead to; network policies and the like are not."""
+    return profile.attaches_as_known or any(kind in HIERARCHY for kind in profile.declared_targets)
 
 
 def type_named(analysis: Analysis, word: str) -> ListType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.text import Document, View
 
-# Text that is ready, lines that are yet to be laid out to a width, or text that is made while it is written.
-Shown: TypeAlias = "str | Document | Iterator[str]"
+# A text or a picture that is ready, lines to be laid out to a width, or text that is made while it is written.
+Shown: TypeAlias = "str | bytes | Document | Iterator[str]"
 
 
 @value(kw_only=True)
@@ -34,10 +35,16 @@ class Forms:
     names: str = ""  # (answer) -> Iterable[ObjectRef]
     markdown: str = ""  # (answer) -> str
     summary: str = ""  # (answer) -> str: one line
+    dot: str = ""  # (answer, view) -> str, for Graphviz
+    mermaid: str = ""  # (answer, view) -> str
+    graphml: str = ""  # (answer) -> str
+    html: str = ""  # (answer, view) -> str: one page
     remarks: str = ""  # (answer, empty) -> Sequence[str]: next to rows, of which there may be none; else the headline
     hints: str = ""  # (answer) -> Sequence[str]: next to any format
     # Whether rows that are all there is need no headline next to them.
     rows_suffice: bool = False
+    # The format where standard output is no terminal, if that is another than the first.
+    redirected: str = ""
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -122,6 +129,12 @@ def _names(forms: Forms, answer: object, view: View) -> Document:
     return tuple(Line((Span(f"{str(ref.group_kind).lower()}/{name}"),)) for ref, name in names)
 
 
+def _drawn(forms: Forms, answer: object, view: View, *, form: str) -> Shown:
+    from kubectl_policy.render.output.graphviz import drawn  # noqa: PLC0415 (pictures alone need it)
+
+    return drawn(forms.part("dot", answer, view), form)
+
+
 FORMATS: Final[Mapping[str, Format]] = {
     "tree": Format(part="tree", tells="everything", make=lambda forms, answer, view: forms.part("tree", answer, view)),
     "table": Format(
@@ -136,9 +149,20 @@ FORMATS: Final[Mapping[str, Format]] = {
     ),
     "summary": Format(part="summary", tells="headline", make=_summary),
     "name": Format(part="names", tells="rows", make=_names),
+    "dot": Format(part="dot", tells="headline", make=lambda forms, answer, view: forms.part("dot", answer, view)),
+    "mermaid": Format(
+        part="mermaid", tells="headline", make=lambda forms, answer, view: forms.part("mermaid", answer, view)
+    ),
+    "svg": Format(part="dot", tells="headline", make=partial(_drawn, form="svg")),
+    "png": Format(part="dot", tells="headline", make=partial(_drawn, form="png")),
+    "pdf": Format(part="dot", tells="headline", make=partial(_drawn, form="pdf")),
+    "html": Format(part="html", tells="headline", make=lambda forms, answer, view: forms.part("html", answer, view)),
+    "graphml": Format(part="graphml", tells="rows", make=lambda forms, answer, _: forms.part("graphml", answer)),
 }
 
 
+# The parts that have no place for the cluster that they are about.
+PICTURES: Final = frozenset({"dot", "mermaid", "graphml", "html"})
 # A format of these names has a template of the user's behind it: `jsonpath={.items[*].object.name}`.
 TEMPLATES: Final = ("jsonpath", "custom-columns")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.render.output.columns import NOTHING, Column, Table, Tables, aligned, text_of
@@ -110,7 +110,7 @@ def _document(answers: Answers, name: str) -> Shown:
 
 def _texts(answers: Answers, heading: Callable[[str], str]) -> str:
     """The texts of all answers, each under a heading, with an empty line between them."""
-    return "\n".join(f"{heading(each.context)}{each.shown}" for each in answers.told)
+    return "\n".join(f"{heading(each.context)}{cast('str', each.shown)}" for each in answers.told)
 
 
 def _trees(answers: Answers, _: str) -> Document:

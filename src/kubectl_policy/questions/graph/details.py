@@ -1,0 +1,92 @@
+"""What a page about a picture can be asked: what is in force on each object, and what deleting a policy changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.graph.picture import Details, EffectsOn
+from kubectl_policy.questions.shared.effects import covered_paths
+from kubectl_policy.questions.shared.in_force import at_lines, effective_entries, group_entries, own_entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius
+    from kubectl_policy.questions.graph.picture import Picture
+    from kubectl_policy.questions.shared.in_force import Entry, InForce
+    from kubectl_policy.questions.shared.places import Locate
+
+# To find out what deleting a policy changes, some of the world is looked through and each path that it is on. So much
+# is done for all of them together, for those first that affect most: nobody waits for the rest.
+_MOST_WORK: Final = 20_000
+_FOR_A_PATH: Final = 10
+# Of more objects, what is wrong with each takes longer to find out than all else.
+_MOST_CHECKED: Final = 1_000
+_MOST_LOCATED: Final = 300
+
+
+def details(analysis: Analysis, picture: Picture, locate: Locate) -> Details:
+    """What can be asked of a picture of a state; `locate` finds the lines of settings, where these are not too many."""
+    found = _InForce(analysis)
+    subjects = [node.ref for node in picture.nodes if not node.ref.section and node.ref.object.group_kind != NAMESPACE]
+    effects = tuple(filter(None, map(found.on, subjects)))
+    outcomes = tuple(found.outcomes)
+    return Details(
+        outcomes=at_lines(outcomes, locate) if len(outcomes) <= _MOST_LOCATED else outcomes,
+        effects=effects,
+        deletions=dict(deletions(analysis, picture)),
+        problems=tuple(dict.fromkeys(_problems(analysis, picture))),
+    )
+
+
+class _InForce:
+    """The outcomes on all objects; what is the same on many is described once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self.outcomes: list[InForce] = []
+        self._known: dict[tuple[object, ...], int] = {}
+
+    def on(self, subject: NodeRef) -> EffectsOn | None:
+        """What is in force on an object, as `describe` has it; None where nothing is."""
+        paths = covered_paths(self._analysis, subject)
+        entries = (*effective_entries(self._analysis, subject, paths), *own_entries(self._analysis, paths))
+        positions: dict[int, dict[int, None]] = {}
+        for entry in entries:
+            positions.setdefault(self._outcome(entry), {})[entry.path] = None
+        if not positions:
+            return None
+        in_force = tuple((outcome, tuple(found)) for outcome, found in positions.items())
+        return EffectsOn(subject=subject.object, paths=paths, in_force=in_force)
+
+    def _outcome(self, entry: Entry) -> int:
+        target = entry.effective.target
+        key = (entry.effective.resolution, target.object.group_kind, bool(target.section), entry.passes_down)
+        if key not in self._known:
+            self._known[key] = len(self.outcomes)
+            self.outcomes += group_entries(self._analysis, [entry])
+        return self._known[key]
+
+
+def deletions(analysis: Analysis, picture: Picture) -> Iterator[tuple[ObjectRef, BlastRadius]]:
+    """What deleting policies of a picture would change: of those that affect most, as long as it takes no time."""
+    left = _MOST_WORK
+    for policy in sorted(picture.policies, key=lambda policy: (-len(policy.affected), policy.ref)):
+        if policy.ref not in analysis.attachments:
+            continue
+        # Everywhere, also where only a part is drawn.
+        work = len(picture.nodes) + _FOR_A_PATH * len(analysis.enforcement(policy.ref).outcomes)
+        if work <= left:
+            left -= work
+            yield policy.ref, blast_radius(analysis, policy.ref)
+
+
+def _problems(analysis: Analysis, picture: Picture) -> Iterator[Diagnostic]:
+    yield from (problem for problem in analysis.snapshot.diagnostics if problem.severity != "info")
+    objects = {node.ref.object for node in picture.nodes} | {policy.ref for policy in picture.policies}
+    for obj in sorted(objects) if len(objects) <= _MOST_CHECKED else ():
+        yield from (problem for problem in analysis.problems_of(obj) if problem.severity != "info")

@@ -1,0 +1,234 @@
+"""A picture in boxes: an object with its sections is one, and so is a policy; where there are many, they are folded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.values import replace, value
+from kubectl_policy.render.graph.words import attachment_reason, link_words
+from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.words.names import count, kind_counts, listed, section_noun
+from kubectl_policy.topology.references import WITH_LISTENERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.model import GroupKind
+    from kubectl_policy.questions.graph.picture import GraphNode, GraphPolicy, Mark, Picture
+
+# To fold so few objects of a kind hides more than it clears up.
+_FEW: Final = 3
+
+# What an arrow stands for: requests that run down it, or what a policy refers to.
+Sort: TypeAlias = Literal["traffic", "policy"]
+# The objects of a kind in a namespace; without a kind, all that is in it.
+Group: TypeAlias = "tuple[str, GroupKind | None]"
+
+
+@value(kw_only=True)
+class Drawn:
+    """An object of the hierarchy with those of its sections that are drawn, or a policy."""
+
+    ref: ObjectRef
+    node: GraphNode | None = None
+    sections: tuple[GraphNode, ...] = ()
+    policy: GraphPolicy | None = None
+
+    @property
+    def group(self) -> tuple[str, GroupKind]:
+        """Its namespace, or the one that it is, and its kind."""
+        return (self.ref.name if self.ref.group_kind == NAMESPACE else self.ref.namespace), self.ref.group_kind
+
+
+@value(kw_only=True)
+class Box:
+    """What is drawn as one: an object or a policy, or (`group`) several in a namespace, all that is of its kind or any.
+
+    `id` is its name within the picture.
+    """
+
+    id: str
+    namespace: str
+    members: tuple[Drawn, ...]
+    group: Group | None = None
+
+    @property
+    def label(self) -> str:
+        """`48 HTTPRoutes`: what a box of several holds."""
+        return kind_counts(member.ref.group_kind for member in self.members)
+
+
+@value(kw_only=True)
+class End:
+    """Where an arrow begins or ends: at a box, or at a section that is drawn in it, by its place there."""
+
+    box: str
+    section: int | None = None
+
+
+@value(kw_only=True)
+class Arrow:
+    """A line between two boxes, which stands for as many links as its `number` says.
+
+    `state` is that of the link, or of the reference of a policy: "attached" if nothing is wrong. `words` say what is.
+    """
+
+    tail: End
+    head: End
+    sort: Sort
+    state: str
+    words: str = ""
+    number: int = 1
+    mark: Mark = ""
+
+
+@value(kw_only=True)
+class Folding:
+    """What is not drawn singly: sections of anything but Gateways, the objects of some groups, and whole namespaces."""
+
+    sections: bool = False
+    groups: frozenset[Group] = frozenset()
+
+    def shows_sections_of(self, drawn: Drawn) -> bool:
+        """Whether the sections of an object are drawn, if it is drawn itself."""
+        return not self.sections or drawn.ref.group_kind in WITH_LISTENERS
+
+    def group_of(self, drawn: Drawn) -> Group | None:
+        """The group that stands for an object; None if it is drawn itself."""
+        namespace, kind = drawn.group
+        return next((group for group in ((namespace, None), (namespace, kind)) if group in self.groups), None)
+
+
+@value(kw_only=True)
+class Boxes:
+    """A picture in boxes, from the root downward, with a sentence about what is folded; empty if nothing is."""
+
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+    folded: str = ""
+
+
+def drawn_objects(picture: Picture) -> tuple[Drawn, ...]:
+    """The objects of a picture from the root downward, then its policies, also those that others are about."""
+    sections: dict[ObjectRef, list[GraphNode]] = {}
+    for node in picture.nodes:
+        if node.ref.section:
+            sections.setdefault(node.ref.object, []).append(node)
+    policies = {policy.ref for policy in picture.policies}
+    objects = (node for node in picture.nodes if not node.ref.section and node.ref.object not in policies)
+    return (
+        *(Drawn(ref=node.ref.object, node=node, sections=tuple(sections.get(node.ref.object, ()))) for node in objects),
+        *(Drawn(ref=policy.ref, policy=policy) for policy in picture.policies),
+    )
+
+
+def folding(objects: Sequence[Drawn], most: int) -> Folding:
+    """How little it takes to draw no more than so many things, if that can be done.
+
+    Sections are folded first, then the kinds of which there are most in a namespace, then the largest namespaces.
+    """
+    things = len(objects) + sum(len(each.sections) for each in objects)
+    if things <= most:
+        return Folding()
+    fold = Folding(sections=True)
+    things -= sum(len(each.sections) for each in objects if not fold.shows_sections_of(each))
+    groups: dict[tuple[str, GroupKind], list[Drawn]] = {}
+    for each in objects:
+        groups.setdefault(each.group, []).append(each)
+    sizes = {
+        group: sum(1 + (len(each.sections) if fold.shows_sections_of(each) else 0) for each in members)
+        for group, members in groups.items()
+    }
+    folded: set[Group] = set()
+    for group in sorted(groups, key=lambda group: (-sizes[group], group)):
+        if things > most and len(groups[group]) >= _FEW:
+            folded.add(group)
+            things -= sizes[group] - 1
+            sizes[group] = 1
+    inside: dict[str, list[int]] = {}
+    for group, size in sizes.items():
+        inside.setdefault(group[0], []).extend([size] if group in folded else [1] * (len(groups[group]) - 1) + [size])
+    for namespace, found in sorted(inside.items(), key=lambda item: (-sum(item[1]), item[0])):
+        if things > most and namespace and len(found) > 1:
+            folded.add((namespace, None))
+            things -= sum(found) - 1
+    return Folding(sections=True, groups=frozenset(folded))
+
+
+def boxes(picture: Picture, most: int) -> Boxes:
+    """A picture in boxes: no more than `most` of them with all that is drawn inside, if that can be done."""
+    objects = drawn_objects(picture)
+    fold = folding(objects, most)
+    members: dict[tuple[Group | None, ObjectRef | None], list[Drawn]] = {}
+    for each in objects:
+        group, shown = fold.group_of(each), each if fold.shows_sections_of(each) else replace(each, sections=())
+        members.setdefault((group, None if group else each.ref), []).append(shown)
+    taken: set[str] = set()
+    made = tuple(
+        Box(id=_unused(_called(group, ref), taken), namespace=inside[0].group[0], members=tuple(inside), group=group)
+        for (group, ref), inside in members.items()
+    )
+    arrows: dict[tuple[End, End, Sort, str, Mark], Arrow] = {}
+    for arrow in _arrows(picture, made):
+        same = (arrow.tail, arrow.head, arrow.sort, arrow.state, arrow.mark)
+        known = arrows.get(same)
+        arrows[same] = replace(known, number=known.number + 1) if known else arrow
+    return Boxes(boxes=made, arrows=tuple(arrows.values()), folded=_folded_words(made, objects, fold))
+
+
+def _called(group: Group | None, ref: ObjectRef | None) -> str:
+    """What a box is called: `HTTPRoute baker/menu`, `HTTPRoutes in baker`, `everything in baker`."""
+    if group is None:
+        return str(ref)
+    namespace, kind = group
+    return f"{plural(kind.kind) if kind else 'everything'} in {namespace or 'no namespace'}"
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """A name, with a number if another one is shown in the same way."""
+    shown, number = visible(name), 1
+    while (unused := shown if number == 1 else f"{shown} {number}") in taken:
+        number += 1
+    taken.add(unused)
+    return unused
+
+
+def _arrows(picture: Picture, made: Iterable[Box]) -> Iterator[Arrow]:
+    """An arrow for each link and each reference of a policy from one box to another."""
+    ends: dict[NodeRef, End] = {}
+    for box in made:
+        for each in box.members:
+            ends[NodeRef(each.ref)] = End(box=box.id)
+            if not box.group:
+                ends |= {it.ref: End(box=box.id, section=place) for place, it in enumerate(each.sections)}
+
+    def between(*nodes: NodeRef | None, sort: Sort, state: str, words: str = "", mark: Mark = "") -> Iterator[Arrow]:
+        # What is about a section that is not drawn is about its object.
+        tail, head = ((ends.get(node) or ends.get(NodeRef(node.object))) if node else None for node in nodes)
+        if tail and head and tail.box != head.box:
+            yield Arrow(tail=tail, head=head, sort=sort, state=state, words=words, mark=mark)
+
+    for link in picture.links:
+        words = link_words(link)
+        yield from between(link.parent, link.child, sort="traffic", state=link.state, words=words, mark=link.mark)
+    for policy in picture.policies:
+        own, mark = NodeRef(policy.ref), "" if policy.mark == "changed" else policy.mark
+        for attachment in policy.attachments:
+            words, state = attachment_reason(attachment), attachment.state
+            yield from between(own, attachment.target, sort="policy", state=state, words=words, mark=mark)
+        for target in policy.former:
+            yield from between(own, target, sort="policy", state="attached", mark="removed")
+
+
+def _folded_words(made: Iterable[Box], objects: Iterable[Drawn], fold: Folding) -> str:
+    """What is not drawn singly, and how to have it drawn."""
+    if not fold.sections:
+        return ""
+    folded = [each for box in made if box.group for each in box.members]
+    bare = (each.ref.group_kind for each in objects if each.sections and not fold.shows_sections_of(each))
+    nouns = sorted({plural(section_noun(kind)) for kind in bare})
+    told = [f"{listed(nouns)} are left out"] if nouns else []
+    told += [f"{count(len(folded), 'object')} are drawn together, by kind and namespace"] if folded else []
+    return f"Too much to draw singly: {' and '.join(told)}; --show-all draws more, TYPE/NAME, -n or --kind a part"

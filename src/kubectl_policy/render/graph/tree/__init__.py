@@ -1,0 +1,1 @@
+"""`graph -o tree`: the hierarchy from GatewayClasses down to ports, folded where it is alike."""

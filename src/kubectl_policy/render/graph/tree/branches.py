@@ -1,0 +1,274 @@
+"""What is below each node of a picture, as rows of a tree: its policies, what is in force there, and where it leads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.attachment import MEANINGS
+from kubectl_policy.model import NodeRef
+from kubectl_policy.render.graph.tree.rows import ARROW, REFUSED, Head, Rows
+from kubectl_policy.render.graph.tree.wins import Wins
+from kubectl_policy.render.graph.words import kind_names, node_details, policy_state, presence_words
+from kubectl_policy.render.words.names import (
+    attachment_words,
+    filter_words,
+    listed,
+    node_words,
+    section_noun,
+    section_words,
+    sections_words,
+)
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.questions.graph.picture import GraphLink, GraphPolicy, LinkState, Mark, Picture
+    from kubectl_policy.render.graph.tree.links import TreeLinks
+    from kubectl_policy.render.graph.tree.rows import Row
+    from kubectl_policy.render.graph.tree.wins import Told
+    from kubectl_policy.render.output.text import Style
+    from kubectl_policy.resolution.enforcement import EnforcementState
+    from kubectl_policy.topology import Path
+
+# Where routes refer to routes, input decides how deep the tree is, and how often a route is in it.
+_DEEPEST: Final = 60
+_MOST_OFTEN: Final = 8
+# So many targets of a policy are named.
+_NAMED: Final = 3
+_STATE_STYLES: Final[Mapping[EnforcementState, Style]] = {
+    "Enforced": "",
+    "PartiallyEnforced": "",
+    "Overridden": "warning",
+    "Conflicted": "error",
+    "TargetNotFound": "error",
+    "NotPermitted": "error",
+    "Invalid": "error",
+    "NoEffect": "warning",
+    "Unknown": "warning",
+}
+_LINK_WORDS: Final[Mapping[LinkState, str]] = {
+    "attached": "",
+    "broken": "requests fail",
+    "refused": "gets no requests",
+    "unknown": "not known",
+}
+
+
+class Branches:
+    """The rows of nodes, branch by branch: what is on several branches has a row on each."""
+
+    def __init__(self, picture: Picture, links: TreeLinks) -> None:
+        """See the class."""
+        self._picture, self._links = picture, links
+        self._names = kind_names(picture)
+        self._wins = Wins(picture, self._names)
+        self._times: dict[NodeRef, int] = {}
+        asked = picture.asked
+        # What leads to something may be in the picture with some of its rules only, but not what it is made of.
+        self._has_some_rules = bool(asked.namespace or asked.only_affected or (asked.subjects and asked.up))
+        self.rows = Rows()
+        # What has a row by now, and what is attached to nothing, which is told elsewhere.
+        self.seen: set[NodeRef] = set()
+        self.unattached: frozenset[NodeRef] = frozenset()
+
+    def row(
+        self,
+        node: NodeRef,
+        link: GraphLink | None = None,
+        above: Path = (),
+        said: frozenset[Told] = frozenset(),
+        lines: Iterable[Row] = (),
+    ) -> Row:
+        """A node on a branch, with `lines` and all that is below it; what was `said` to be in force above still is."""
+        # A section below its own object needs no name but its own.
+        is_inside = bool(node.section and link and link.parent.object == node.object)
+        self.seen.update((node,) if is_inside else (node, NodeRef(node.object)))
+        ending = self._ending(node, link, above)
+        here = (*above, node)
+        links = () if ending else self._leading_on(node, link)
+        told, now_said = self._told(node, links, above, said)
+        lines = [*lines, *told.pop(node, ())]
+        further = [(each, self.row(each.child, each, here, now_said, told.get(each.child, ()))) for each in links]
+        # Ports of which there is nothing to tell are told in a word.
+        silent = [each.child for each, row in further if each.relation == "port" and row.is_silent]
+        notes, why, tone = self._notes(node, link, is_inside=is_inside)
+        head = Head(
+            sort="node",
+            noun=section_noun(node.object.group_kind) if is_inside else self._names[node.object.group_kind],
+            lead=ARROW if link and (link.relation == "backend" or link.past) else "",
+            joint=", " if node.section and not is_inside else "  ",
+            notes=(*notes, ending) if ending else notes,
+            reason=link.reason if link and link.state != "attached" else "",
+            tone=tone,
+            mark=self._mark(node, link),
+        )
+        name = node.section if is_inside else node.object.qualified_name
+        below = [row for each, row in further if each.child not in silent]
+        if not ending:
+            below[:0] = [*lines, *self._policy_rows(node, is_inside=is_inside)]
+            below += [self._refused(each) for each in self._links.refused_at(node)]
+        return self.rows.row(head, (name, self._details(node, silent, is_inside=is_inside)), why=why, below=below)
+
+    def _ending(self, node: NodeRef, link: GraphLink | None, above: Path) -> str:
+        """Why a branch ends with a node, whatever is below that; empty if it does not."""
+        if node in above and node.object.group_kind in ROUTES:
+            return "leads back to itself"
+        if len(above) > _DEEPEST:
+            return "and so on"
+        if link and link.relation == "backend" and node.object.group_kind in ROUTES:
+            self._times[node] = self._times.get(node, 0) + 1
+            return "as above" if self._times[node] > _MOST_OFTEN else ""
+        return ""
+
+    def _leading_on(self, node: NodeRef, link: GraphLink | None) -> Sequence[GraphLink]:
+        """What is below a node on a branch."""
+        links = self._links.below(node)
+        if link and link.relation == "backend":
+            # What routes of a mesh do to requests for a Service, they do not do to those that a Gateway sends there.
+            return tuple(each for each in links if each.relation != "mesh-route")
+        return links
+
+    def _details(self, node: NodeRef, ports: Sequence[NodeRef], *, is_inside: bool) -> str:
+        described = self._links.nodes[node]
+        if node.section and not is_inside:
+            return section_words(node) + (f" ({described.port})" if described.port not in {"", node.section} else "")
+        told = [node_details(described).removesuffix(presence_words(described)).removesuffix(", ")]
+        told += [sections_words(node.object.group_kind, [port.section for port in ports])] if ports else []
+        return ", ".join(filter(None, told))
+
+    def _mark(self, node: NodeRef, link: GraphLink | None) -> Mark:
+        """What happened to a node, or to the link to it; what happened to all that is above it goes without saying."""
+        own, above = self._links.nodes[node].mark, self._links.nodes[link.parent].mark if link else ""
+        mark = link.mark if link and link.mark == "added" else own or (link.mark if link else "")
+        return "" if mark == above and mark in {"added", "removed"} else mark
+
+    def _notes(self, node: NodeRef, link: GraphLink | None, *, is_inside: bool) -> tuple[tuple[str, ...], str, Style]:
+        """What there is to say of a node on a branch, why requests do not get there if they do not, and its style."""
+        described = self._links.nodes[node]
+        whole = self._links.nodes.get(NodeRef(node.object), described)
+        absent, why = presence_words(described), ""
+        tone: Style = "error" if described.presence == "missing" else "warning" if absent else ""
+        if described.presence == "missing" and whole.presence == "present" and not is_inside:
+            # That it does not exist would be said of the backend.
+            absent = f"has no such {section_noun(node.object.group_kind)}"
+        elif link and link.state != "attached" and not absent:
+            tone, why = "error" if link.state == "broken" or link.reason else "warning", link.message
+        told = [absent]
+        if link and not absent and not (link.state == "unknown" and why):
+            # What is not known, the message says as well.
+            told.append(_LINK_WORDS[link.state])
+        if described.mark != "added" and self._mark(node, link) == "added":
+            told.append("new here")
+        if node in self._picture.differing:
+            tone = tone or "warning"
+            told.append("settings differ")
+        return tuple(filter(None, told)), why, tone
+
+    def _told(
+        self, node: NodeRef, links: Sequence[GraphLink], above: Path, said: frozenset[Told]
+    ) -> tuple[dict[NodeRef, list[Row]], frozenset[Told]]:
+        """What is in force at a node and is not `said` yet, there and at what it leads to; and what is said by now.
+
+        What is so at all of its sections is told at the node.
+        """
+        if not links and node not in self._picture.outcomes:
+            return {}, said
+        here, noun = (*above, node), section_noun(node.object.group_kind)
+        sections = [each.child for each in links if each.relation in {"rule", "listener"}]
+        # What is told at a Gateway would be taken to hold for its ListenerSets as well.
+        has_others = noun == "listener" and len(sections) < len(links)
+        is_one_of_some = self._has_some_rules and node.object not in self._picture.asked.subjects
+        if has_others or (len(sections) == 1 and (noun == "listener" or is_one_of_some)):
+            sections = []
+        common = self._wins.at_each(sections, here)
+        where = f" on each {noun} below" if len(sections) > 1 else ""
+        own, at_ends = self._wins.at(node, above, [each.child for each in links if each.relation == "backend"])
+        rows = {end: [self._win_row(told, node) for told in found] for end, found in at_ends.items()}
+        rows[node] = [self._win_row(told, node) for told in own if told not in said]
+        rows[node] += [self._win_row(told, node, where) for told in common if told not in said]
+        return rows, said.union(common, [told for told in own if not told.scope])
+
+    def _win_row(self, told: Told, place: NodeRef, where: str = "") -> Row:
+        head, members = self._wins.head(told, place, where, is_gone=self._links.nodes[place].mark == "removed")
+        return self.rows.row(head, *members)
+
+    def _policy_rows(self, node: NodeRef, *, is_inside: bool) -> Iterator[Row]:
+        """The policies on a node; on a backend as well, if it is told with its port."""
+        for policy, attachment in self._links.policies(node):
+            yield self._policy_row(policy, attachment, is_inside=is_inside)
+        if node.section and not is_inside:
+            for policy, attachment in self._links.policies(NodeRef(node.object)):
+                yield self._policy_row(policy, attachment, is_inside=True)
+
+    def _policy_row(self, policy: GraphPolicy, attachment: Attachment | None, *, is_inside: bool) -> Row:
+        if attachment is None:
+            head = Head("policy", self._names[policy.ref.group_kind], notes=("no longer on this",), mark="removed")
+            return self.rows.row(head, (policy.ref.qualified_name, ""))
+        target = attachment.target
+        section = f" on {section_words(target)}" if target and target.section and not is_inside else ""
+        scope = f"{filter_words(attachment)}{section}"
+        return self._of_policy(policy, attachment, scope, is_shared=len(policy.attachments) > 1)
+
+    def policy_elsewhere(self, policy: GraphPolicy) -> Row:
+        """A policy of which nothing is drawn that it refers to: to what it does, and why it is not attached there."""
+        failing = next((each for each in policy.attachments if each.state != "attached"), None)
+        targets = [attachment_words(each) for each in policy.attachments if each.target]
+        shown = targets if len(targets) <= _NAMED else [*targets[: _NAMED - 1], f"{len(targets) - _NAMED + 1} more"]
+        return self._of_policy(policy, failing, f" → {listed(shown)}" if shown else "", is_shared=False)
+
+    def _of_policy(self, policy: GraphPolicy, attachment: Attachment | None, scope: str, *, is_shared: bool) -> Row:
+        """How far a policy is enforced or, of a reference that fails, why it does."""
+        words, why, reason = policy_state(policy), "", ""
+        tone: Style = _STATE_STYLES[policy.state] or ("warning" if policy.contrary else "")
+        if policy.mark == "removed":
+            words, tone = "", ""
+        elif attachment and attachment.state != "attached":
+            meaning = MEANINGS[attachment.state]
+            if any(each.state == "attached" for each in policy.attachments):
+                words = "not attached here" if meaning.known else "whether it is attached here is not known"
+            tone, why, reason = "error" if meaning.known else "warning", attachment.message, meaning.api_reason
+        head = Head(
+            sort="policy",
+            noun=self._names[policy.ref.group_kind],
+            scope=scope,
+            notes=(words,) if words else (),
+            reason=reason,
+            tone=tone,
+            mark=policy.mark,
+        )
+        return self.rows.row(head, (policy.ref.qualified_name, ""), why=why, is_shared=is_shared)
+
+    def why_unattached(self, route: NodeRef) -> Iterator[Row]:
+        """Why a route is attached to nothing: a line for each parent that it names."""
+        refused = self._links.refused_by(route)
+        if not refused:
+            is_entered = route in self._links.entered
+            no_route = "only routes that it leads to lead to it" if is_entered else "no route leads to it"
+            yield self.rows.row(Head("line", tone="warning"), why=f"names no parent, and {no_route}")
+        for link in refused:
+            parent = node_words(link.parent)
+            if link.mark == "removed":
+                yield self.rows.row(Head("line", tone="error", mark="removed"), why=f"was attached to {parent}")
+                continue
+            message = link.message or "it does not say why"
+            by = "refused: " if str(link.parent.object) in message else f"refused by {parent}: "
+            yield self.rows.row(Head("line", lead=by, reason=link.reason, tone="error"), why=message)
+
+    def _refused(self, link: GraphLink) -> Row:
+        """A route that names a node as its parent, which refuses it; or what is no longer below a node."""
+        child, is_refused, is_told = link.child, link.mark != "removed", link.child in self.unattached
+        head = Head(
+            sort="node",
+            noun=self._names[child.object.group_kind],
+            lead=REFUSED if is_refused else ARROW if link.relation == "backend" else "",
+            joint=", " if child.section else "  ",
+            notes=() if not is_refused else ("attached to nothing, see below",) if is_told else (),
+            reason=link.reason if is_refused else "",
+            tone="error",
+            mark=link.mark,
+        )
+        details = self._details(child, (), is_inside=False) if child.section else ""
+        why = "no longer here" if not is_refused else "" if is_told else link.message
+        return self.rows.row(head, (child.object.qualified_name, details), why=why)

@@ -1,0 +1,166 @@
+"""The words of pictures: what a node, a policy, a link and an outcome is called, and the sentence that says it all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.attachment import MEANINGS
+from kubectl_policy.model.fields import mappings_at, text_at
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.render.words.names import count, kind_counts, listed, names, section_words
+from kubectl_policy.render.words.paths import WhichPaths
+from kubectl_policy.render.words.unseen import as_far_as
+from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.model import GroupKind, Json, ObjectRef
+    from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphPolicy, Mark, Outcome, Picture
+    from kubectl_policy.resolution.enforcement import EnforcementState
+
+# What people call the states of policies; those that never take effect for what they refer to dangle.
+STATES: Final[Mapping[EnforcementState, str]] = {
+    "Enforced": "enforced",
+    "PartiallyEnforced": "partially enforced",
+    "Overridden": "overridden",
+    "Conflicted": "conflicted",
+    "TargetNotFound": "dangling: target not found",
+    "NotPermitted": "dangling: not permitted",
+    "Invalid": "dangling: invalid",
+    "NoEffect": "no effect",
+    "Unknown": "not known",
+}
+MARKS: Final[Mapping[Mark, str]] = {"": "", "added": "+ added", "removed": "- removed", "changed": "~ changed"}
+_ABSENT: Final[Mapping[str, str]] = {"missing": "not there", "unknown": "not read"}
+_ABOVE_ROUTES: Final = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
+
+
+def graph_headline(picture: Picture) -> str:
+    """`2 Gateways, 9 routes, 5 Services; 11 policies: 7 enforced, 1 overridden, ...`; what was not read hedges it."""
+    objects = {node.ref.object: node.presence for node in picture.nodes}
+    there = [obj.group_kind for obj, presence in objects.items() if presence == "present"]
+    routes = sum(kind in ROUTES for kind in there)
+    above = [kind for kind in there if kind in _ABOVE_ROUTES]
+    below = [kind for kind in there if kind not in ROUTES and kind not in _ABOVE_ROUTES and kind != NAMESPACE]
+    parts = [*([kind_counts(above)] if above else []), *([count(routes, "route")] if routes else [])]
+    parts += [kind_counts(below)] if below else []
+    states = Counter(policy.state for policy in picture.policies)
+    told = [f"{states[state]} {words}" for state, words in STATES.items() if states[state]]
+    # Of a part, what becomes of policies elsewhere is another question.
+    on_part = " on this part" if picture.is_part else ""
+    policies = f"{count(len(picture.policies), 'policy')}{on_part}: {', '.join(told)}" if told else "no policies"
+    absent = Counter(str(presence) for presence in objects.values() if presence != "present")
+    lacking = [f"{absent[presence]} {words}" for presence, words in _ABSENT.items() if absent[presence]]
+    also = f"; {count(absent.total(), 'object')} that something names: {', '.join(lacking)}" if lacking else ""
+    hedge = as_far_as(picture.unseen)
+    return f"{', '.join(parts) or 'Nothing of the hierarchy'}; {policies}{also}{hedge}.{_difference(picture)}"
+
+
+def _difference(picture: Picture) -> str:
+    """` Compared: 1 object added, 2 removed; settings differ on 9 objects.`: of two states, what is marked."""
+    if not picture.two_states:
+        return ""
+    marks = {node.ref.object: node.mark for node in picture.nodes if node.mark and not node.ref.section}
+    marks |= {policy.ref: policy.mark for policy in picture.policies if policy.mark}
+    numbers = Counter(map(str, marks.values()))
+    told = [f"{numbers[mark]} {mark}" for mark in MARKS if numbers[mark]]
+    differing = {node.object for node in picture.differing}
+    settings = f"settings differ on {count(len(differing), 'object')}" if differing else "settings are the same"
+    return f" Compared: {', '.join(told) or 'nothing is added, removed or changed'}; {settings}."
+
+
+def kind_names(picture: Picture) -> dict[GroupKind, str]:
+    """What each kind in a picture is called, from the root downward: with its group only where that tells two apart."""
+    drawn = (node.ref.object.group_kind for node in picture.nodes)
+    kinds = dict.fromkeys((*drawn, *(policy.ref.group_kind for policy in picture.policies)))
+    number = Counter(kind.kind for kind in kinds)
+    return {kind: kind.kind if number[kind.kind] == 1 else str(kind) for kind in kinds}
+
+
+def policy_state(policy: GraphPolicy) -> str:
+    """`overridden by RetryPolicy baker/own`, and what a controller reports to the contrary."""
+    words = STATES[policy.state]
+    by = policy.enforcement.by
+    if policy.state == "Overridden" and by:
+        words += f" by {names(by)}"
+    reported = f"; controller reports {policy.contrary.reason or policy.contrary.type}" if policy.contrary else ""
+    earlier = f", was {STATES[policy.earlier]}" if policy.earlier else ""
+    return f"{words}{earlier}{reported}{', may be different' if policy.may_differ else ''}"
+
+
+def node_title(node: GraphNode) -> str:
+    """`listener https`, `rule cart`, `port 8080`; an object by its name."""
+    return section_words(node.ref) if node.ref.section else node.ref.object.qualified_name
+
+
+def node_details(node: GraphNode) -> str:
+    """What a node says itself: `HTTPS 443 *.example.com`, hostnames, `GET /cart…`; and whether it is there."""
+    told: list[str] = []
+    if node.listener:
+        port = "" if node.listener.port is None else str(node.listener.port)
+        told.append(" ".join(filter(None, (node.listener.protocol, port, node.listener.hostname))))
+    told += [", ".join(node.hostnames)] if node.hostnames else []
+    told += [" or ".join(map(match_words, node.matches))] if node.matches else []
+    told += [node.port] if node.port and node.port != node.ref.section else []
+    told += [presence_words(node)] if presence_words(node) else []
+    return ", ".join(told)
+
+
+def presence_words(node: GraphNode) -> str:
+    """`does not exist`, `not read`, or what else there is to know about its being there; empty for most."""
+    if node.virtual:
+        return "virtual: no API serves its kind"
+    if node.may_differ and not node.ref.section:
+        return "may be different"
+    return {"present": "", "missing": "does not exist", "unknown": "not read"}[node.presence]
+
+
+def match_words(match: Json) -> str:
+    """`GET /cart/…`, `header x-team`: what a match of a rule asks of a request, in a few words."""
+    if not isinstance(match, Mapping):
+        return "?"
+    told = [text_at(match, "method")]
+    # Of gRPC, a service and a method of it.
+    told.append("/".join(filter(None, (text_at(match, "method.service"), text_at(match, "method.method")))))
+    if "path" in match:
+        path, sort = text_at(match, "path.value", "/"), text_at(match, "path.type", "PathPrefix")
+        told.append(
+            path if sort == "Exact" else f"{path.rstrip('/')}/…" if sort == "PathPrefix" else f"{path} ({sort})"
+        )
+    for field, noun in (("headers", "header"), ("queryParams", "query")):
+        told += [f"{noun} {text_at(each, 'name', '?')}" for each in mappings_at(match, field)]
+    return " ".join(filter(None, told)) or "any request"
+
+
+def link_words(link: GraphLink) -> str:
+    """Why requests do not run down a link, by the API's own word for it if there is one; empty if they do."""
+    if link.state == "attached":
+        return ""
+    return link.reason or ("not known" if link.state == "unknown" else link.message or link.state)
+
+
+def attachment_reason(attachment: Attachment) -> str:
+    """Why a reference of a policy is not attached, by the API's own word if there is one; empty if it is."""
+    if attachment.state == "attached":
+        return ""
+    return MEANINGS[attachment.state].api_reason or attachment.state
+
+
+def short_names(refs: Iterable[ObjectRef]) -> str:
+    """`infra/strict and baker/slow`."""
+    return listed([ref.qualified_name for ref in refs])
+
+
+def win_words(outcome: Outcome) -> Iterator[str]:
+    """`RetryPolicy: attempts 5 (baker/quick), on listener https only`: what is in force at a place, a line each."""
+    which = WhichPaths(outcome.paths)
+    for win in outcome.wins:
+        by = f" ({short_names(win.policies)})" if win.policies else " (the route itself)"
+        scope = f", on {which.words(win.paths)}" if len(win.paths) < len(outcome.paths) else ""
+        perhaps = "" if win.certain else ", may hold"
+        name = "" if not win.policies else f"{win.kind.kind}: "
+        yield f"{name}{', '.join(win.summary) or 'in force'}{by}{scope}{perhaps}"

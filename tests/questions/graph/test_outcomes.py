@@ -1,0 +1,151 @@
+"""What is in force where, in a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, load_manifests
+from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.graph.drawing import graph
+from kubectl_policy.questions.graph.picture import GraphOptions
+from kubectl_policy.topology.references import ROUTES
+from tests import build
+from tests.questions.graph.told import around, drawn, wins
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Resource
+
+EFFECTIVE: Final = GraphOptions(effective=True)
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+WORLD: Final[tuple[Resource, ...]] = (
+    build.gateway_class(),
+    build.gateway("g", build.listener("one"), build.listener("two", port=81)),
+    build.route(rules=[build.rule(build.backend()), build.rule(build.backend(), name="two")]),
+    build.service(),
+)
+ON_TWO: Final = build.policy("on-two", build.target("g", section="two"), color="green")
+ON_GATEWAY: Final = build.policy("on-g", build.target("g"), color="red")
+
+
+def test_not_unless_asked_for() -> None:
+    """It takes as long as all else."""
+    assert not drawn([*WORLD, ON_GATEWAY]).outcomes
+
+
+def test_where_nothing_is_in_force() -> None:
+    """Nor anything where no requests come."""
+    assert not drawn(WORLD, EFFECTIVE).outcomes
+    idle = build.route("idle", parents=[])
+    assert "HTTPRoute idle#rule[0]" not in wins(drawn([*WORLD, idle, ON_GATEWAY], EFFECTIVE))
+
+
+def test_at_rules() -> None:
+    """Which policy wins on which path; what is on its way to routes is not told at listeners."""
+    picture = drawn([*WORLD, ON_GATEWAY, ON_TWO], EFFECTIVE)
+    told = [("ColorPolicy", "on-g", "0"), ("ColorPolicy", "on-two", "1")]
+    assert wins(picture) == {"HTTPRoute r#rule[0]": told, "HTTPRoute r#two": told}
+    outcome = picture.outcomes[build.node("HTTPRoute", "r", "two")]
+    assert [path[3].section for path in outcome.paths] == ["one", "two"]
+    assert [win.certain for win in outcome.wins] == [True, True]
+    assert outcome.place == build.node("HTTPRoute", "r", "two")
+
+
+def test_at_routes_without_rules() -> None:
+    """Then the route itself has them; with `sections` left out, any route has, for all of its rules."""
+    bare = build.resource("TLSRoute", "r", {"parentRefs": [build.parent()], "rules": []})
+    gateway = build.gateway("g", build.listener(protocol="TLS", port=443, tls={"mode": "Passthrough"}))
+    assert wins(drawn([WORLD[0], gateway, bare, ON_GATEWAY], EFFECTIVE)) == {
+        "TLSRoute r": [("ColorPolicy", "on-g", "0")]
+    }
+    assert wins(drawn([*WORLD, ON_GATEWAY], GraphOptions(effective=True, sections=False))) == {
+        "HTTPRoute r": [("ColorPolicy", "on-g", "0123")]
+    }
+
+
+def test_at_listeners() -> None:
+    """What takes effect there, which is of direct kinds or says so."""
+    levels = (TargetLevel(GroupKind(GATEWAY_API, "Gateway"), section=True),)
+    for profile in (
+        PolicyKindProfile(COLOR, "direct", "profile", strategy=MergeStrategy.ATOMIC_DEFAULTS),
+        PolicyKindProfile(COLOR, "inherited", "profile", effective_targets=levels),
+    ):
+        picture = drawn([*WORLD, ON_GATEWAY], EFFECTIVE, profiles=[profile])
+        found = wins(picture)
+        assert found["Gateway g#one"] == found["Gateway g#two"] == [("ColorPolicy", "on-g", "0")]
+
+
+def test_what_passes_on() -> None:
+    """A kind that takes effect at routes is not told at listeners."""
+    levels = (TargetLevel(GroupKind(GATEWAY_API, "HTTPRoute")),)
+    profile = PolicyKindProfile(COLOR, "inherited", "profile", effective_targets=levels)
+    assert [*wins(drawn([*WORLD, ON_GATEWAY], EFFECTIVE, profiles=[profile]))] == [
+        "HTTPRoute r#rule[0]",
+        "HTTPRoute r#two",
+    ]
+
+
+def test_what_is_not_read() -> None:
+    """Patches of a proxy's configuration may do anything."""
+    profile = PolicyKindProfile(COLOR, "inherited", "profile", patches=True)
+    assert not drawn([*WORLD, ON_GATEWAY], EFFECTIVE, profiles=[profile]).outcomes
+
+
+def test_what_rules_say_themselves() -> None:
+    """It is no policy's."""
+    route = build.route(rules=[build.rule(build.backend(), timeouts={"request": "5s"})])
+    assert wins(drawn([*WORLD[:2], route, WORLD[3]], EFFECTIVE)) == {"HTTPRoute r#rule[0]": [("HTTPRoute", "", "01")]}
+
+
+def test_of_some_kinds() -> None:
+    """Others are left out, and so are the rules' own settings."""
+    fast = build.policy("fast", build.target("g"), kind="SpeedPolicy", speed=1)
+    route = build.route(rules=[build.rule(build.backend(), timeouts={"request": "5s"})])
+    asked = GraphOptions(effective=True, policy_kinds=frozenset({COLOR}))
+    assert wins(drawn([*WORLD[:2], route, WORLD[3], ON_GATEWAY, fast], asked)) == {
+        "HTTPRoute r#rule[0]": [("ColorPolicy", "on-g", "01")]
+    }
+
+
+def test_kinds_of_routes_told_apart() -> None:
+    """What of a policy counts may differ between kinds of routes, though it is the same policy."""
+    routes = [build.route("r"), build.route("t", kind="GRPCRoute")]
+    picture = drawn([*WORLD[:2], *routes, WORLD[3], ON_GATEWAY], EFFECTIVE)
+    assert wins(picture)["GRPCRoute t#rule[0]"] == [("ColorPolicy", "on-g", "01")]
+    assert picture.outcomes[build.node("GRPCRoute", "t", "rule[0]")].wins[0].summary == ("color red",)
+
+
+def test_around_something() -> None:
+    """At the rules that lead there."""
+    picture = drawn([*WORLD, ON_GATEWAY], around(build.ref("Service", "s", group=""), effective=True))
+    assert [*wins(picture)] == ["HTTPRoute r#rule[0]", "HTTPRoute r#two"]
+
+
+@pytest.mark.parametrize(
+    "name", ["bakery", "delegation", "envoy-gateway", "kgateway", "kuadrant", "nginx-gateway-fabric"]
+)
+def test_as_described(name: str) -> None:
+    """What is in force at each rule, and by whom, is what `describe` says of it."""
+    analysis = analyze(load_manifests(f"fixtures/{name}"))
+    picture = graph(analysis, EFFECTIVE)
+    rules = [node.ref for node in picture.nodes if node.ref.object.group_kind in ROUTES and node.ref.section]
+    assert rules
+    for rule in rules:
+        outcome = picture.outcomes.get(rule)
+        told = {(win.kind, policy) for win in (outcome.wins if outcome else ()) for policy in win.policies}
+        description = describe(analysis, rule)
+        groups = [group for group in description.in_force if not (group.passes_down or group.profile.patches)]
+        expected = {(group.kind, policy) for group in groups for policy in group.policies}
+        assert told == (expected if description.carries_traffic else set()), rule
+
+
+def test_as_described_of_whole_routes() -> None:
+    """The same without sections."""
+    analysis = analyze(load_manifests("fixtures/bakery"))
+    picture = graph(analysis, GraphOptions(effective=True, sections=False))
+    for node, outcome in picture.outcomes.items():
+        described = {policy for group in describe(analysis, NodeRef(node.object)).in_force for policy in group.policies}
+        assert {policy for win in outcome.wins for policy in win.policies} == described

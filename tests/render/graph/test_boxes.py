@@ -1,0 +1,129 @@
+"""Boxes: what is folded where there is too much, and what arrows then stand for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.render.graph.boxes import End, boxes
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
+from tests import build
+from tests.render.graph.pictures import picture
+
+if TYPE_CHECKING:
+    from kubectl_policy.questions.graph.picture import Picture
+    from kubectl_policy.render.graph.boxes import Boxes
+
+INHERITED = {"gateway.networking.k8s.io/policy": "inherited"}
+
+
+def crowd(number: int) -> Picture:
+    """Routes of two namespaces to a Service each, under one Gateway with a policy, and a policy on the first route."""
+    listeners = (build.listener("http"), build.listener("https", "HTTPS", 443))
+    gateway = build.gateway("g", *({**each, **build.allow("All")} for each in listeners))
+    objects = [build.gateway_class(), gateway, build.crd("ColorPolicy", labels=INHERITED)]
+    for place in range(number):
+        home = "a" if place % 3 else "b"
+        above = build.parent("g", "http", namespace="default")
+        rule = build.rule(build.backend(f"s{place}"), name="only")
+        objects.append(build.route(f"r{place}", parents=[above], rules=[rule], namespace=home))
+        objects.append(build.service(f"s{place}", namespace=home))
+    objects.append(build.policy("p", build.target("r0", "HTTPRoute"), namespace="b", color="red"))
+    return picture(*objects)
+
+
+def numbers(drawn: Boxes) -> list[tuple[str, str, int]]:
+    """Each arrow by the names of its boxes, with how many links it stands for."""
+    return [(arrow.tail.box, arrow.head.box, arrow.number) for arrow in drawn.arrows]
+
+
+def test_nothing_is_folded_where_there_is_room() -> None:
+    """Each object is a box, with its sections."""
+    drawn = boxes(crowd(3), 100)
+    assert drawn.folded == ""
+    assert [box.id for box in drawn.boxes] == [
+        "GatewayClass public",
+        "Gateway default/g",
+        "HTTPRoute a/r1",
+        "HTTPRoute a/r2",
+        "HTTPRoute b/r0",
+        "Service a/s1",
+        "Service a/s2",
+        "Service b/s0",
+        "ColorPolicy b/p",
+    ]
+    assert not any(box.group for box in drawn.boxes)
+    from_listener = next(arrow for arrow in drawn.arrows if arrow.head == End(box="HTTPRoute b/r0"))
+    assert from_listener.tail == End(box="Gateway default/g", section=0)
+
+
+def test_sections_are_left_out_first() -> None:
+    """But for listeners; arrows then begin at the objects."""
+    drawn = boxes(crowd(3), 12)
+    assert len(drawn.boxes) == 9
+    shown = {box.id: len(box.members[0].sections) for box in drawn.boxes}
+    assert shown["Gateway default/g"] == 2
+    assert shown["HTTPRoute b/r0"] == shown["Service b/s0"] == 0
+    assert ("HTTPRoute b/r0", "Service b/s0", 1) in numbers(drawn)
+    assert drawn.folded.startswith("Too much to draw singly: ports and rules are left out; --show-all draws more")
+
+
+def test_what_there_is_most_of_is_drawn_together() -> None:
+    """Arrows say how many links they stand for, and what is single stays so."""
+    drawn = boxes(crowd(30), 12)
+    groups = {box.group: box.label for box in drawn.boxes if box.group}
+    assert groups == {
+        ("a", HTTP_ROUTE): "20 HTTPRoutes",
+        ("a", SERVICE): "20 Services",
+        ("b", HTTP_ROUTE): "10 HTTPRoutes",
+        ("b", SERVICE): "10 Services",
+    }
+    routes = "HTTPRoutes in"
+    assert sorted(numbers(drawn)) == [
+        ("ColorPolicy b/p", f"{routes} b", 1),
+        ("Gateway default/g", f"{routes} a", 20),
+        ("Gateway default/g", f"{routes} b", 10),
+        ("GatewayClass public", "Gateway default/g", 1),
+        (f"{routes} a", "Services in a", 20),
+        (f"{routes} b", "Services in b", 10),
+    ]
+    assert "60 objects are drawn together" in drawn.folded
+
+
+def test_namespaces_are_folded_last() -> None:
+    """All that is in one is one box; what is in none stays."""
+    drawn = boxes(crowd(30), 6)
+    assert [(box.id, box.label) for box in drawn.boxes] == [
+        ("GatewayClass public", "1 GatewayClass"),
+        ("Gateway default/g", "1 Gateway"),
+        ("everything in a", "20 HTTPRoutes, 20 Services"),
+        ("everything in b", "10 HTTPRoutes, 10 Services, 1 ColorPolicy"),
+    ]
+    assert not any(arrow.tail.box == arrow.head.box for arrow in drawn.arrows)
+
+
+def test_a_gateway_is_not_folded_with_so_few_others() -> None:
+    """One that is alone of its kind in its namespace stays as it is, with its listeners."""
+    drawn = boxes(crowd(300), 20)
+    gateway = next(box for box in drawn.boxes if box.members[0].ref.group_kind == GATEWAY)
+    assert gateway.group is None
+    assert len(gateway.members[0].sections) == 2
+
+
+def test_the_reference_to_a_section_ends_at_its_object_without_sections() -> None:
+    """What a policy is about is not lost."""
+    policy = build.policy("p", build.target("g", section="http"), color="red")
+    made = picture(build.gateway(), build.crd("ColorPolicy", labels=INHERITED), policy, sections=False)
+    assert numbers(boxes(made, 10)) == [
+        ("GatewayClass public", "Gateway default/g", 1),
+        ("ColorPolicy default/p", "Gateway default/g", 1),
+    ]
+
+
+def test_a_policy_about_a_policy_is_a_box_of_its_own() -> None:
+    """As is that other policy, once."""
+    inner = build.policy("inner", build.target("g"), color="red")
+    outer = build.policy("outer", build.target("inner", "ColorPolicy", group="example.com"), color="blue")
+    drawn = boxes(picture(build.gateway(), build.crd("ColorPolicy", labels=INHERITED), inner, outer), 50)
+    assert [box.id for box in drawn.boxes].count("ColorPolicy default/inner") == 1
+    assert ("ColorPolicy default/outer", "ColorPolicy default/inner", 1) in numbers(drawn)

@@ -1,0 +1,148 @@
+"""DOT: what Graphviz draws is what is there, whatever things are called."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.model.values import replace
+from kubectl_policy.render.graph.dot import graph_dot
+from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.text import View
+from tests import build
+from tests.pictures import words_of_svg
+from tests.programs import dot, needs_dot
+from tests.render.graph.pictures import HOSTILE, WORLDS, hostile_world, picture, picture_of
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from kubectl_policy.questions.graph.picture import Mark
+
+EXAMPLES = tuple(world for world in WORLDS if world.startswith("worked-examples"))
+
+
+def test_a_world_without_anything_is_an_empty_graph() -> None:
+    """With a caption that says so."""
+    text = graph_dot(picture(build.namespace("a")), View())
+    assert "Nothing of the hierarchy; no policies." in text
+    assert "->" not in text
+
+
+@pytest.mark.parametrize("world", EXAMPLES)
+def test_worked_examples(world: str, snapshot: SnapshotAssertion) -> None:
+    """The examples of GEP-713."""
+    assert graph_dot(picture_of(world, effective=True), View()) == snapshot
+
+
+def test_states_are_told_by_shape_and_word() -> None:
+    """Not by colour alone: of each state in the bakery, the shape of its policies and what is written on them."""
+    text = graph_dot(picture_of("bakery"), View())
+    shapes = dict(re.findall(r'^ *"(\w+Policy [^"]+)" \[shape=(\w+)', text, re.MULTILINE))
+    words = dict(re.findall(r'^ *"(\w+Policy [^"]+)".*</B><BR/>([^<>]*)>\]$', text, re.MULTILINE))
+    told = {name: (shape, words[name]) for name, shape in shapes.items()}
+    assert told["RetryPolicy baker/own"] == ("note", "enforced")
+    assert told["RetryPolicy baker/resilience"] == ("tab", "partially enforced")
+    assert told["RetryPolicy infra/global"] == ("folder", "overridden by RetryPolicy baker/resilience")
+    assert told["CircuitBreakerPolicy baker/till-rush-hour"] == ("octagon", "conflicted")
+    assert told["RetryPolicy baker/wedding"] == ("ellipse", "not known")
+
+
+def test_what_is_refused_is_dashed_and_says_why() -> None:
+    """A route that names a listener which is not there; what was not read is dotted."""
+    lines = graph_dot(picture_of("bakery"), View()).splitlines()
+    refused = next(line for line in lines if line.startswith('  "Gateway infra/edge":e -> "HTTPRoute baker/old":w'))
+    assert "style=dashed" in refused
+    assert "label=<NoMatchingParent>" in refused
+    unread = next(line for line in lines if '"HTTPRoute baker/wedding-cakes" [' in line)
+    assert 'STYLE="DOTTED"' in unread
+    assert "not read" in unread
+
+
+def test_what_was_not_applied_may_be_different() -> None:
+    """A policy that a patch changes: it is dotted, says so, and what it sets may hold; a Kustomize tree as it is."""
+    text = graph_dot(picture_of("repositories/kustomize", effective=True), View())
+    (policy,) = [line for line in text.splitlines() if '"PacePolicy bikes/booking" [' in line]
+    assert 'style="filled,dotted"' in policy
+    assert "enforced, may be different" in policy
+    (route,) = [line for line in text.splitlines() if '"HTTPRoute bikes/booking" [' in line]
+    assert 'STYLE="DOTTED"' in route
+    assert "www.bikes.example, may be different" in route
+    assert "(bikes/booking and bikes/night), may hold" in route
+
+
+def test_what_wins_is_said_where_it_does() -> None:
+    """At each rule, with the listeners where that is not the same at all."""
+    plain, effective = (graph_dot(picture_of("bakery", effective=told), View()) for told in (False, True))
+    line = "TimeoutPolicy: request 10s (infra/strict), on listener https only"
+    assert line not in plain
+    assert line in effective
+
+
+def test_without_groups_names_have_their_namespaces() -> None:
+    """And no box is around anything."""
+    text = graph_dot(picture_of("bakery", grouped=False), View())
+    assert "subgraph" not in text
+    assert "<B>baker/menu</B>" in text
+
+
+@needs_dot
+@pytest.mark.parametrize("world", WORLDS)
+def test_graphviz_takes_every_world(world: str) -> None:
+    """Without any complaint, with all nodes that are there."""
+    made = picture_of(world, effective=True)
+    drawn = json.loads(dot(graph_dot(made, View()), "json"))
+    names = [each["name"] for each in drawn.get("objects", ()) if not each["name"].startswith("cluster_")]
+    objects = {str(node.ref.object) for node in made.nodes} | {str(policy.ref) for policy in made.policies}
+    assert sorted(names) == sorted(objects)
+
+
+@needs_dot
+def test_names_are_names() -> None:
+    """Nothing that things are called is syntax: there are as many nodes and arrows as there are things."""
+    made = picture(*hostile_world())
+    text = graph_dot(made, View())
+    drawn = json.loads(dot(text, "json"))
+    names = {each["name"] for each in drawn["objects"] if not each["name"].startswith("cluster_")}
+    assert names == {"GatewayClass public"} | {
+        visible(f"{kind} {name}/{name}").replace("\\", "\\\\")
+        for kind in ("Gateway", "HTTPRoute", "Service", "ColorPolicy")
+        for name in HOSTILE
+    }
+    clusters = {each["label"] for each in drawn["objects"] if each["name"].startswith("cluster_")}
+    written = (visible(name).replace("&", "&amp;").replace("\\", "\\\\") for name in HOSTILE)
+    assert {f"namespace {name}" for name in written} == clusters
+    assert all(line.isprintable() for line in text.splitlines())
+    svg = dot(text, "svg")
+    assert "<script" not in svg
+    assert "<image" not in svg
+    # As they are called, also where `\\N` would be the name of the node.
+    assert {" ".join(visible(name).split()) for name in HOSTILE} <= words_of_svg(svg)
+
+
+@needs_dot
+def test_what_is_drawn_does_not_depend_on_the_order_of_the_input() -> None:
+    """Byte for byte."""
+    world = hostile_world()
+    assert graph_dot(picture(*world), View()) == graph_dot(picture(*reversed(world)), View())
+
+
+@pytest.mark.parametrize(
+    ("mark", "name", "words"),
+    [
+        ("added", "HTTPRoute baker/menu", "(+ added)"),
+        ("removed", "HTTPRoute baker/old", "(- removed)"),
+        ("changed", "Service baker/oven", "(~ changed)"),
+    ],
+)
+def test_a_picture_of_two_states_says_what_differs(mark: Mark, name: str, words: str) -> None:
+    """By words, and by thick lines."""
+    made = picture_of("bakery")
+    nodes = tuple(replace(node, mark=mark) if str(node.ref) == name else node for node in made.nodes)
+    text = graph_dot(replace(made, nodes=nodes, two_states=True), View())
+    (line,) = [line for line in text.splitlines() if f'"{name}" [' in line]
+    assert 'BORDER="2"' in line
+    assert words in line
