@@ -102,6 +102,18 @@ def test_namespaces_are_folded_last() -> None:
     assert not any(arrow.tail.box == arrow.head.box for arrow in drawn.arrows)
 
 
+def test_what_has_too_many_arrows_is_folded_as_well() -> None:
+    """Routes that are attached to each of many listeners: there are few of either, and many lines between them."""
+    listeners = [build.listener(f"l{place}", port=8000 + place) for place in range(40)]
+    routes = [build.route(f"r{place}") for place in range(40)]
+    made = picture(build.gateway("g", *listeners), build.service(), *routes)
+    drawn = boxes(made, 200)
+    assert len(made.links) > 1_600
+    assert len(drawn.arrows) <= 400
+    assert [box.label for box in drawn.boxes if box.group] == ["40 HTTPRoutes"]
+    assert "drawn together" in drawn.folded
+
+
 def test_a_gateway_is_not_folded_with_so_few_others() -> None:
     """One that is alone of its kind in its namespace stays as it is, with its listeners."""
     drawn = boxes(crowd(300), 20)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # To fold so few objects of a kind hides more than it clears up.
 _FEW: Final = 3
+# So many arrows for each thing that may be drawn: what is attached to a few listeners has some more than one.
+_ARROWS: Final = 2
 
 # What an arrow stands for: requests that run down it, or what a policy refers to.
 Sort: TypeAlias = Literal["traffic", "policy"]
@@ -158,9 +160,20 @@ def folding(objects: Sequence[Drawn], most: int) -> Folding:
 
 
 def boxes(picture: Picture, most: int) -> Boxes:
-    """A picture in boxes: no more than `most` of them with all that is drawn inside, if that can be done."""
+    """A picture in boxes: no more than `most` of them with all that is drawn inside, if that can be done.
+
+    Nor are there more arrows than can be laid out soon: routes that are attached to many listeners are folded before.
+    """
     objects = drawn_objects(picture)
-    fold = folding(objects, most)
+    things = min(most, len(picture.nodes) + len(picture.policies))
+    drawn = _boxed(picture, objects, folding(objects, things))
+    while len(drawn.arrows) > _ARROWS * most and things:
+        things //= 2
+        drawn = _boxed(picture, objects, folding(objects, things))
+    return drawn
+
+
+def _boxed(picture: Picture, objects: Sequence[Drawn], fold: Folding) -> Boxes:
     members: dict[tuple[Group | None, ObjectRef | None], list[Drawn]] = {}
     for each in objects:
         group, shown = fold.group_of(each), each if fold.shows_sections_of(each) else replace(each, sections=())
