@@ -169,3 +169,5 @@ def test_what_takes_too_long_is_left_to_a_command() -> None:
     assert "headline" in told["wide"]
     commands = [each["command"] for each in told.values() if "command" in each]
     assert "kubectl policy blast-radius colorpolicy.example.com/default/p39" in commands
+    (problem,) = data["problems"]
+    assert problem["message"].startswith("There are too many objects to look for what is wrong with each")

@@ -40,6 +40,7 @@ def details(analysis: Analysis, picture: Picture, locate: Locate) -> Details:
         effects=effects,
         deletions=dict(deletions(analysis, picture)),
         problems=tuple(dict.fromkeys(_problems(analysis, picture))),
+        all_checked=_is_little(picture),
     )
 
 
@@ -87,6 +88,14 @@ def deletions(analysis: Analysis, picture: Picture) -> Iterator[tuple[ObjectRef,
 
 def _problems(analysis: Analysis, picture: Picture) -> Iterator[Diagnostic]:
     yield from (problem for problem in analysis.snapshot.diagnostics if problem.severity != "info")
-    objects = {node.ref.object for node in picture.nodes} | {policy.ref for policy in picture.policies}
-    for obj in sorted(objects) if len(objects) <= _MOST_CHECKED else ():
+    for obj in sorted(_drawn(picture)) if _is_little(picture) else ():
         yield from (problem for problem in analysis.problems_of(obj) if problem.severity != "info")
+
+
+def _is_little(picture: Picture) -> bool:
+    """Whether it is soon found out what is wrong with each object that is drawn."""
+    return len(_drawn(picture)) <= _MOST_CHECKED
+
+
+def _drawn(picture: Picture) -> set[ObjectRef]:
+    return {node.ref.object for node in picture.nodes} | {policy.ref for policy in picture.policies}

@@ -162,13 +162,14 @@ class Details:
     """The answers: what is in force where, each outcome once; and of policies what deleting them would change.
 
     Policies that are missing among `deletions` affect too much. `problems` are those of what is drawn, or where that is
-    too much those from reading alone.
+    too much those from reading alone: then not `all_checked`.
     """
 
     outcomes: tuple[InForce, ...]
     effects: tuple[EffectsOn, ...]
     deletions: Mapping[ObjectRef, BlastRadius]
     problems: tuple[Diagnostic, ...]
+    all_checked: bool
 
 
 @value(kw_only=True)

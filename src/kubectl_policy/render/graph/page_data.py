@@ -68,15 +68,7 @@ class _Data:
             "unseen": [
                 {"what": thing.what, "reason": thing.reason, "remedy": thing.remedy} for thing in picture.unseen
             ],
-            "problems": [
-                {
-                    "severity": it.severity,
-                    "message": it.message,
-                    "where": str(it.origin or ""),
-                    "about": str(it.subject or ""),
-                }
-                for it in (found.problems if found else ())
-            ],
+            "problems": problems(found),
             "kinds": list(self.names.values()),
             "objects": list(map(self.object, self.objects)),
             "nodes": list(map(self.node, picture.nodes)),
@@ -228,6 +220,23 @@ class _Data:
     def kind(self, kind: GroupKind) -> str:
         """What a kind is called, also one of which nothing is drawn."""
         return self.names.get(kind, str(kind))
+
+
+def problems(found: Details | None) -> list[Json]:
+    """What is wrong with what was read, and that not all of it was looked at, if so."""
+    told: list[Json] = [
+        {
+            "severity": it.severity,
+            "message": it.message,
+            "where": str(it.origin or ""),
+            "about": str(it.subject or ""),
+        }
+        for it in (found.problems if found else ())
+    ]
+    if found and not found.all_checked:
+        message = "There are too many objects to look for what is wrong with each: describe TYPE/NAME says it of one"
+        told.append({"severity": "info", "message": message, "where": "", "about": ""})
+    return told
 
 
 def _typed(policy: GraphPolicy) -> str:
