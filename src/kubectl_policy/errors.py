@@ -33,6 +33,10 @@ class SourceError(PolicyError):
     """The input cannot be read at all: a missing path, a directory without permission, no manifests in it."""
 
 
+class NothingThereError(SourceError):
+    """There is nothing where the input should be: no such path in a revision, no manifest, no object."""
+
+
 class ClusterError(SourceError):
     """The cluster cannot be asked at all: no configuration, no connection, no credentials that it takes."""
 

@@ -439,10 +439,12 @@ def test_what_is_known_of_an_object_without_a_name() -> None:
         "text",
         "",
         "apiVersion: v1\nkind: List\nitems: [1]",
+        '{"apiVersion": "policy.kubectl/v1alpha1", "kind": "LintBaseline", "findings": []}',
+        "apiVersion: policy.kubectl/v1alpha1\nkind: PolicyList\nitems: [{object: {kind: A, name: b}, kind: C}]",
     ],
 )
 def test_what_is_no_object_is_counted(text: str) -> None:
-    """Values of charts, kustomizations, client configuration."""
+    """Values of charts, kustomizations, client configuration, and what this program itself has written."""
     snapshot = _load(f"{CM % 'a'}---\n{text}\n")
     assert (snapshot.ignored, snapshot.diagnostics, snapshot.gaps) == (1, (), ())
 

@@ -10,7 +10,7 @@ import sys
 from itertools import takewhile
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
-from kubectl_policy.errors import SourceError
+from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.exclusion import OWN_FILE, Exclusions, below
 from kubectl_policy.text import DocumentError
@@ -136,12 +136,12 @@ def has_wildcards(path: str) -> bool:
     return not _WILDCARDS.isdisjoint(path)
 
 
-def nothing_in(folder: str, *, left_out: bool) -> SourceError:
+def nothing_in(folder: str, *, left_out: bool) -> NothingThereError:
     """What is said of a folder without manifests, or with none but those that are left out of it."""
     if left_out:
         message = f"{folder}: what is in it is left out, by --exclude, .gitignore or {OWN_FILE}"
-        return SourceError(message, "name a file itself to read it all the same")
-    return SourceError(f"{folder}: there is no manifest in it", "manifests end in .yaml, .yml or .json")
+        return NothingThereError(message, "name a file itself to read it all the same")
+    return NothingThereError(f"{folder}: there is no manifest in it", "manifests end in .yaml, .yml or .json")
 
 
 def read_text(path: str) -> str:

@@ -11,9 +11,11 @@ from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model.authorship import Commit
 from kubectl_policy.model.values import value
 from kubectl_policy.sources import git
+from kubectl_policy.sources.assembling import Input, snapshot_of
 from kubectl_policy.sources.exclusion import Exclusions
 from kubectl_policy.sources.files import Files
-from kubectl_policy.sources.manifests import AS_IT_IS, load_manifests, snapshot_of
+from kubectl_policy.sources.manifests import load_manifests
+from kubectl_policy.sources.options import AS_IT_IS
 from kubectl_policy.sources.revisions import open_revision
 
 if TYPE_CHECKING:
@@ -114,7 +116,7 @@ def _read(
             return known
         files = Files(found=found, text_of=revision.read_text, left_out=exclusions.left_out, revision=f"{name}:")
         try:
-            return key, snapshot_of(files, options) if found else None
+            return key, snapshot_of(Input(files=files), options) if found else None
         except SourceError:
             return key, None
 

@@ -41,6 +41,13 @@ class Lines:
         self._kept[source] = text
         return text
 
+    def read_no_more_than(self, source: str, text: str | None) -> None:
+        """Know the text of a source, or that none is to be read, as strangers say what it is called."""
+        if text is None:
+            self._texts[source] = None
+        else:
+            self._kept[source] = text
+
     def take(self, source: str, documents: Sequence[Document | Unread | ShapedDocument], made: Made) -> None:
         """Go by what reading a source told, in whose order the documents are; what was recognised is to be `made`."""
         self._documents[source], self._made[source] = documents, made
@@ -74,15 +81,26 @@ class Lines:
             )
         return self._told[source, place].get(line)
 
+    def text(self, source: str) -> str:
+        """The text of a source, as far as it can be read, or read again; else nothing."""
+        if source in self._kept:
+            return self._kept[source]
+        if source == STDIN or self._texts.get(source, ...) is None:
+            return ""
+        try:
+            return text_at(source)
+        except (OSError, ValueError, DocumentError, SourceError):
+            return ""
+
     def _text_lines(self, source: str) -> TextLines | None:
         from kubectl_policy.text.lookup import TextLines  # noqa: PLC0415 (reading told nearly all lines)
 
-        if source in self._kept:
-            return TextLines(self._kept[source])
-        try:
-            return TextLines(text_at(source)) if source != STDIN else None
-        except (OSError, ValueError, DocumentError, SourceError):
-            return None
+        text = self.text(source)
+        if "{{" in text:
+            from kubectl_policy.sources.written import without_actions  # noqa: PLC0415 (few texts are templates)
+
+            text = without_actions(text)
+        return TextLines(text) if text else None
 
 
 def _line_of(document: Document | Unread | ShapedDocument) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.values import field, value
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # What is told how many things are rendered or begun, how many there are as far as is known, and the name of the last.
 Progress: TypeAlias = Callable[[int, int, str], None]
+# Whether something is done: never, always, or where the programs for it are installed.
+Render: TypeAlias = bool | Literal["auto"]
 
 
 @value(kw_only=True)
@@ -24,7 +26,10 @@ class InputOptions:
     `complete` says that what is not here does not exist; what is `assumed` does all the same. `exclude` are patterns of
     files and folders to leave out, as in a .gitignore. Of a tree for several clusters, `cluster` is the one that is
     meant. `values` are those of variables (`${NAME}`). If it is to `render`, Kustomize, Flux, Argo CD and Helm are
-    applied first, by their own programs.
+    applied first, by their own programs; `auto` does so where anything is to be rendered and a program for it is
+    installed. To `map_origins` is to say of an object that was rendered before it was read where it is written, as far
+    as it tells. In the `path_map` are beginnings of paths, and what they are to be replaced by where it is said where
+    something is.
     """
 
     namespace: str = "default"
@@ -32,5 +37,10 @@ class InputOptions:
     exclude: tuple[str, ...] = ()
     cluster: str = ""
     values: Mapping[str, str] = field(default_factory=dict[str, str])
-    render: bool = False
+    render: Render = False
     assumed: tuple[AssumedObjects, ...] = ()
+    map_origins: bool = False
+    path_map: tuple[tuple[str, str], ...] = ()
+
+
+AS_IT_IS: Final = InputOptions()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, Severity
     from kubectl_policy.sources.files import InputFile
     from kubectl_policy.sources.lines import Lines
+    from kubectl_policy.sources.origins import Origins
     from kubectl_policy.text.recognised import Made, Shape
 
 # API groups of files that command-line tools and components read, and that no API server stores.
@@ -43,6 +45,8 @@ _CLIENT_SIDE_GROUPS: Final = frozenset(
         "kubeproxy.config.k8s.io",
         "kubescheduler.config.k8s.io",
         "kustomize.config.k8s.io",
+        # Answers of this program, and baselines that it wrote.
+        "policy.kubectl",
     }
 )
 # What something else fills in, where a kind or a group should be.
@@ -57,9 +61,12 @@ _SEVERITIES: Final[dict[str, Severity]] = {"unrendered-template": "warning"}
 class Reading:
     """What has been read so far: objects in the order in which they came, and what was wrong with the rest."""
 
-    def __init__(self, values: Mapping[str, str], lines: Lines | None = None) -> None:
-        """Start without having read anything; variables have these values, and `lines` are told what is read."""
-        self._values, self._lines = values, lines
+    def __init__(self, values: Mapping[str, str], lines: Lines | None = None, origins: Origins | None = None) -> None:
+        """Start without having read anything; variables have these values.
+
+        `lines` are told what is read, and so are `origins`, if it matters where things come from.
+        """
+        self._values, self._lines, self.origins = values, lines, origins
         self._objects: list[Resource | ShapedDocument] = []
         # Whether any of them is not read, and which shapes need no more than that.
         self._recognised = False
@@ -110,6 +117,14 @@ class Reading:
             self.ignored += 1
         else:
             self._read_text(text, file)
+
+    def copy(self) -> Reading:
+        """The same, to go on from here; what is read in one of them is not in the other one."""
+        made = copy(self)
+        made.objects, made.gaps, made.diagnostics = self.objects, [*self.gaps], [*self.diagnostics]
+        made.listed, made.others = {*self.listed}, {**self.others}
+        made.with_variables, made.with_words = {**self.with_variables}, {*self.with_words}
+        return made
 
     @property
     def objects(self) -> list[Resource]:
@@ -162,6 +177,8 @@ class Reading:
 
     def _read_text(self, text: str, file: InputFile) -> None:
         """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""
+        if self.origins:
+            self.origins.take(file.path, text)
         reader = self._kustomized_documents if file.path in self.kustomized else self._documents
         words = reader.words
         found = reader.recognise(text, file.path) if reader is self._documents else reader.read(text)

@@ -8,7 +8,7 @@ import posixpath
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.errors import SourceError
+from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.sources import files, git
 from kubectl_policy.sources.exclusion import OWN_FILE, Exclusions
 from kubectl_policy.sources.files import InputFile, is_manifest, nothing_in, reason_of
@@ -131,6 +131,11 @@ class Revision:
         prefix = f"{self._name}:"
         return source.removeprefix(prefix) if source.startswith(prefix) else None
 
+    @property
+    def here(self) -> str:
+        """The path of the current directory, with a slash at its end; empty for the root of the repository."""
+        return git.ask("rev-parse", "--show-prefix").out
+
     def _source(self, path: str) -> str:
         return f"{self._name}:{path}"
 
@@ -140,7 +145,7 @@ class Revision:
 
     def _from_root(self, path: str) -> str:
         relative = path in {".", ".."} or path.startswith(("./", "../"))
-        whole = git.ask("rev-parse", "--show-prefix").out + path if relative else path.strip("/")
+        whole = self.here + path if relative else path.strip("/")
         place = posixpath.normpath(whole or ".")
         if place.partition("/")[0] == "..":
             message = f"{self._source(path)}: there is nothing above the root of the repository"
@@ -247,7 +252,7 @@ class Revision:
             self._folders.update(_by_folder(tree, listed))
         return True
 
-    def _not_there(self, path: str) -> SourceError:
+    def _not_there(self, path: str) -> NothingThereError:
         where = self._name or "the index"
         prefix, top = git.ask("rev-parse", "--show-prefix").out, git.ask("rev-parse", "--show-toplevel").out
         hint = "a path starts at the root of the repository, or with ./ at the current directory"
@@ -257,7 +262,7 @@ class Revision:
             with suppress(OSError):
                 self._resolve(prefix + path)
                 hint = f"write {self._source('./' + path)}: a path starts at the root of the repository"
-        return SourceError(f"{self._source(path)}: there is no such file or folder in {where}", hint)
+        return NothingThereError(f"{self._source(path)}: there is no such file or folder in {where}", hint)
 
 
 def _check(entry: Entry) -> None:

@@ -89,11 +89,13 @@ def test_what_a_program_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("", ""),
         ("# Warning: 'bases' is deprecated\n\nerror: no such file\nmore", "no such file"),
         ('E1122 12:27:27.777968   18879 run.go:72] "command failed" err="no \\"x\\""', 'no "x"'),
+        ('E1122 12:27:27.777968   18879 run.go:72] "command failed" err=<\n\tno patch:\n\tx: 1\n >', "no patch: x: 1"),
         ("WARNING: Kubernetes configuration file is group-readable\nError: chart not found", "chart not found"),
+        ("2026/01/01 10:00:00 Starlark failed to allocate 4GB\nError: chart not found", "chart not found"),
         ("x" * 1000, "x" * 400 + "…"),
         ("# only\n# comments", ""),
     ],
 )
 def test_what_is_taken_from_complaints(text: str, complaint: str) -> None:
-    """The first line that says something, without what programs write around it."""
+    """The line of an error, or the first one that says something, without what programs write around it."""
     assert complaint_in(text) == complaint

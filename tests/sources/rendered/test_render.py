@@ -125,6 +125,15 @@ class TestKustomize:
             write(tmp_path, {f"{name}/kustomization.yaml": f"namespace: {name}\nresources: [../base]"})
         assert refs(rendered(tmp_path)) == ["Service dev/a", "Service prod/a"]
 
+    def test_what_nothing_lists(self, tmp_path: Path) -> None:
+        """Is in doubt as it is where nothing is rendered, though the kustomization beside it is."""
+        write(tmp_path, {"kustomization.yaml": "resources: [a.yaml]\nnamespace: x", "a.yaml": SERVICE % "a"})
+        write(tmp_path, {"b.yaml": SERVICE % "b"})
+        snapshot = rendered(tmp_path)
+        assert refs(snapshot) == ["Service x/a", "Service x/b"]
+        unlisted = "listed by no kustomization.yaml: it may not be applied"
+        assert [(gap.name, gap.reason) for gap in snapshot.gaps] == [("b", unlisted)]
+
     def test_nothing_is_written(self, tmp_path: Path) -> None:
         """The files are as they were."""
         write(tmp_path, {"kustomization.yaml": "resources: [a.yaml]", "a.yaml": SERVICE % "a"})

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.sources import InputOptions, load_manifests
+from kubectl_policy.sources.worlds import load_worlds
+from tests.sources.rendered.trees import write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
     from kubectl_policy.model import Snapshot
+    from kubectl_policy.sources.options import Render
 
 FLUX = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: flux-system}\n"
 ARGO = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: %s, namespace: argocd}\n"
@@ -33,13 +36,45 @@ def argo(name: str, path: str, namespace: str = "", more: str = "") -> str:
     return ARGO % name + f"spec:\n  {source}\n  destination: {{namespace: '{namespace}', name: in-cluster}}\n---\n"
 
 
+# Two overlays of a base, one of which has more; and a file that nothing lists.
+BASE = {
+    "base/kustomization.yaml": "resources: [a.yaml, b.yaml]",
+    "base/a.yaml": service("a"),
+    "base/b.yaml": service("b"),
+}
+PATCH = (
+    """patches: [{patch: '[{"op": "add", "path": "/spec/x", "value": "%s"}]', target: {kind: Service, name: a}}]\n"""
+)
+OVERLAYS = {
+    **BASE,
+    "overlays/dev/kustomization.yaml": "namespace: net\nresources: [../../base]\n" + PATCH % "dev",
+    "overlays/prod/kustomization.yaml": "namespace: net\nresources: [../../base, c.yaml]\n" + PATCH % "prod",
+    "overlays/prod/c.yaml": service("c"),
+    "overlays/prod/unlisted.yaml": service("u", "net"),
+    "spare.yaml": service("s", "net"),
+}
+
+
 def read(folder: Path, files: Mapping[str, str], *named: str, options: InputOptions | None = None) -> Snapshot:
     """The snapshot of files in a folder, or of what is named in it."""
-    for path, text in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, "utf-8")
+    write(folder, files)
     return load_manifests([folder / each for each in named or ("",)], options=options or InputOptions())
+
+
+def worlds_in(
+    folder: Path, files: Mapping[str, str], *named: str, render: Render = False, cluster: str = ""
+) -> dict[str, Snapshot]:
+    """The worlds in a folder with files, or in what is named there, by their names."""
+    write(folder, files)
+    options = InputOptions(render=render, cluster=cluster)
+    found = load_worlds([folder / each for each in named or ("",)], options=options)
+    assert len({world.name for world in found}) == len(found)
+    return {world.name: world.snapshot for world in found}
+
+
+def refs_in(worlds: Mapping[str, Snapshot]) -> dict[str, list[str]]:
+    """The Services of each world, by their full names."""
+    return {name: refs(snapshot) for name, snapshot in worlds.items()}
 
 
 def refs(snapshot: Snapshot, kind: str = "Service") -> list[str]:

@@ -104,6 +104,30 @@ def test_destinations_of_argo_cd(tmp_path: Path) -> None:
     assert refs(read(tmp_path, files)) == ["net/a", "net/b", "net/c"]
 
 
+def test_applications_for_other_clusters(tmp_path: Path) -> None:
+    """What a set has for them is left out, and creates nothing in this one."""
+    elements = "[{name: one, path: a}, {name: two, path: b}, {name: one, path: c}, {name: two, path: d}]"
+    template = (
+        "metadata: {name: x}, spec: {source: {path: '{{path}}'}, destination: {name: '{{name}}', namespace: net}}"
+    )
+    files = {
+        "apps.yaml": (
+            "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: all, namespace: argocd}\n"
+            f"spec: {{generators: [{{list: {{elements: {elements}}}}}], template: {{{template}}}}}\n"
+        ),
+        "a/a.yaml": service("a"),
+        "b/b.yaml": service("b"),
+    }
+    found = {
+        name: doubts(read(tmp_path, files, options=InputOptions(cluster=name)), tmp_path) for name in ("one", "two", "")
+    }
+    assert {name: [each.partition("(")[2].partition(")")[0] for each in said] for name, said in found.items()} == {
+        "one": ["c not here"],
+        "two": ["d not here"],
+        "": ["c not here", "d not here"],
+    }
+
+
 @pytest.mark.parametrize(
     ("more", "expected"),
     [

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.errors import SourceError
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.rendered import helm, kustomize
 from kubectl_policy.sources.rendered.copying import Copy, CopyError
@@ -51,19 +50,14 @@ class Builds:
         """What came of something that was built."""
         return self._done[what.key]
 
-    def check_programs(self, whats: Collection[object]) -> None:
-        """Raise SourceError if none of the programs that are needed is installed."""
+    def lacking(self, whats: Collection[object]) -> tuple[str, ...]:
+        """The programs that are needed, if none of them is installed."""
         needed = {
             name: has
             for name, kind, has in ((_BUILDER, Build, self._builder), (_HELM, Release, self._helm))
             if any(isinstance(what, kind) for what in whats)
         }
-        if needed and not any(needed.values()):
-            are, these = ("is", "it") if len(needed) == 1 else ("are", "them")
-            raise SourceError(
-                f"{' and '.join(needed)} {are} not installed, and --render needs {these} here",
-                f"install {these}, or leave --render out: the files are then read as they are",
-            )
+        return () if any(needed.values()) else tuple(needed)
 
     def run(self, wanted: Iterable[tuple[str, Build | Release]], started: Callable[[str], None]) -> None:
         """Build what is not built yet; each has a name, with which `started` is told of it."""

@@ -29,6 +29,8 @@ _MAX_FOLDERS: Final = 5_000
 # Where what was made before is put; no file has such a name.
 _MADE: Final = ".~made.yaml"
 _LONGEST_PATH: Final = 1_024
+# Fields of a kustomization that change nothing in an object but its namespace.
+_PLAIN: Final = frozenset({"apiVersion", "kind", "metadata", "resources", "bases", "namespace"})
 
 
 @value(kw_only=True)
@@ -125,6 +127,12 @@ class Kustomizations:
                 yield said
                 taken = [*said.resources, *said.components, *said.serving]
                 rest += [place for place in taken if self._may_take(place, folder) and self._kind(place) == "folder"]
+
+    def change(self, what: object) -> bool:
+        """Whether something that is built does more than to take in files and to say where the objects live."""
+        return not isinstance(what, Build) or any(
+            not said.raw.keys() <= _PLAIN or said.remote or said.is_component for said in self.walk(what)
+        )
 
     def _may_take(self, place: str, folder: str) -> bool:
         """Whether a kustomization in a folder may take something in: it is in the same repository, if there is one."""

@@ -196,14 +196,20 @@ def _is_script(path: str) -> bool:
 
 
 def complaint_in(text: str) -> str:
-    """The first line of what a program complained about that says something, no longer than a message may be."""
+    """The first line of what a program complained about that says something, no longer than a message may be.
+
+    A line that is called an error says it before others that only came earlier.
+    """
     lines = (line.strip() for line in text.splitlines())
     said = [line for line in lines if line and not re.match(r"#|(?i:warning|level=warn|coalesce)", line)]
     if not said:
         return ""
-    line = said[0]
+    line = first = next((line for line in said if line.lower().startswith("error:")), said[0])
     while (shorter := _PREAMBLE.sub("", line)) != line:
         line = shorter
+    if line == "<":
+        # klog writes a message of several lines so, up to `>`.
+        line = " ".join(said[said.index(first) + 1 :]).removesuffix(" >")
     if line.startswith('"') and line.endswith('"') and len(line) > 1:
         line = line[1:-1].replace('\\"', '"')
     return line if len(line) <= _LONGEST_COMPLAINT else f"{line[:_LONGEST_COMPLAINT]}…"

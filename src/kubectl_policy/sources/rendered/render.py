@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.sources.rendered import flux, helm
 from kubectl_policy.sources.rendered.argo import Files, NotRendered
 from kubectl_policy.sources.rendered.builds import Builds, temporary_folder
 from kubectl_policy.sources.rendered.helm import Release
 from kubectl_policy.sources.rendered.kustomize import Build, Kustomizations
-from kubectl_policy.sources.rendered.output import Made, Written, as_written, made_by_helm, made_by_kustomize
+from kubectl_policy.sources.rendered.output import Made, Output, as_written
 from kubectl_policy.sources.rendered.roots import Root, entry_points, node, plain_roots, roots_of
 from kubectl_policy.sources.rendered.unrendered import Unrendered
 from kubectl_policy.sources.tree import DELIVERING
@@ -24,6 +25,7 @@ from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Self
 
     from kubectl_policy.sources.files import InputFile
     from kubectl_policy.sources.options import InputOptions, Progress
@@ -63,61 +65,99 @@ class Rendered:
     files: frozenset[str] = frozenset()
 
 
-def render(
-    tree: Tree,
-    files: Sequence[InputFile],
-    objects: Sequence[Resource],
-    options: InputOptions,
-    progress: Progress | None = None,
-) -> Rendered:
-    """Everything in the input that is there to be rendered, as its own programs make it.
+class Rendering:
+    """Renders a tree, or several worlds that are in it: what is the same in some of them is made once.
 
-    Where something delivers folders of the tree, that is what is delivered; elsewhere every folder that can be rendered
-    and that no other one takes in. `objects` are those in the files as they are written. Raises SourceError where no
-    program is installed that would be needed.
+    It has a folder of its own, from the first program that it runs to the end of a `with`.
     """
-    places = {place: file.path for file in files if (place := tree.place(file.path)) is not None}
-    # What a kustomization takes in from outside was read as well.
-    sources = dict.fromkeys(each.origin.source for each in objects)
-    outside = {place: source for source in sources if (place := tree.place(source)) is not None and place not in places}
-    kustomizations = Kustomizations(tree)
-    deliveries = [
-        (place, delivery)
-        for each in objects
-        if each.ref.group_kind in DELIVERING
-        and (place := tree.place(each.origin.source)) is not None
-        and (delivery := delivery_of(each))
-    ]
-    nodes = [node(place, roots_of(delivery, place, tree, ""), kustomizations) for place, delivery in deliveries]
-    is_delivered = any(isinstance(root.what, Build | Files) for each in nodes for root in each.roots)
-    plain = plain_roots(tree, kustomizations, places, options.namespace)
-    nodes += [node(file, [root], kustomizations) for file, root in plain]
-    tops = [
-        replace(root, file=places.get(each.file, outside.get(each.file, "")))
-        for each in entry_points(nodes)
-        for root in each.roots
-        if root.delivery or not is_delivered
-    ]
-    if not tops:
-        return Rendered()
-    with temporary_folder() as folder:
-        builds = Builds(tree, kustomizations, folder)
-        builds.check_programs([root.what for root in tops])
-        work = _Work(tree, builds, Unrendered(tree, kustomizations), options)
+
+    def __init__(self, tree: Tree, progress: Progress | None = None) -> None:
+        """Start without having rendered anything; `progress` is told of everything that is begun."""
+        self._tree, self._progress = tree, progress
+        self._kustomizations = Kustomizations(tree)
+        self._output = Output(tree)
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        """Nothing is made before it is needed."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the folder."""
+        self._stack.close()
+
+    @cached_property
+    def _builds(self) -> Builds:
+        return Builds(self._tree, self._kustomizations, self._stack.enter_context(temporary_folder()))
+
+    def render(self, files: Sequence[InputFile], objects: Sequence[Resource], options: InputOptions) -> Rendered | None:
+        """Everything in the input that is there to be rendered, as its own programs make it.
+
+        Where something delivers folders of the tree, that is what is delivered; elsewhere every folder that can be
+        rendered and that no other one takes in. `objects` are those in the files as they are written. Where no program
+        is installed that would be needed, SourceError is raised; or, by the options, nothing is rendered. Neither is it
+        then where that would change nothing.
+        """
+        tree = self._tree
+        places = {place: file.path for file in files if (place := tree.place(file.path)) is not None}
+        # What a kustomization takes in from outside was read as well.
+        sources = dict.fromkeys(each.origin.source for each in objects)
+        outside = {
+            place: source for source in sources if (place := tree.place(source)) is not None and place not in places
+        }
+        known = {**places, **outside}
+        tops = [replace(root, file=known.get(root.file, "")) for root in self._tops(places, objects, options)]
+        if not tops:
+            return Rendered()
+        by_choice = options.render == "auto"
+        if by_choice and not any(root.delivery or self._kustomizations.change(root.what) for root in tops):
+            return None
+        lacking = self._builds.lacking([root.what for root in tops])
+        if lacking and by_choice:
+            return None
+        if lacking:
+            are, these = ("is", "it") if len(lacking) == 1 else ("are", "them")
+            raise SourceError(
+                f"{' and '.join(lacking)} {are} not installed, and --render needs {these} here",
+                f"install {these}, or leave --render out: the files are then read as they are",
+            )
+        work = _Work(tree, self._output, self._builds, Unrendered(tree, self._kustomizations), options)
         work.keep_values(objects)
-        work.run(tops, progress)
-    known = {**places, **outside}
-    return replace(work.result(), files=frozenset(known[place] for place in known if work.stands_for(place)))
+        work.run(tops, self._progress)
+        return replace(work.result(), files=frozenset(known[place] for place in known if work.stands_for(place)))
+
+    def _tops(self, places: Mapping[str, str], objects: Sequence[Resource], options: InputOptions) -> Iterator[Root]:
+        """What is rendered first, each with the place of the file that says so."""
+        tree, kustomizations = self._tree, self._kustomizations
+        deliveries = [
+            (place, delivery)
+            for each in objects
+            if each.ref.group_kind in DELIVERING
+            and (place := tree.place(each.origin.source)) is not None
+            and (delivery := delivery_of(each))
+        ]
+        nodes = [node(place, roots_of(delivery, place, tree, ""), kustomizations) for place, delivery in deliveries]
+        is_delivered = any(isinstance(root.what, Build | Files) for each in nodes for root in each.roots)
+        plain = plain_roots(tree, kustomizations, places, options.namespace)
+        nodes += [node(file, [root], kustomizations) for file, root in plain]
+        for each in entry_points(nodes):
+            for root in each.roots:
+                # What nobody is seen to apply may be applied by hand; a chart is there for somebody to install it.
+                by_hand = options.render == "auto" and isinstance(root.what, Build)
+                if root.delivery or by_hand or not is_delivered:
+                    yield replace(root, file=each.file)
 
 
 class _Work:
     """Roots that are rendered one wave after the other: what one of them makes may be the roots of the next."""
 
-    def __init__(self, tree: Tree, builds: Builds, unrendered: Unrendered, options: InputOptions) -> None:
+    def __init__(
+        self, tree: Tree, output: Output, builds: Builds, unrendered: Unrendered, options: InputOptions
+    ) -> None:
         """Start without anything that is rendered."""
         self._tree, self._builds, self._unrendered, self._options = tree, builds, unrendered, options
         self._destinations: set[str] = set()
-        self._written = Written(tree)
+        self._output = output
         self._results: dict[object, list[RenderedObject]] = {}
         self._specs: dict[tuple[str, ObjectRef], list[Mapping[str, Json]]] = {}
         self._files: set[str] = set()
@@ -229,7 +269,7 @@ class _Work:
             raw = without_secrets(each.raw)
             if isinstance(delivery, FluxKustomization):
                 raw = flux.with_metadata(raw, delivery)
-            rendered = self._object(root, raw, self._written.origin(each, root.origin))
+            rendered = self._object(root, raw, self._output.origin(each, root.origin))
             found.append(rendered)
             yield from self._further(root, rendered, each.file)
 
@@ -254,7 +294,7 @@ class _Work:
         if isinstance(what, Release):
             self._charts.add(what.folder)
             self._files.update(what.files)
-            return self._without_problems(root, made_by_helm(done.text, what.folder))
+            return self._without_problems(root, self._output.of_helm(done.text, what.folder))
         try:
             text = self._filled_in(root, done.text)
         except DocumentError as error:
@@ -266,7 +306,7 @@ class _Work:
             self._files.update(done.sources.files)
             for remote in done.sources.remote:
                 self._unrendered.leave(root, remote)
-        return self._without_problems(root, made_by_kustomize(text, what.folder))
+        return self._without_problems(root, self._output.of_kustomize(text, what.folder))
 
     def _filled_in(self, root: Root, text: str) -> str:
         """What Kustomize printed, with variables filled in. Raises DocumentError for what Flux would refuse."""

@@ -39,7 +39,7 @@ class Clusters:
 
     def of(self, place: str) -> frozenset[str]:
         """The clusters that the file at a place is meant for; none if no cluster claims it."""
-        found = {name for number in self._builds_of(place) for name in self._of_build.get(number, ())}
+        found = {name for number in self.builds_of(place) for name in self._of_build.get(number, ())}
         found.update(self._folders[folder] for folder in above(place) if folder in self._folders)
         return frozenset(found)
 
@@ -50,7 +50,11 @@ class Clusters:
         claims = {source: self.of(place) for place, source in self._ground.sources.items()}
         return frozenset(source for source, claimed in claims.items() if claimed and name not in claimed)
 
-    def _builds_of(self, place: str) -> set[int]:
+    def of_build(self, number: int) -> frozenset[str]:
+        """The clusters that something is delivered to, as far as any claims it."""
+        return frozenset(self._of_build.get(number, ()))
+
+    def builds_of(self, place: str) -> set[int]:
         """What the file at a place takes part in; of one that nothing lists, what it serves, or lies beside."""
         chains = self._chains.of_file(place)
         if not chains:
@@ -64,7 +68,7 @@ class Clusters:
         """Follow the Kustomizations of Flux from those that nothing else applies, each of which is of one cluster."""
         own = {number: each for number, each in builds.applied_by.items() if not isinstance(each, Application)}
         places = {number: self._ground.place_of(each.resource.origin.source) for number, each in own.items()}
-        applied_by = {number: self._builds_of(place) & own.keys() for number, place in places.items()}
+        applied_by = {number: self.builds_of(place) & own.keys() for number, place in places.items()}
         folders: dict[int, str] = {}
         for number, parents in applied_by.items():
             if parents <= {number}:
@@ -78,7 +82,7 @@ class Clusters:
         for number, parents in applied_by.items():
             for parent in parents:
                 inner.setdefault(parent, []).append(number)
-        self._folders = _named(self._ground.short, folders.values())
+        self._folders = shortest_ends(self._ground.short, folders.values())
         for number, folder in folders.items():
             rest, name = [number], self._folders[folder]
             while rest:
@@ -104,7 +108,7 @@ def name_of_cluster(destination: str) -> str:
     return destination.rpartition("://")[2].partition("/")[0].partition(":")[0] if "://" in destination else destination
 
 
-def _named(short: Callable[[str], str], folders: Iterable[str]) -> dict[str, str]:
+def shortest_ends(short: Callable[[str], str], folders: Iterable[str]) -> dict[str, str]:
     """Folders with the shortest ends of their paths that tell them apart."""
     paths = {folder: short(folder).split("/") for folder in dict.fromkeys(folders)}
     for length in range(1, max(map(len, paths.values()), default=0) + 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from copy import copy
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Origin
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.files import Files
     from kubectl_policy.sources.reading import Reading
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
-    from kubectl_policy.sources.tree.variables import Values
 
 # Kustomizations of Flux may fill in others, which nobody does more often than once or twice.
 _MOST_ROUNDS: Final = 3
@@ -39,17 +39,15 @@ class TreeInput:
         `namespace` is where objects live if nothing says where; if it is empty, that is unknown.
         """
         self._namespace = namespace
-        self._complete = complete
+        self._complete, self._cluster = complete, ""
         self._files: dict[str, InputFile] = {
             file.path: file for file in files.found if not file.problem and file.path != STDIN
         }
-        self._text_of, self._revision, self._reading = files.text_of, files.revision, reading
+        self._text_of, self._revision, self.reading = files.text_of, files.revision, reading
         # The folder of what applies each object that was placed.
         self.folders: dict[Resource, str] = {}
         self._rendered_by: dict[Resource, tuple[str, str]] = {}
         self._outside: set[str] = set()
-        # The values that were filled in, by file.
-        self._filled: dict[str, Values] = {}
         self._values: dict[str, list[Json] | None] = {}
         self._documents = DocumentReader()
         self.ground: Ground = self._survey()
@@ -59,10 +57,28 @@ class TreeInput:
 
     def keep(self, cluster: str) -> None:
         """Leave out what is meant for other clusters only; raises UsageError for an unknown one."""
-        others = self.tree.clusters.others_than(cluster)
-        if others:
-            self._files = {source: file for source, file in self._files.items() if source not in others}
-            self._reading.leave_out(others)
+        self._leave_out(self.tree.clusters.others_than(cluster))
+        self._cluster = cluster
+
+    def of_world(self, name: str) -> TreeInput:
+        """The same without what is meant for other worlds only; what was read is not read again."""
+        made = copy(self)
+        made.become_world(name)
+        return made
+
+    def become_world(self, name: str) -> None:
+        """Leave out what is meant for other worlds only, in a copy of everything that anybody else may go on with."""
+        worlds, read = self.tree.worlds, self.reading
+        self.reading, self.folders, self._rendered_by = read.copy(), {}, {}
+        self._outside, self._values = {*self._outside}, {**self._values}
+        self.reading.gaps += worlds.unknown_in(name)
+        self._leave_out(worlds.others_than(name))
+        self._cluster = name
+
+    def _leave_out(self, sources: Collection[str]) -> None:
+        if sources:
+            self._files = {source: file for source, file in self._files.items() if source not in sources}
+            self.reading.leave_out(sources)
             self.ground = self._survey()
             self.tree = self._grow()
             # What several clusters fill in otherwise can be filled in for one.
@@ -73,7 +89,7 @@ class TreeInput:
 
         What is no object of its own is left out; what is not known of the others, or of what they create, are gaps.
         """
-        tree, reading = self.tree, self._reading
+        tree, reading = self.tree, self.reading
         if rendered:
             # Whatever takes them in was rendered with them.
             reading.leave_out(self._outside)
@@ -94,7 +110,7 @@ class TreeInput:
         reading.objects = found
         reading.gaps += gaps
         if rendered is None and not self._complete:
-            reading.gaps += dict.fromkeys(tree.creators(placed, self._text_in, self._is_file))
+            reading.gaps += dict.fromkeys(tree.creators(placed, self._text_in, self._is_file, self._cluster))
         return left_out
 
     @property
@@ -153,7 +169,7 @@ class TreeInput:
         while rest:
             place = rest.pop()
             folder = posixpath.dirname(place)
-            read = self._reading.others.get(self.ground.sources.get(place, ""))
+            read = self.reading.others.get(self.ground.sources.get(place, ""))
             values = [read.value] if read else self.values_in(place)
             raw = values[0] if values else None
             # Of several names, kustomize takes none; the first one is as good as any.
@@ -167,7 +183,7 @@ class TreeInput:
                     outside = self._taken_in(each)
                     taken += len(outside)
                     rest += [place for place in outside if posixpath.basename(place) in NAMES]
-        return Tree(self.ground, kustomizations, self._reading.objects, self._namespace)
+        return Tree(self.ground, kustomizations, self.reading.objects, self._namespace)
 
     def _taken_in(self, place: str) -> list[str]:
         """Read a file, or the kustomization in a folder, that nobody named; its place, if it is there."""
@@ -180,13 +196,13 @@ class TreeInput:
                 file = InputFile(source, root=posixpath.dirname(source))
                 self._files[source] = file
                 self._outside.add(source)
-                self._reading.read_file(file, self._text_of)
+                self.reading.read_file(file, self._text_of)
                 return [each]
         return []
 
     def _read_as_kustomize_does(self) -> None:
         """Read files again in which words are booleans to kubectl and text to Kustomize, which takes these files in."""
-        reading = self._reading
+        reading = self.reading
         found = (reading.with_words & self._files.keys()) - reading.others.keys()
         reading.kustomized = {each for each in found if self.tree.is_kustomized(self.ground.place_of(each))}
         reading.leave_out(reading.kustomized)
@@ -200,21 +216,19 @@ class TreeInput:
         from kubectl_policy.text.substitution import substitute  # noqa: PLC0415 (few trees need it)
 
         for _ in range(_MOST_ROUNDS):
-            texts = self._reading.with_variables
-            changed = (
-                self.tree.values(self._reading.objects, sorted(texts.keys() & self._files.keys())) if texts else {}
-            )
+            texts = self.reading.with_variables
+            changed = self.tree.values(self.reading.objects, sorted(texts.keys() & self._files.keys())) if texts else {}
             if not changed:
                 return
             before = self._delivering(changed)
-            self._reading.leave_out(changed.keys())
+            self.reading.leave_out(changed.keys())
             for source, values in changed.items():
                 text = texts[source]
                 try:
                     filled = substitute(text, values.known, closed=values.closed)
                 except DocumentError:
                     filled = substitute(text, values.known)
-                self._reading.read_file(self._files[source], {source: filled}.__getitem__)
+                self.reading.read_file(self._files[source], {source: filled}.__getitem__)
                 # Other values may be found for what was written there.
                 texts[source] = text
                 self._values.pop(self.ground.place_of(source), None)
@@ -225,8 +239,8 @@ class TreeInput:
 
     def _delivering(self, sources: Container[str]) -> bool:
         """Whether files say what is delivered, or with which values."""
-        return any(place in sources for place in self._reading.others) or any(
+        return any(place in sources for place in self.reading.others) or any(
             each.ref.group_kind in DELIVERING or each.ref.group_kind == CONFIG_MAP
-            for each in self._reading.objects
+            for each in self.reading.objects
             if each.origin.source in sources
         )

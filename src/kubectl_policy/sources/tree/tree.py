@@ -9,12 +9,12 @@ from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
 from kubectl_policy.model.snapshot import LeftOut
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.sources.tree import CONFIG_MAP, HELM_RELEASE, creators
 from kubectl_policy.sources.tree.builds import Builds
 from kubectl_policy.sources.tree.chains import Chain, Chains
 from kubectl_policy.sources.tree.changes import RENDER, Changes, applied_otherwise, gap_of
-from kubectl_policy.sources.tree.clusters import Clusters
+from kubectl_policy.sources.tree.clusters import Clusters, name_of_cluster
 from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization
 from kubectl_policy.sources.tree.declared.kustomization import within
 from kubectl_policy.sources.tree.ground import above
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
     from kubectl_policy.sources.tree.ground import Ground
     from kubectl_policy.sources.tree.variables import Values
+    from kubectl_policy.sources.tree.worlds import Worlds
 
 _UNLISTED: Final = "listed by no kustomization.yaml: it may not be applied"
 
@@ -70,12 +71,19 @@ class Tree:
         `namespace` is where objects live if nothing says where, if that is known.
         """
         self._namespace = namespace
-        self._ground, self._kustomizations = ground, kustomizations
+        self._ground, self._kustomizations, self._objects = ground, kustomizations, objects
         self._builds = Builds(ground, kustomizations, objects)
         self._chains = Chains(self._builds.all)
         self.clusters = Clusters(ground, self._builds, self._chains)
         self.roles = roles(ground, self._chains)
         self._homes: dict[str, _Home] = {}
+
+    @cached_property
+    def worlds(self) -> Worlds:
+        """The worlds that it is for."""
+        from kubectl_policy.sources.tree.worlds import Worlds  # noqa: PLC0415 (few commands tell them apart)
+
+        return Worlds(self._ground, self._chains, self.clusters, self._objects)
 
     def values(self, objects: Iterable[Resource], sources: Iterable[str]) -> dict[str, Values]:
         """The values of variables in files, by the names of these, as far as something fills them in."""
@@ -233,12 +241,19 @@ class Tree:
                 yield from creators.by_release(resource, self._ground, values_of)
 
     def creators(
-        self, placed_objects: Iterable[Placed], text_in: Callable[[str], str], is_file: Callable[[str], bool]
+        self,
+        placed_objects: Iterable[Placed],
+        text_in: Callable[[str], str],
+        is_file: Callable[[str], bool],
+        cluster: str = "",
     ) -> Iterator[Gap]:
-        """What may create objects that are not here."""
+        """What may create objects that are not here, be it in one cluster or, without the name of one, in any."""
         yield from self._releases([each.resource for each in placed_objects], text_in)
+        destinations = {each.cluster for each in self._builds.deliveries if isinstance(each, Application)}
+        known = {each: name_of_cluster(each) for each in destinations if "{{" not in each}
+        elsewhere = [each for each, name in known.items() if name and name != cluster and cluster in known.values()]
         for delivery in self._builds.deliveries:
-            if isinstance(delivery, Application):
+            if isinstance(delivery, Application) and delivery.cluster not in elsewhere:
                 yield from creators.by_application(delivery, self._ground)
             elif isinstance(delivery, FluxKustomization):
                 yield from creators.by_flux(delivery, self._ground)

@@ -1,0 +1,157 @@
+"""Folders of a tree of which a cluster gets one, such as overlays of one base: which these are, and their names."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from kubectl_policy.model import ObjectRef
+from kubectl_policy.model.kinds import CRD, NAMESPACE
+from kubectl_policy.model.values import value
+from kubectl_policy.sources.tree.clusters import shortest_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import Resource
+    from kubectl_policy.sources.tree.chains import Chain, Chains
+    from kubectl_policy.sources.tree.clusters import Clusters
+    from kubectl_policy.sources.tree.ground import Ground
+
+Made = TypeVar("Made", str, ObjectRef)
+
+# What something delivers, as opposed to an overlay beside it that nothing does.
+DELIVERED: Final = "delivered"
+# To compare each of more folders with each takes long.
+_COMPARED: Final = 100
+# What many bring along that have nothing else in common.
+_COMMON: Final = frozenset({NAMESPACE, CRD})
+
+
+@value(kw_only=True)
+class Group:
+    """Folders of which a cluster gets one: their places, the files that they take in, and the worlds that have one."""
+
+    folders: tuple[str, ...]
+    files: frozenset[str]
+    worlds: frozenset[str]
+
+
+class Alternatives:
+    """Kustomizations that nothing takes in, and that mostly make the same objects, or make them from the same files.
+
+    They are told apart by the shortest part of their paths that does it, which those of several applications may have
+    in common. What is delivered is there together: of that, only the clusters tell.
+    """
+
+    def __init__(self, ground: Ground, chains: Chains, clusters: Clusters, objects: Sequence[Resource]) -> None:
+        """Compare what the roots of a tree make of the objects in its files."""
+        self._ground, self._chains, self._clusters = ground, chains, clusters
+        self._roots = frozenset(chains.roots)
+        self._names: dict[int, str] = {}
+        self.groups = self._grouped(objects)
+        self.names = sorted({*self._names.values()})
+
+    def of(self, place: str) -> frozenset[str]:
+        """The names of the alternatives that the file at a place is part of; none if it is part of anything else."""
+        roots = self._roots & self._clusters.builds_of(place)
+        left = {root for root in roots if not self._clusters.of_build(root)}
+        return frozenset(self._names[root] for root in left) if left <= self._names.keys() else frozenset()
+
+    def _grouped(self, objects: Sequence[Resource]) -> list[Group]:
+        """Find the groups, and name the roots in them of which no cluster tells."""
+        files, made = self._made_by(objects)
+        groups: list[Group] = []
+        for roots, alike in _connected({*self._alike(files), *self._alike(made)}):
+            names = self._told_apart(roots, alike)
+            worlds: set[str] = set()
+            for root in roots:
+                clusters = self._clusters.of_build(root)
+                worlds.update(clusters)
+                if not clusters:
+                    self._names[root] = DELIVERED if self._is_delivered(root) else names[root]
+                    worlds.add(self._names[root])
+            folders = tuple(sorted({self._chains.builds[root].place for root in roots}))
+            taken_in = frozenset(place for root in roots for place in files[root])
+            groups.append(Group(folders=folders, files=taken_in, worlds=frozenset(worlds)))
+        return groups
+
+    def _is_delivered(self, root: int) -> bool:
+        return self._chains.builds[root].is_applied
+
+    def _made_by(self, objects: Sequence[Resource]) -> tuple[dict[int, Counter[str]], dict[int, Counter[ObjectRef]]]:
+        """What the roots make: how many objects from each file, and the names of the objects, each once."""
+        files: dict[int, Counter[str]] = {}
+        made: dict[int, Counter[ObjectRef]] = {}
+        ways: dict[str, list[tuple[Chain, frozenset[int]]]] = {}
+        for resource in objects:
+            if resource.ref.group_kind in _COMMON:
+                continue
+            place = self._ground.place_of(resource.origin.source)
+            if place not in ways:
+                chains = self._chains.of_file(place)
+                ways[place] = [(chain, self._roots.intersection(chain.builds)) for chain in chains]
+            for chain, roots in ways[place]:
+                for root in roots:
+                    files.setdefault(root, Counter())[place] += 1
+                    # Of a way that stands for several, it is not known what it makes.
+                    if len(roots) == 1:
+                        made.setdefault(root, Counter())[_made_on(chain, resource)] = 1
+        return files, made
+
+    def _alike(self, made_by: Mapping[int, Counter[Made]]) -> Iterator[tuple[int, int]]:
+        """Pairs of roots of which one shares with the other more than half of what it makes."""
+        makers: dict[Made, list[int]] = {}
+        for root, made in made_by.items():
+            for each in made:
+                makers.setdefault(each, []).append(root)
+        # What the same roots make is counted together.
+        together: Counter[tuple[int, ...]] = Counter()
+        for each, roots in makers.items():
+            if len(roots) > 1:
+                together[tuple(sorted(roots))] += made_by[roots[0]][each]
+        shared: Counter[tuple[int, int]] = Counter()
+        for several, number in together.items():
+            # Of too many, it is enough to know that they belong together.
+            for pair in combinations(several, 2) if len(several) <= _COMPARED else pairwise(several):
+                shared[pair] += number
+        for (one, other), number in shared.items():
+            least = min(made_by[one].total(), made_by[other].total())
+            if 2 * number > least and not (self._is_delivered(one) and self._is_delivered(other)):
+                yield one, other
+
+    def _told_apart(self, group: Collection[int], alike: Collection[tuple[int, int]]) -> Mapping[int, str]:
+        """The part of its path by which each of some roots is told from those that are like it."""
+        places = {root: self._chains.builds[root].place for root in group}
+        paths = {root: self._path(place).split("/") for root, place in places.items()}
+        for position in range(1, min(map(len, paths.values())) + 1):
+            if all(paths[one][-position] != paths[other][-position] for one, other in alike):
+                return {root: path[-position] for root, path in paths.items()}
+        ends = shortest_ends(self._path, places.values())
+        return {root: ends[place] for root, place in places.items()}
+
+    def _path(self, place: str) -> str:
+        return self._ground.short(place) or posixpath.basename(place) or "."
+
+
+def _made_on(chain: Chain, resource: Resource) -> ObjectRef:
+    """The name of an object after one way to a cluster."""
+    kind, namespace, name = resource.ref
+    prefix, suffix = chain.names[-1] if chain.names else ("", "")
+    return ObjectRef(kind, chain.namespace or namespace or chain.default, f"{prefix}{name}{suffix}")
+
+
+def _connected(pairs: Collection[tuple[int, int]]) -> list[tuple[list[int], list[tuple[int, int]]]]:
+    """What pairs connect, sorted, and the pairs of each."""
+    groups: dict[int, set[int]] = {}
+    for one, other in pairs:
+        small, large = sorted((groups.setdefault(one, {one}), groups.setdefault(other, {other})), key=len)
+        if small is not large:
+            large |= small
+            groups.update(dict.fromkeys(small, large))
+    found: dict[int, list[tuple[int, int]]] = {}
+    for pair in pairs:
+        found.setdefault(min(groups[pair[0]]), []).append(pair)
+    return [(sorted(groups[first]), alike) for first, alike in sorted(found.items())]

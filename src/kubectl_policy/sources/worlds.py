@@ -1,0 +1,98 @@
+"""Manifests to worlds: one snapshot for each cluster or overlay that a tree is for, each file of which is read once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO, TextIO
+
+from kubectl_policy.model import Diagnostic, Snapshot
+from kubectl_policy.model.values import replace, value
+from kubectl_policy.sources.assembling import assembled, nothing_found, read_files, tree_around
+from kubectl_policy.sources.manifests import manifests_at, state_at
+from kubectl_policy.sources.options import AS_IT_IS, InputOptions, Progress
+from kubectl_policy.sources.tree import unknown_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from kubectl_policy.sources.assembling import Input
+    from kubectl_policy.sources.lines import Lines
+    from kubectl_policy.sources.reading import Reading
+    from kubectl_policy.sources.tree.input import TreeInput
+
+
+@value(kw_only=True)
+class NamedWorld:
+    """What is in one world, and the name of that, which is empty where the input is for one alone."""
+
+    name: str
+    snapshot: Snapshot
+
+
+def load_worlds(
+    paths: str | Path | Iterable[str | Path],
+    *,
+    options: InputOptions = AS_IT_IS,
+    stdin: TextIO | BinaryIO | None = None,
+    progress: Progress | None = None,
+    lines: Lines | None = None,
+) -> tuple[NamedWorld, ...]:
+    """What `load_manifests` reads, as one world for each cluster and each overlay that it is for, sorted by name.
+
+    A world is what is for it, and all that is not for others. The names of clusters are those that `options.cluster`
+    takes, which takes those of overlays here as well. Of overlays that make mostly the same, or of the same files, each
+    is a world; it has the shortest part of its path for a name that tells it from the others, and shares its world with
+    those of other applications that have that name as well. What none of them is called as is a gap of a world. Raises
+    as `load_manifests`.
+    """
+    with manifests_at(paths, options, stdin, progress, lines) as found:
+        return _worlds_in(found, options, lines)
+
+
+def load_worlds_of_state(
+    operand: str,
+    *,
+    options: InputOptions = AS_IT_IS,
+    stdin: TextIO | BinaryIO | None = None,
+    progress: Progress | None = None,
+    lines: Lines | None = None,
+) -> tuple[NamedWorld, ...]:
+    """The same of what `load_state` reads, be it a path or `REV:PATH`. Raises as that."""
+    with state_at(operand, options, stdin, progress, lines) as found:
+        return _worlds_in(found, options, lines)
+
+
+def _worlds_in(found: Input, options: InputOptions, lines: Lines | None) -> tuple[NamedWorld, ...]:
+    reading = read_files(found, options, lines)
+    if isinstance(reading, Snapshot):
+        return (NamedWorld(name="", snapshot=reading),)
+    # What is in the input and was not rendered may create more, also where somebody says that there is nothing else.
+    around = tree_around(reading, found.files, replace(options, complete=False))
+    worlds = tuple(_told_apart(reading, around, found, options))
+    if not any(world.snapshot.resources for world in worlds):
+        raise nothing_found(reading, found.files)
+    return worlds
+
+
+def _told_apart(
+    reading: Reading, around: TreeInput | None, found: Input, options: InputOptions
+) -> Iterator[NamedWorld]:
+    """The world that was asked for, or else all of them."""
+    known = around.tree.worlds if around else None
+    names = known.names if known else []
+    if options.cluster and options.cluster not in names:
+        raise unknown_cluster(options.cluster, names)
+    chosen = [options.cluster] if options.cluster else names
+    if known and known.are_too_many and not options.cluster:
+        message = f"the input is for {len(names):,} clusters and overlays, too many to tell apart: name one of them"
+        reading.diagnostics.append(Diagnostic("too-many-worlds", "warning", message))
+        chosen = []
+    if not around or len(names) < 2 or not chosen:  # noqa: PLR2004 (one or none)
+        yield NamedWorld(name="", snapshot=assembled(reading, around, found, options))
+        return
+    clusters = around.tree.clusters.names
+    for name in chosen:
+        own = around.of_world(name)
+        of_it = replace(options, cluster=name if name in clusters else "")
+        snapshot = assembled(own.reading, own, found, of_it)
+        yield NamedWorld(name=name if len(chosen) > 1 else "", snapshot=snapshot)

@@ -1,0 +1,280 @@
+"""One world for each cluster or overlay: which there are, what is in each, and what is said of the rest."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kubectl_policy.errors import SourceError
+from kubectl_policy.sources import InputOptions, load_manifests, load_state
+from kubectl_policy.sources.snapshot import Header, packed
+from kubectl_policy.sources.snapshot import write as save
+from kubectl_policy.sources.worlds import load_worlds, load_worlds_of_state
+from tests.repository import alone
+from tests.sources.rendered.trees import helm, kubectl, program, write
+from tests.sources.tree.build import BASE, OVERLAYS, argo, flux, refs, refs_in, service, worlds_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from kubectl_policy.model import Snapshot
+    from kubectl_policy.sources.options import Render
+
+FLEET = {
+    **{
+        f"clusters/{name}/flux.yaml": flux("apps", "./apps", f"  postBuild: {{substitute: {{WHERE: {name}}}}}\n")
+        for name in ("east", "west")
+    },
+    "clusters/west/more.yaml": service("more", "net"),
+    "apps/a.yaml": service("a", "net", "{where: '${WHERE}'}"),
+    "plain.yaml": service("p", "net"),
+}
+
+
+def _all_of(snapshot: Snapshot) -> object:
+    """Everything that was read, of which values can be compared."""
+    objects = sorted((str(each.ref), str(each.origin), str(each.raw)) for each in snapshot.resources)
+    return objects, snapshot.gaps, snapshot.diagnostics, snapshot.left_out, snapshot.ignored, snapshot.listed
+
+
+class TestOne:
+    """Input for one world alone, which needs no name."""
+
+    def test_nothing_at_all(self, tmp_path: Path) -> None:
+        """Is no answer, as for every command."""
+        write(tmp_path, {"a.yaml": "a: 1"})
+        with pytest.raises(SourceError, match="no Kubernetes object in 1 file"):
+            load_worlds(tmp_path)
+
+    def test_a_snapshot(self, tmp_path: Path) -> None:
+        """Is all of a world, whatever it was taken of."""
+        write(tmp_path / "tree", OVERLAYS)
+        header = Header(taken="2026-01-01T00:00:00Z", version="1")
+        save(str(tmp_path / "s.gz"), packed(load_manifests(tmp_path / "tree"), header))
+        (world,) = load_worlds(tmp_path / "s.gz", options=InputOptions(map_origins=True, render="auto"))
+        assert (world.name, len(world.snapshot.resources)) == ("", 5)
+
+    @pytest.mark.parametrize("render", [False, "auto"])
+    @pytest.mark.parametrize(
+        "files",
+        [
+            {
+                "dev/a.yaml": service("a"),
+                "prod/a.yaml": service("a", spec="{}"),
+                "broken.yaml": "kind: [\napiVersion: v1",
+            },
+            {**BASE, "over/kustomization.yaml": "namespace: net\nresources: [../base]"},
+            {"clusters/home/a.yaml": flux("a", "./apps"), "apps/a.yaml": service("a", "net")},
+            {
+                "apps.yaml": argo("a", "a", "n1") + argo("b", "b", "n2"),
+                "a/a.yaml": service("a"),
+                "b/b.yaml": service("a"),
+            },
+        ],
+    )
+    def test_is_what_other_commands_read(self, tmp_path: Path, files: Mapping[str, str], *, render: Render) -> None:
+        """A plain folder, an only overlay, an only cluster."""
+        worlds = worlds_in(tmp_path, files, render=render)
+        assert {name: _all_of(found) for name, found in worlds.items()} == {
+            "": _all_of(load_manifests(tmp_path, options=InputOptions(render=render)))
+        }
+
+    def test_standard_input(self) -> None:
+        """Is a world as any other."""
+        (world,) = load_worlds("-", stdin=io.StringIO(service("a")))
+        assert (world.name, refs(world.snapshot)) == ("", ["default/a"])
+
+
+class TestClusters:
+    """What is delivered, to one cluster or to several."""
+
+    def test_each_as_it_is_alone(self, tmp_path: Path) -> None:
+        """As `--cluster` reads it, with its own values."""
+        worlds = worlds_in(tmp_path, FLEET)
+        assert refs_in(worlds) == {"east": ["net/a", "net/p"], "west": ["net/a", "net/more", "net/p"]}
+        for name, found in worlds.items():
+            (a,) = (each for each in found.resources if each.ref.name == "a")
+            assert a.raw["spec"] == {"where": name}
+            assert _all_of(found) == _all_of(load_manifests(tmp_path, options=InputOptions(cluster=name)))
+
+    @kubectl
+    def test_each_rendered_as_it_is_alone(self, tmp_path: Path) -> None:
+        """Although what they have in common is rendered once."""
+        worlds = worlds_in(tmp_path, FLEET, render="auto")
+        assert refs_in(worlds) == {"east": ["net/a", "net/p"], "west": ["net/a", "net/more", "net/p"]}
+        for name, found in worlds.items():
+            alone_ = load_manifests(tmp_path, options=InputOptions(cluster=name, render=True))
+            assert _all_of(found) == _all_of(alone_)
+
+    def test_an_overlay_that_none_of_them_gets(self, tmp_path: Path) -> None:
+        """Is a world of its own; one that is called as a cluster is for that."""
+        files = {
+            **OVERLAYS,
+            "clusters/prod/flux.yaml": flux("shop", "./shop"),
+            "clusters/east/flux.yaml": flux("shop", "./shop"),
+            "shop/shop.yaml": service("shop", "shop"),
+        }
+        assert refs_in(worlds_in(tmp_path, files)) == {
+            "dev": ["net/a", "net/b", "net/s"],
+            "east": ["net/s", "shop/shop"],
+            "prod": ["net/a", "net/b", "net/c", "net/s", "net/u", "shop/shop"],
+        }
+
+    def test_an_overlay_beside_one_that_is_delivered(self, tmp_path: Path) -> None:
+        """It is the other one to what is delivered together, be that to a cluster with a name or not."""
+        more = {"overlays/test/kustomization.yaml": "namespace: test\nresources: [../../base]"}
+        files = {**OVERLAYS, **more, "apps.yaml": argo("prod", "overlays/prod") + argo("test", "overlays/test")}
+        assert refs_in(worlds_in(tmp_path / "argo", files)) == {
+            "delivered": ["net/a", "net/b", "net/c", "net/s", "net/u", "test/a", "test/b"],
+            "dev": ["net/a", "net/b", "net/s"],
+        }
+        files = {**OVERLAYS, "clusters/home/flux.yaml": flux("prod", "./overlays/prod")}
+        worlds = worlds_in(tmp_path / "flux", files)
+        assert refs_in(worlds) == {
+            "dev": ["net/a", "net/b", "net/s"],
+            "home": ["net/a", "net/b", "net/c", "net/s", "net/u"],
+        }
+        assert not any("nothing says" in gap.reason for found in worlds.values() for gap in found.gaps)
+
+
+class TestRendering:
+    """What is rendered, where that is neither asked for nor forbidden."""
+
+    @kubectl
+    def test_overlays(self, tmp_path: Path) -> None:
+        """Patches are applied, and nothing is in doubt."""
+        worlds = worlds_in(tmp_path, OVERLAYS, render="auto")
+        specs = {
+            name: [each.raw["spec"] for each in found.resources if each.ref.name == "a"]
+            for name, found in worlds.items()
+        }
+        assert {name: [spec["x"] for spec in each if isinstance(spec, dict)] for name, each in specs.items()} == {
+            "dev": ["dev"],
+            "prod": ["prod"],
+        }
+        assert [gap.reason for gap in worlds["dev"].gaps] == []
+
+    @kubectl
+    def test_an_overlay_that_nothing_delivers(self, tmp_path: Path) -> None:
+        """Is rendered as well: somebody may apply it by hand."""
+        files = {**OVERLAYS, "apps.yaml": argo("shop", "shop", "shop"), "shop/shop.yaml": service("shop")}
+        worlds = worlds_in(tmp_path, files, render="auto")
+        (a,) = (each for each in worlds["dev"].resources if each.ref.name == "a")
+        assert a.raw["spec"] == {"ports": [{"port": 80}], "x": "dev"}
+
+    def test_without_any_program(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """They are read as they are, and what is not known of them is said; who insists gets no answer."""
+        monkeypatch.setenv("PATH", str(tmp_path))
+        found = worlds_in(tmp_path / "tree", OVERLAYS, render="auto")
+        assert {name: _all_of(each) for name, each in found.items()} == {
+            name: _all_of(each) for name, each in worlds_in(tmp_path / "tree", {}).items()
+        }
+        assert [gap.remedy for gap in found["dev"].gaps] == ["--render"]
+        with pytest.raises(SourceError, match="is not installed, and --render needs it here"):
+            worlds_in(tmp_path / "tree", {}, render=True)
+
+    def test_without_one_of_the_programs(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What the others make is rendered; of the rest it is said why not."""
+        (tmp_path / "bin").mkdir()
+        program(tmp_path / "bin", "kustomize", f"cat <<'E'\n{service('made', 'net')}E")
+        monkeypatch.setenv("PATH", f"{tmp_path}/bin")
+        files = {
+            "over/kustomization.yaml": "namespace: net\nnamePrefix: x-\nresources: [a.yaml]",
+            "over/a.yaml": service("a"),
+            "chart/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
+            "chart/templates/a.yaml": service("{{ .Release.Name }}"),
+        }
+        (snapshot,) = worlds_in(tmp_path / "tree", files, render="auto").values()
+        assert "net/made" in refs(snapshot)
+        (said,) = [each for each in snapshot.diagnostics if each.rule == "not-rendered"]
+        assert said.message == f"{tmp_path}/tree/chart could not be rendered: helm is not installed"
+
+    def test_what_rendering_would_not_change(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """No program is run for it."""
+        (tmp_path / "bin").mkdir()
+        program(tmp_path / "bin", "kustomize", "none")
+        monkeypatch.setenv("PATH", f"{tmp_path}/bin")
+        files = {**BASE, "over/kustomization.yaml": "namespace: net\nresources: [../base]"}
+        assert refs_in(worlds_in(tmp_path / "tree", files, render="auto")) == {"": ["net/a", "net/b"]}
+        files = {"over/kustomization.yaml": "namespace: net\nnamePrefix: p-\nresources: [../base]"}
+        # Here one is, and it fails.
+        (snapshot,) = worlds_in(tmp_path / "tree", files, render="auto").values()
+        assert [each.rule for each in snapshot.diagnostics] == ["not-rendered"]
+
+    def test_a_chart(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Without Helm its templates are left out, and that is said."""
+        monkeypatch.setenv("PATH", str(tmp_path))
+        files = {
+            "chart/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
+            "chart/templates/a.yaml": service("{{ .Release.Name }}"),
+            "b.yaml": service("b"),
+        }
+        (snapshot,) = worlds_in(tmp_path / "tree", files, render="auto").values()
+        assert refs(snapshot) == ["default/b"]
+        assert [each.what for each in snapshot.left_out] == ["Helm template"]
+        (gap,) = snapshot.gaps
+        assert gap.reason == f"the Helm chart {tmp_path}/tree/chart (not rendered) may create objects"
+        # It is in the input, which is said to be complete.
+        options = InputOptions(render="auto", complete=True)
+        (world,) = load_worlds(tmp_path / "tree", options=options)
+        assert (world.snapshot.complete, world.snapshot.gaps) == (True, (gap,))
+
+    @helm
+    def test_a_chart_by_helm(self, tmp_path: Path) -> None:
+        """With its own values; its objects are where they are written in the templates."""
+        files = {
+            "chart/Chart.yaml": "apiVersion: v2\nname: shop\nversion: 1.0.0\n",
+            "chart/values.yaml": "port: 80\n",
+            "chart/templates/a.yaml": (
+                "{{- if .Values.port }}\n# The shop.\n"
+                "apiVersion: v1\nkind: Service\nmetadata: {name: {{ .Release.Name }}}\n"
+                "spec: {ports: [{port: {{ .Values.port }}}]}\n{{- end }}\n"
+            ),
+        }
+        (snapshot,) = worlds_in(tmp_path, files, render="auto").values()
+        (found,) = snapshot.resources
+        assert (str(found.ref), found.raw["spec"]) == ("Service default/shop", {"ports": [{"port": 80}]})
+        assert str(found.origin) == f"{tmp_path}/chart/templates/a.yaml:3"
+
+
+class TestRevisions:
+    """The same of what git has."""
+
+    def test_overlays(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As they were; nothing on disk matters."""
+        repository = alone(tmp_path, monkeypatch)
+        for path, text in OVERLAYS.items():
+            repository.write(path, text)
+        repository.commit()
+        monkeypatch.chdir(repository.folder)
+        repository.write("overlays/prod/kustomization.yaml", "resources: []")
+        found = {world.name: world.snapshot for world in load_worlds_of_state("HEAD:")}
+        assert refs_in(found) == {
+            "dev": ["net/a", "net/b", "net/s"],
+            "prod": ["net/a", "net/b", "net/c", "net/s", "net/u"],
+        }
+        (world,) = load_worlds_of_state("HEAD:overlays/prod")
+        assert (world.name, _all_of(world.snapshot)) == ("", _all_of(load_state("HEAD:overlays/prod")))
+        (world,) = load_worlds_of_state("spare.yaml")
+        assert refs(world.snapshot) == ["net/s"]
+
+    @kubectl
+    def test_rendered(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """By the same programs, of what was committed."""
+        repository = alone(tmp_path, monkeypatch)
+        for path, text in OVERLAYS.items():
+            repository.write(path, text)
+        repository.commit()
+        monkeypatch.chdir(repository.folder)
+        repository.write("overlays/dev/kustomization.yaml", "resources: []")
+        dev, _ = load_worlds_of_state("HEAD:", options=InputOptions(render="auto"))
+        (a,) = (each for each in dev.snapshot.resources if each.ref.name == "a")
+        assert (a.raw["spec"], str(a.origin)) == ({"ports": [{"port": 80}], "x": "dev"}, "HEAD:base/a.yaml:1")
+
+    def test_what_is_none(self) -> None:
+        """Is said as for every command."""
+        with pytest.raises(SourceError, match="there is no such file or folder"):
+            load_worlds_of_state("none.yaml")
