@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
     from kubectl_policy.attachment.needs import RequiredReference
-    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Resource, Snapshot
+    from kubectl_policy.model import Diagnostic, FieldPath, GroupKind, ObjectRef, Resource, Snapshot
     from kubectl_policy.resolution.enforcement import Contention, Enforcement, Enforcements
     from kubectl_policy.validation.expressions import Evaluator
 
@@ -184,6 +184,11 @@ class Analysis:
             needs = unread_needs(self.index, resource, profile) if resource else ()
             self._unread_needs[policy] = tuple(needs)
         return self._unread_needs[policy]
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """What evaluates expressions, within one budget for all states of the world."""
+        return self._parts.evaluator()
 
     @property
     def may_be_otherwise(self) -> bool:
@@ -358,6 +363,16 @@ class Analysis:
         """The problems and doubts whose subject is one object; the rest of the snapshot is not looked at."""
         resource = self.index.get(obj)
         return (*self._read_problems.get(obj, ()), *(self._problems.of(resource) if resource else ()))
+
+    def problems_of_shape(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
+        """`problems_of` that an object has whatever else there is: fields of a wrong type, and what schemas refuse."""
+        resource = self.index.get(obj)
+        return tuple(self._problems.of_shape(resource)) if resource else ()
+
+    def dropped_fields(self, obj: ObjectRef) -> tuple[FieldPath, ...]:
+        """The fields of an object that an API server would not keep, as its definition does not know them."""
+        resource = self.index.get(obj)
+        return self._problems.dropped(resource) if resource else ()
 
     def has_relations(self, kind: GroupKind) -> bool:
         """Whether objects of a kind can have problems with others at all."""

@@ -59,10 +59,18 @@ class Problems:
 
     def of(self, resource: Resource) -> Iterator[Diagnostic]:
         """Wrong shapes, broken or circular references and, of a policy, what keeps it from having its effect."""
+        yield from self.of_shape(resource)
+        yield from self.with_others(resource)
+
+    def of_shape(self, resource: Resource) -> Iterator[Diagnostic]:
+        """The problems that an object has whatever else there is: wrong types, and what schemas do not allow."""
         yield from shape_problems_of(resource)
         refused = self._validation.problems_of(resource)
         yield from (problem for problem in refused if not _is_unfilled(resource, problem.field))
-        yield from self.with_others(resource)
+
+    def dropped(self, resource: Resource) -> tuple[FieldPath, ...]:
+        """The fields of an object that an API server would not keep, as its definition does not know them."""
+        return self._validation.dropped(resource)
 
     def are_with_others(self, kind: GroupKind) -> bool:
         """Whether objects of a kind can have problems by way of others: routes, what is above these, and policies."""

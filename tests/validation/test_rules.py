@@ -303,7 +303,7 @@ def served(*asked: tuple[list[str], Seen]) -> list[tuple[bool | str | None, str,
     """What the process that evaluates answers to requests: expressions, each with a value."""
     requests, results = BytesIO(), BytesIO()
     for expressions, value in asked:
-        marshal.dump((expressions, value, 60.0), requests)
+        marshal.dump((expressions, {"self": value}, 60.0), requests)
     requests.seek(0)
     serve(requests, results)
     results.seek(0)

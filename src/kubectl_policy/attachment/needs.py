@@ -57,7 +57,7 @@ def _missing(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iter
             yield named
         elif named.tolerated:
             continue
-        elif _permitted(index, named) is False:
+        elif is_permitted(index, named) is False:
             where = f"no ReferenceGrant in namespace {named.ref.namespace} lets {named.owner} refer to {named.ref}"
             yield NotAttached("not permitted", where, named.need.competes)
         elif index.presence(named.ref) == "missing":
@@ -71,13 +71,13 @@ def unread_needs(index: Index, policy: Resource, profile: PolicyKindProfile) -> 
     for named in named_needs(index, index.filled(policy), profile.every_need):
         if isinstance(named, NotAttached) or named.tolerated:
             continue
-        if index.get(named.ref) and _permitted(index, named) is None:
+        if index.get(named.ref) and is_permitted(index, named) is None:
             yield RequiredReference(named.ref, named.field, is_there=True)
         elif index.presence(named.ref) == "unknown":
             yield RequiredReference(named.ref, named.field)
 
 
-def _permitted(index: Index, named: NamedNeed) -> bool | None:
+def is_permitted(index: Index, named: NamedNeed) -> bool | None:
     """Whether a reference may be made; None if that is not known."""
     home, ref, need = named.owner.namespace, named.ref, named.need
     if not need.grant_required or ref.kind in need.cluster_kinds or ref.namespace in {"", home}:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model.absence import Candidates
 from kubectl_policy.model.fields import mapping_at, mappings_at, same_json, text_at
+from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import CRD, NAMESPACE, names_in_crd
 from kubectl_policy.model.refs import GroupKind, ObjectRef, names_as_in, rule_names
 from kubectl_policy.model.snapshot import Resource
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.model import Json, Snapshot
-    from kubectl_policy.model.index import Index
     from kubectl_policy.model.world import World
 
 # What `kubectl apply` leaves as it is in the cluster, because no manifest states it.
@@ -57,6 +57,26 @@ def changed(
         after = replace(after, gaps=(*snapshot.gaps, *unread.gaps), diagnostics=diagnostics)
     later = _knowing_of(after, new, old, above)
     return _earlier(snapshot, old, new, above), replace(later, gone=later.gone | gone)
+
+
+def laid_over(around: Snapshot, own: Snapshot) -> Snapshot:
+    """A state with what is around it: where both have an object, its own counts.
+
+    What could not be read of either is not known; what is known to be all there is, in either, is so.
+    """
+    scopes = Index(around)
+    _, both = changed(around, (in_scope(resource, scopes) for resource in own.resources), unread=own)
+    return replace(
+        both,
+        complete=own.complete or around.complete,
+        listed=own.listed | around.listed,
+        assumed=own.assumed,
+        ignored=own.ignored,
+        left_out=own.left_out,
+        other_state=(),
+        gone=frozenset(),
+        place=own.place,
+    )
 
 
 def in_scope(resource: Resource, index: Index) -> Resource:

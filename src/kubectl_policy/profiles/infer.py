@@ -112,6 +112,20 @@ def _signs(group_kind: GroupKind, index: Index) -> _Signs:
     )
 
 
+def refers_to_targets(schema: Mapping[str, Json]) -> bool:
+    """Whether the schema of a kind has a reference of the sort that policies have."""
+    return any(_refers(mapping_at(schema, "properties.spec.properties")))
+
+
+def references_to_targets(schema: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """What the schema of a kind says of one reference to a target, by the field of `spec` that has it, or several."""
+    properties = mapping_at(schema, "properties.spec.properties")
+    for name in _REFERENCES:
+        described = mapping_at(properties, name)
+        if described:
+            yield name, mapping_at(described, "items") or described
+
+
 def _strategies(properties: Mapping[str, Json], objects: Iterable[Resource]) -> dict[str, MergeStrategy]:
     """What the values of `spec.strategy` mean where all of them are GEP-713's; else it is a setting like any other."""
     said = strings_at(properties, "strategy.enum")

@@ -37,6 +37,8 @@ _NO_FIELDS: Final[frozenset[tuple[Source, Field]]] = frozenset()
 # Contributions, and what counts of each.
 _Counted: TypeAlias = "Sequence[tuple[Contribution, Contribution | None]]"
 FateState: TypeAlias = Literal["effective", "undecided", "superseded", "rejected", "unheeded"]
+# A field that a policy declares, what becomes of it, and who superseded it.
+FieldOutcome: TypeAlias = "tuple[Field, Leaf, FateState, tuple[Source, ...]]"
 
 
 class Fate(NamedTuple):
@@ -181,7 +183,7 @@ class Resolution:
         finder = self._finder
         return tuple(finder.of(field, leaf) for part in self.contributions for field, leaf in leaves(part.spec))
 
-    def outcomes_of(self, policy: ObjectRef) -> list[tuple[Field, Leaf, FateState, tuple[Source, ...]]]:
+    def outcomes_of(self, policy: ObjectRef) -> list[FieldOutcome]:
         """What becomes of each field of a policy, and who superseded it: its fate without words."""
         outcome = self._finder.outcome
         declared = [each for part in self.contributions_of.get(policy, ()) for each in leaves(part.spec)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.controllers import Event
-    from kubectl_policy.resolution.effective import EffectivePolicy, Resolution
+    from kubectl_policy.resolution.effective import EffectivePolicy, FieldOutcome, Resolution
     from kubectl_policy.resolution.resolver import Resolver
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path, Topology
@@ -222,13 +222,7 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
     What beats it is told field by field or, where it has no fields there, as a whole.
     """
     fates, in_force = resolution.outcomes_of(policy), resolution.policies_in_force
-    lost = [(field, leaf, by) for field, leaf, state, by in fates if state not in _HELD]
-    if lost and len(lost) < len(fates):
-        held: dict[Field, list[Json]] = {}
-        for field, leaf, state, _ in fates:
-            if state in _HELD:
-                held.setdefault(field, []).append(leaf.value)
-        lost = [each for each in lost if each[1].value not in held.get(each[0], ())]
+    lost = lost_among(fates)
     sources = frozenset(part.source for part in resolution.contributions_of.get(policy, ()))
     counting = sources - (resolution.ignored_sources - resolution.rejected)
     ignored = bool(sources) and not counting
@@ -242,9 +236,24 @@ def _part_of(policy: ObjectRef, resolution: Resolution) -> _PolicyPart:
         undecided=undecided,
         refused=counting <= resolution.rejected if counting else None,
         loses=bool(lost),
-        beaten_by=frozenset([source.object for _, _, by in lost for source in by]) if fates else whole,
+        beaten_by=frozenset([source.object for *_, by in lost for source in by]) if fates else whole,
         ignored=ignored,
     )
+
+
+def lost_among(fates: Collection[FieldOutcome]) -> list[FieldOutcome]:
+    """Of what becomes of a policy's fields on a path, that of those which are not in force.
+
+    A field that the policy sets to the same value elsewhere on the path is not lost.
+    """
+    lost = [each for each in fates if each[2] not in _HELD]
+    if not lost or len(lost) == len(fates):
+        return lost
+    held: dict[Field, list[Json]] = {}
+    for field, leaf, state, _ in fates:
+        if state in _HELD:
+            held.setdefault(field, []).append(leaf.value)
+    return [each for each in lost if each[1].value not in held.get(each[0], ())]
 
 
 def _state(parts: Collection[_PolicyPart]) -> EnforcementState:

@@ -34,7 +34,9 @@ def in_order(
     alone = list(policies)
     if len(alone) == 1:
         return alone
-    return sorted(alone, key=lambda policy: (filters.get(policy.ref, inf), _numbers(policy, profile), policy.seniority))
+    return sorted(
+        alone, key=lambda policy: (filters.get(policy.ref, inf), numbers_of(policy, profile), policy.seniority)
+    )
 
 
 def filters_above(contributions: Sequence[Contribution]) -> list[Contribution]:
@@ -57,12 +59,12 @@ def order_unknown(policies: Collection[Resource], profile: PolicyKindProfile) ->
     """Whether the order of these rests on names because some of them have no creationTimestamp."""
     if len(policies) == 1:
         return False
-    numbered = [(_numbers(policy, profile), policy.created) for policy in policies]
+    numbered = [(numbers_of(policy, profile), policy.created) for policy in policies]
     times = Counter(numbers for numbers, _ in numbered)
     return any(date is None and times[numbers] > 1 for numbers, date in numbered)
 
 
-def _numbers(policy: Resource, profile: PolicyKindProfile) -> tuple[int, int]:
+def numbers_of(policy: Resource, profile: PolicyKindProfile) -> tuple[int, int]:
     """What comes before age: the number in a field, and that in an annotation, of which the greatest one is first."""
     number = integer_at(policy.raw, profile.order_field) if profile.order_field else None
     weight = number_in_annotation(policy.raw, profile.weight_annotation) if profile.weight_annotation else None

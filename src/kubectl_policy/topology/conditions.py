@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.model.fields import mappings_at, text_at, value_at
+from kubectl_policy.model.fields import items_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
-from kubectl_policy.topology.gateway.certificates import CONFIG_MAP, INVALID_KIND, authority_problem
+from kubectl_policy.topology.gateway.certificates import CONFIG_MAP, INVALID_KIND, CertificateRef, authority_problem
 from kubectl_policy.topology.gateway.conditions import Condition, true, unknown
 from kubectl_policy.topology.gateway.handshake import INVALID_LISTENER, NO_PARENT
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, parent_refs, refer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import ObjectRef, Problem, Resource
     from kubectl_policy.topology.backends import Backend
@@ -181,13 +182,18 @@ def _policy_targets(topology: Topology, policy: ObjectRef) -> list[NodeRef]:
     return targets
 
 
+def authority_refs(topology: Topology, policy: ObjectRef) -> Iterator[CertificateRef]:
+    """The references of a BackendTLSPolicy to CA certificates, which are in its own namespace."""
+    field = "spec.validation.caCertificateRefs"
+    for position, reference in enumerate(items_at(topology.index.raw(policy), field)):
+        if isinstance(reference, Mapping):
+            target = refer(topology.index, {**reference, "namespace": None}, policy.namespace, CONFIG_MAP)
+            problem = authority_problem(topology.gateways, policy, target)
+            yield CertificateRef(field=f"{field}[{position}]", target=target, problem=problem)
+
+
 def _certificate_problems(topology: Topology, policy: ObjectRef) -> tuple[Problem | None, ...]:
-    references = mappings_at(topology.index.raw(policy), "spec.validation.caCertificateRefs")
-    targets = [
-        refer(topology.index, {**reference, "namespace": None}, policy.namespace, CONFIG_MAP)
-        for reference in references
-    ]
-    return tuple(authority_problem(topology.gateways, policy, target) for target in targets)
+    return tuple(each.problem for each in authority_refs(topology, policy))
 
 
 def _policy_accepted(

@@ -9,7 +9,7 @@ from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kubectl_policy.model import Diagnostic, GroupKind, Resource
+    from kubectl_policy.model import Diagnostic, FieldPath, GroupKind, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.validation.admission import Admission
     from kubectl_policy.validation.expressions import Evaluator
@@ -35,12 +35,20 @@ class Validation:
 
     def problems_of(self, resource: Resource) -> Iterator[Diagnostic]:
         """Why an API server would refuse an object if it were created now, and what could not be found out."""
+        admission = self._admission_of(resource)
+        if admission:
+            yield from admission.diagnostics(resource, self._index.raw(resource.ref), self._evaluator())
+
+    def dropped(self, resource: Resource) -> tuple[FieldPath, ...]:
+        """The fields of an object that an API server would not keep, as the schema does not know them."""
+        admission = self._admission_of(resource)
+        return admission.dropped(resource.raw) if admission else ()
+
+    def _admission_of(self, resource: Resource) -> Admission | None:
         key = (resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
         if key not in self._admissions:
             self._admissions[key] = self._admission(*key)
-        admission = self._admissions[key]
-        if admission:
-            yield from admission.diagnostics(resource, self._index.raw(resource.ref), self._evaluator())
+        return self._admissions[key]
 
     def _admission(self, kind: GroupKind, version: str) -> Admission | None:
         """What admits objects of a version; None if no definition that was read serves it."""

@@ -72,6 +72,10 @@ class Admission:
                 origin=resource.origin,
             )
 
+    def dropped(self, raw: Mapping[str, Json]) -> tuple[FieldPath, ...]:
+        """The fields of an object that its schema does not know, the outer ones of those that are in each other."""
+        return tuple(_dropped(raw, pruned(raw, self.schema), WHOLE)) if is_sound(raw) else ()
+
     def _problems(self, raw: Mapping[str, Json], evaluator: Evaluator) -> list[Problem]:
         from kubectl_policy.validation.rules import Rules, hidden_by, seen_by_rules  # noqa: PLC0415 (see `admission_of`)
         from kubectl_policy.validation.schema import SchemaCheck  # noqa: PLC0415 (see `admission_of`)
@@ -118,6 +122,18 @@ def pruned(raw: Mapping[str, Json], schema: Mapping[str, Json]) -> Mapping[str, 
     As `Prune` and `PruneNonNullableNullsWithoutDefaults` in apiextensions-apiserver, pkg/apiserver/schema, have it.
     """
     return _kept_fields(raw, schema, keep_unknown=_preserves(schema), embedded=True)
+
+
+def _dropped(value: Json, kept: Json, field: FieldPath) -> Iterator[FieldPath]:
+    if isinstance(value, Mapping) and isinstance(kept, Mapping):
+        for key, inner in value.items():
+            if key in kept:
+                yield from _dropped(inner, kept[key], field / key)
+            elif inner is not None:
+                yield field / key
+    elif isinstance(value, list) and isinstance(kept, list):
+        for position, (item, left) in enumerate(zip(value, kept, strict=True)):
+            yield from _dropped(item, left, field / position)
 
 
 def _kept(value: Json, schema: Json, *, keep_unknown: bool = False) -> Json:

@@ -69,10 +69,14 @@ class Evaluator:
 
     def evaluate(self, expressions: Sequence[str], value: Seen) -> list[Result]:
         """The result of each expression for a value of `self`."""
+        return self.evaluate_with(expressions, {"self": value})
+
+    def evaluate_with(self, expressions: Sequence[str], variables: dict[str, Seen]) -> list[Result]:
+        """The result of each expression for the values of some variables."""
         results: dict[str, Result] = {}
         possible = [text for text in expressions if len(text) <= _LARGEST_RULE]
         while self._left > 0 and (waiting := [text for text in possible if text not in {*results, *self._stopped}]):
-            results |= zip(waiting, self._answers(waiting, value), strict=False)
+            results |= zip(waiting, self._answers(waiting, variables), strict=False)
         return [results.get(text, _STOPPED) for text in expressions]
 
     def matches(self, pattern: str, text: str) -> bool | None:
@@ -85,12 +89,12 @@ class Evaluator:
             self._matches[pattern, text] = result.value if isinstance(result.value, bool) else None
         return self._matches[pattern, text]
 
-    def _answers(self, expressions: Sequence[str], value: Seen) -> list[Result]:
+    def _answers(self, expressions: Sequence[str], variables: dict[str, Seen]) -> list[Result]:
         """The results of some expressions from the first on; the one after these, if there is any, was stopped."""
         worker, self._worker = self._worker or _Worker(), None
         limit, results = min(self._longest, self._left), list[Result]()
         with suppress(OSError, EOFError):
-            worker.ask(expressions, value, limit)
+            worker.ask(expressions, variables, limit)
             for _ in expressions:
                 result, problem, seconds = worker.answer()
                 results.append(Result(result, problem))
@@ -117,9 +121,9 @@ class _Worker:
 
         weakref.finalize(self, _end, process, self._requests, self._results)
 
-    def ask(self, expressions: Sequence[str], value: Seen, limit: float) -> None:
-        """Have expressions evaluated for a value, each for so many seconds of CPU time at most."""
-        marshal.dump((list(expressions), value, limit), self._requests)
+    def ask(self, expressions: Sequence[str], variables: dict[str, Seen], limit: float) -> None:
+        """Have expressions evaluated for some values, each for so many seconds of CPU time at most."""
+        marshal.dump((list(expressions), variables, limit), self._requests)
         self._requests.flush()
 
     def answer(self) -> tuple[bool | str | None, str, float]:
@@ -131,9 +135,10 @@ def _end(process: int, *pipes: BinaryIO) -> None:
     for pipe in pipes:
         with suppress(OSError):
             pipe.close()
-    with suppress(ProcessLookupError):
+    # In a copy of the process that started it, it is no child.
+    with suppress(ProcessLookupError, ChildProcessError):
         os.kill(process, signal.SIGKILL)
-    os.waitpid(process, 0)
+        os.waitpid(process, 0)
 
 
 def _work(requests: tuple[int, int], results: tuple[int, int]) -> NoReturn:  # pragma: no cover (in the copy alone)
@@ -159,11 +164,11 @@ def serve(requests: BinaryIO, results: BinaryIO) -> None:
     """Answer requests until there are no more; what takes longer than its limit ends the process (SIGPROF)."""
     with suppress(EOFError):
         while True:
-            expressions, value, limit = marshal.load(requests)  # noqa: S302 (our own words)
+            expressions, variables, limit = marshal.load(requests)  # noqa: S302 (our own words)
             for expression in expressions:
                 start = time.process_time()
                 signal.setitimer(signal.ITIMER_PROF, limit)
-                result = _evaluated(expression, value)
+                result = _evaluated(expression, variables)
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 marshal.dump((result.value, result.problem, time.process_time() - start), results)
                 results.flush()
@@ -193,12 +198,12 @@ class _Environment(Protocol):
     def compile(self, expression: str) -> _Expression: ...
 
 
-def _evaluated(expression: str, self: Seen) -> Result:
-    compiled = _compiled(expression)
+def _evaluated(expression: str, variables: dict[str, Seen]) -> Result:
+    compiled = _compiled(expression, tuple(variables))
     if isinstance(compiled, str):
         return Result(problem=compiled)
     try:
-        outcome = compiled.eval(data={"self": self})
+        outcome = compiled.eval(data=variables)
     except _REFUSED as error:
         return Result(problem=_words(error))
     value = outcome.value()
@@ -211,10 +216,10 @@ def _evaluated(expression: str, self: Seen) -> Result:
 
 
 @lru_cache(maxsize=10_000)
-def _compiled(expression: str) -> _Expression | str:
+def _compiled(expression: str, variables: tuple[str, ...]) -> _Expression | str:
     """The compiled expression, or why there is none."""
     try:
-        return cast("_Environment", library()).compile(expression)
+        return cast("_Environment", library(variables)).compile(expression)
     except _REFUSED as error:
         return _words(error)
 
@@ -225,10 +230,11 @@ def _words(problem: object) -> str:
 
 
 @cache
-def library() -> _Environment | None:
-    """The environment of rules; None where the library is not installed, as it is not built for every machine.
+def library(variables: tuple[str, ...] = ("self",)) -> _Environment | None:
+    """The environment of rules with some variables; None where the library is not installed.
 
-    It is Google's own in C++: it takes at most 10,000 steps of loops, and parses at most 32 levels deep.
+    It is not built for every machine. It is Google's own in C++: it takes at most 10,000 steps of loops, and parses at
+    most 32 levels deep.
     """
     try:
         cel = import_module("cel_expr_python.cel")
@@ -239,7 +245,7 @@ def library() -> _Environment | None:
     return cast(
         "_Environment",
         cel.NewEnv(
-            variables={"self": cel.Type.DYN},
+            variables=dict.fromkeys(variables, cel.Type.DYN),
             extensions=[strings.ExtStrings(), optional.ExtOptional()],
             functions=[cel.FunctionDecl("isIP", [is_ip])],
         ),

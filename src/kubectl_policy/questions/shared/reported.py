@@ -60,6 +60,9 @@ _LISTS: Final[tuple[tuple[str, PlaceSort, str], ...]] = (
 )
 
 
+_WITH_CONDITIONS: Final = ("conditions", *(name for name, _, _ in _LISTS))
+
+
 def reported_conditions(raw: Mapping[str, Json]) -> tuple[ReportedCondition, ...]:
     """Every condition in an object's status, in the order of the status."""
     if not has_report(raw):
@@ -72,7 +75,10 @@ def reported_places(raw: Mapping[str, Json]) -> tuple[ReportedPlace, ...]:
     generation, status = integer_at(raw, "metadata.generation"), mapping_at(raw, "status")
     own = _place("object", status, "", generation)
     listed = (
-        _place(sort, entry, field, generation) for name, sort, field in _LISTS for entry in mappings_at(status, name)
+        _place(sort, entry, field, generation)
+        for name, sort, field in _LISTS
+        if name in status
+        for entry in mappings_at(status, name)
     )
     return own, *listed
 
@@ -80,7 +86,7 @@ def reported_places(raw: Mapping[str, Json]) -> tuple[ReportedPlace, ...]:
 def has_report(raw: Mapping[str, Json]) -> bool:
     """Whether a status says anything: manifests have none, or an empty one, before a controller has seen the object."""
     status = mapping_at(raw, "status")
-    return bool(status) and any(mappings_at(status, name) for name in ("conditions", *(name for name, _, _ in _LISTS)))
+    return bool(status) and any(mappings_at(status, name) for name in _WITH_CONDITIONS if name in status)
 
 
 def policies_named(value: Json, home: str) -> frozenset[str] | None:
@@ -112,7 +118,7 @@ def policies_named(value: Json, home: str) -> frozenset[str] | None:
 
 
 # The conditions of policies by which a controller says that one does not work, and the status with which it does.
-_NOT_WORKING: Final = {
+NOT_WORKING: Final = {
     "Accepted": "False",
     "Valid": "False",
     "Attached": "False",
@@ -136,10 +142,13 @@ def contrary_report(policy: Resource, around: Collection[ObjectRef]) -> Reported
         ancestor = ObjectRef(kind, namespace, text_at(place.reference, "name"))
         if place.sort == "object" or ancestor in around:
             against = {(each.type, each.status): each for each in reversed(place.conditions)}
-            told = next((against[sign] for sign in _NOT_WORKING.items() if sign in against), None)
+            told = next((against[sign] for sign in NOT_WORKING.items() if sign in against), None)
             if told:
                 return told
     return None
+
+
+_TEXTS: Final = ("type", "status", "reason", "message")
 
 
 def _place(sort: PlaceSort, entry: Mapping[str, Json], field: str, generation: int | None) -> ReportedPlace:
@@ -150,18 +159,20 @@ def _place(sort: PlaceSort, entry: Mapping[str, Json], field: str, generation: i
         name = f"{namespace}/{text_at(reference, 'name')}" if namespace else text_at(reference, "name")
         about = f"{text_at(reference, 'kind', 'Gateway')} {name}{f'#{section}' if section else ''}"
     controller = text_at(entry, "controllerName")
+    # Some kinds have one for all of their conditions, next to these.
+    for_all = integer_at(entry, "observedGeneration")
     conditions: list[ReportedCondition] = []
     for condition in mappings_at(entry, "conditions"):
-        # Some kinds have one for all of their conditions instead, next to these.
-        for_all = integer_at(entry, "observedGeneration")
         seen = integer_at(condition, "observedGeneration")
         seen = for_all if seen is None else seen
+        # There may be many thousands of them.
+        texts = [word if isinstance(word, str) else "" for word in map(condition.get, _TEXTS)]
         conditions.append(
             ReportedCondition(
-                type=text_at(condition, "type"),
-                status=text_at(condition, "status"),
-                reason=text_at(condition, "reason"),
-                message=text_at(condition, "message"),
+                type=texts[0],
+                status=texts[1],
+                reason=texts[2],
+                message=texts[3],
                 about=about,
                 controller=controller,
                 stale=seen is not None and generation is not None and seen < generation,

@@ -71,7 +71,7 @@ def refused(analysis: Analysis, route: ObjectRef, above: NodeRef | None = None) 
     """Why a route is not attached to what it names as parents or, if given, to what belongs to a node above it."""
     bindings = analysis.topology.bindings(route)
     relevant = [binding for binding in bindings if above is None or _belongs(analysis, binding, above)]
-    yield from (_refused(analysis, binding) for binding in relevant if binding.state != "attached")
+    yield from (refusal(analysis, binding) for binding in relevant if binding.state != "attached")
     if not relevant:
         where = named(above) if above else "anything that lets requests in"
         others = " and ".join(dict.fromkeys(str(binding.parent) for binding in bindings))
@@ -92,7 +92,8 @@ def _belongs(analysis: Analysis, binding: Binding, above: NodeRef) -> bool:
     return above.object in {parent, gateway}
 
 
-def _refused(analysis: Analysis, binding: Binding) -> Reason:
+def refusal(analysis: Analysis, binding: Binding) -> Reason:
+    """Why a reference of a route does not attach it, to a parent or to a listener of it, or why that is not known."""
     route, node = binding.route, binding.listener or NodeRef(binding.parent)
     listener = analysis.topology.gateways.listener(node)
     place, ignored = f"spec.parentRefs[{binding.parent_index}]", analysis.topology.relations.why_ignored(node)

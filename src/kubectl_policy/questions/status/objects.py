@@ -89,6 +89,12 @@ class ObjectComparisons:
             other_controllers=others,
         )
 
+    def unreported(self, resource: Resource) -> tuple[Comparison, ...]:
+        """What should be reported on an object of one of the `COMPARED` kinds on which nothing is."""
+        own, ref = reported_places({})[0], resource.ref
+        compared = self._route(ref, own, [])[0] if ref.group_kind in ROUTES else self._with_listeners(ref, own, {})
+        return tuple(self._judged(ref, comparison) for comparison in compared)
+
     def _with_listeners(
         self, ref: ObjectRef, own: ReportedPlace, listeners: Mapping[str, ReportedPlace]
     ) -> Iterator[Comparison]:

@@ -78,6 +78,12 @@ class PolicyComparisons:
             other_controllers=tuple(others),
         )
 
+    def unreported(self, policy: Resource) -> tuple[Comparison, ...]:
+        """What should be reported on a policy on which nothing is."""
+        profile = self._analysis.registry.known(policy.ref.group_kind)
+        compared = self._compared(policy.ref, profile, reported_places({})[0], ())
+        return tuple(self._judged(policy.ref, profile, comparison) for comparison in compared)
+
     def _is_ours(
         self, profile: PolicyKindProfile, node: NodeRef, controller: str, written: Collection[tuple[NodeRef, str]]
     ) -> bool:

@@ -1,0 +1,1 @@
+"""What rules go by, worked out once for each world."""

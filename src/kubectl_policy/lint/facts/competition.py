@@ -1,0 +1,270 @@
+"""Where routes compete for requests: at each listener, for each hostname; and which of equal matches come first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from kubectl_policy.lint.facts.matches import matches_of
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.model.index import grouped
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import cached_property, compact
+from kubectl_policy.topology.attached_hostnames import is_left_to_others
+from kubectl_policy.topology.gateway.hostnames import comparable, intersection
+from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, ROUTES, hostnames_of, parent_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.lint.facts.matches import Conditions, RouteMatch
+    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model.unknown import Port
+    from kubectl_policy.topology import Binding
+
+_COMPETING: Final = (HTTP_ROUTE, GRPC_ROUTE)
+# A listener, or what is named as one where that is not known: a section of a parent, and a port.
+_At: TypeAlias = "tuple[NodeRef, Port | None]"
+_Routes: TypeAlias = "dict[str, list[Resource]]"
+
+
+class Place(NamedTuple):
+    """Where requests come in: a listener, or what a route names as one, and a hostname, empty for every one."""
+
+    at: NodeRef
+    hostname: str
+
+
+@compact
+class Loss:
+    """A match that has the same requests as one that comes before it: in its own route, or else at a place.
+
+    That is `certain` unless it is not known whether one of the routes is there, and it is `in_order` unless it is not
+    known which of both routes comes first.
+    """
+
+    match: RouteMatch
+    winner: RouteMatch
+    place: Place | None
+    in_order: bool
+    certain: bool
+
+
+class LeftToOther(NamedTuple):
+    """A hostname of a route at a listener to which it is attached, and for which another listener has the requests."""
+
+    route: Resource
+    listener: NodeRef
+    hostname: str
+
+
+class Competition:
+    """The routes of HTTP and of gRPC in one world, as they compete for requests; all of it is worked out once."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        """Remember where to look."""
+        self._topology = analysis.topology
+        self._index = analysis.index
+        self._relations = analysis.topology.relations
+        self._snapshot = analysis.snapshot
+
+    @cached_property
+    def routes(self) -> Sequence[Resource]:
+        """The routes, by kind, namespace and name; also those that are not linted."""
+        return [route for kind in _COMPETING for route in self._index.of_kind(kind)]
+
+    @cached_property
+    def matches(self) -> Mapping[ObjectRef, Sequence[RouteMatch]]:
+        """The matches of each route."""
+        return {route.ref: matches_of(route) for route in self.routes}
+
+    @cached_property
+    def all_is_read(self) -> bool:
+        """Whether there are no routes but those that were read."""
+        kinds = {"", *(kind.kind for kind in ROUTES)}
+        hidden = (gap for gap in self._snapshot.gaps if gap.group in {None, GATEWAY_API} and gap.kind in kinds)
+        return self._snapshot.complete and not any(hidden)
+
+    @property
+    def at(self) -> Mapping[NodeRef, Mapping[str, Sequence[Resource]]]:
+        """The routes that have requests at each listener, by the hostnames for which they do."""
+        return self._placed.at
+
+    @property
+    def left_to_others(self) -> Sequence[LeftToOther]:
+        """The hostnames for which routes have no requests at listeners to which they are attached."""
+        return self._placed.left
+
+    def places_of(self, route: ObjectRef) -> Sequence[Place]:
+        """Where a route is known to have requests, each place once."""
+        return self._placed.of.get(route, ())
+
+    def is_elsewhere(self, route: ObjectRef) -> bool:
+        """Whether a route has requests, or may have some, in another way than at a listener."""
+        by_default = text_at(self._index.raw(route), "spec.useDefaultGateways", "None") != "None"
+        return by_default or route in self._placed.elsewhere
+
+    @cached_property
+    def _placed(self) -> _Placed:
+        placed = _Placed()
+        for route in self.routes:
+            names = hostnames_of(self._index, route.ref) or ("",)
+            for binding in self._relations.bindings(route.ref):
+                if binding.state != "refused":
+                    self._place(placed, route, binding, names)
+        return placed
+
+    def _place(self, placed: _Placed, route: Resource, binding: Binding, names: Iterable[str]) -> None:
+        listener = self._topology.gateways.listener(binding.listener) if binding.listener else None
+        if binding.state == "unknown":
+            placed.elsewhere.add(route.ref)
+            for name in names:
+                hostname = name if listener is None else intersection(name, listener.hostname)
+                if hostname is not None:
+                    _add(placed.perhaps.setdefault(self._named(binding), {}), comparable(hostname), route)
+        elif listener is None or binding.is_delegated:
+            placed.elsewhere.add(route.ref)
+        else:
+            known = placed.at.setdefault(listener.node, {})
+            for name in names:
+                hostname = intersection(name, listener.hostname)
+                if hostname is None:
+                    continue
+                hostname = comparable(hostname)
+                if hostname not in known and is_left_to_others(self._topology, listener, hostname):
+                    placed.left.append(LeftToOther(route, listener.node, hostname))
+                elif _add(known, hostname, route):
+                    placed.of.setdefault(route.ref, []).append(Place(listener.node, hostname))
+
+    def _named(self, binding: Binding) -> _At:
+        """What a route names as its parent, of which it is not known whether it takes the route."""
+        if binding.listener:
+            return binding.listener, None
+        refs = parent_refs(self._index, binding.route)
+        ref = next(each for each in refs if each.position == binding.parent_index)
+        return NodeRef(ref.object, ref.section), ref.port
+
+    @cached_property
+    def losses(self) -> Sequence[Loss]:
+        """The matches that have the same requests as others, each with the first one of these that it meets at a place.
+
+        One that its own route has before is met there alone.
+        """
+        found = [loss for route in self.routes for loss in self._repeated(route.ref)]
+        for node, by_hostname in self.at.items():
+            for hostname, routes in by_hostname.items():
+                if len(routes) > 1:
+                    found += self._lost(Place(node, hostname), routes)
+        for (node, _), by_hostname in self._placed.perhaps.items():
+            for hostname, routes in by_hostname.items():
+                known = self.at.get(node, {}).get(hostname, ())
+                if len(known) + len(routes) > 1:
+                    found += self._lost(
+                        Place(node, hostname), [*known, *routes], in_doubt=[each.ref for each in routes]
+                    )
+        return found
+
+    @cached_property
+    def _distinct(self) -> Mapping[ObjectRef, Sequence[RouteMatch]]:
+        """The matches of each route, but for those that it repeats."""
+        return {
+            route: _without_repeated(matches) if len(matches) > 1 else matches
+            for route, matches in self.matches.items()
+        }
+
+    def _repeated(self, route: ObjectRef) -> Iterator[Loss]:
+        matches, distinct = self.matches[route], self._distinct[route]
+        if len(matches) != len(distinct):
+            first = {match.conditions: match for match in distinct}
+            for match in matches:
+                winner = first[match.conditions]
+                if winner is not match:
+                    yield Loss(match, winner, None, in_order=_as_long(match, winner), certain=True)
+
+    def _lost(self, place: Place, routes: Iterable[Resource], in_doubt: Sequence[ObjectRef] = ()) -> Iterator[Loss]:
+        """The matches that routes at one place have in common, but for those that come first."""
+        first: dict[Conditions, RouteMatch] = {}
+        common: dict[Conditions, list[RouteMatch]] = {}
+        for route in routes:
+            for match in self._distinct[route.ref]:
+                known = first.setdefault(match.conditions, match)
+                if known is not match:
+                    common.setdefault(match.conditions, [known]).append(match)
+        doubtful = {*in_doubt}
+        for equal in common.values():
+            winner, *others = sorted(equal, key=lambda match: match.route.seniority)
+            for match in others:
+                certain = doubtful.isdisjoint((match.route.ref, winner.route.ref))
+                # Of routes that are in doubt, all that are with them at a place are looked at again.
+                if not (certain and in_doubt):
+                    in_order = self._is_known_order(winner, match, place.hostname)
+                    yield Loss(match, winner, place, in_order=in_order, certain=certain)
+
+    @cached_property
+    def lost_rules(self) -> Mapping[tuple[ObjectRef, int], Sequence[Loss]]:
+        """The rules, by their indices, that no request reaches as all that they match is lost, each with its losses."""
+        found: dict[tuple[ObjectRef, int], list[Loss]] = {}
+        for loss in self.losses:
+            match = loss.match
+            if loss.certain and loss.in_order and (loss.place or loss.winner.rule != match.rule):
+                found.setdefault((match.route.ref, match.rule), []).append(loss)
+        return {rule: losses for rule, losses in found.items() if self._is_lost(*rule, losses)}
+
+    def _is_lost(self, route: ObjectRef, rule: int, losses: Iterable[Loss]) -> bool:
+        own = [match for match in self.matches[route] if match.rule == rule]
+        written = items_at(items_at(own[0].route.raw, "spec.rules")[rule], "matches")
+        everywhere = {*self.places_of(route)}
+        lost = grouped((loss.match.conditions, loss.place) for loss in losses)
+        # What is not understood of a rule may have requests.
+        return len(own) == max(1, len(written)) and all(
+            None in lost.get(match.conditions, ())
+            or (everywhere and not self.is_elsewhere(route) and everywhere == {*lost.get(match.conditions, ())})
+            for match in own
+        )
+
+    def _is_known_order(self, winner: RouteMatch, match: RouteMatch, hostname: str) -> bool:
+        """Whether it is known which of two equal matches at a place comes first, by the age of their routes.
+
+        A hostname that one of them does not name itself may count for less.
+        """
+        own, others = (hostnames_of(self._index, each.route.ref) for each in (winner, match))
+        return (
+            winner.route.created is not None
+            and match.route.created is not None
+            and (hostname in map(comparable, own)) == (hostname in map(comparable, others))
+            and _as_long(winner, match)
+        )
+
+
+class _Placed:
+    """Where routes are: what is collected while they are looked at."""
+
+    def __init__(self) -> None:
+        self.at: dict[NodeRef, _Routes] = {}
+        self.of: dict[ObjectRef, list[Place]] = {}
+        self.perhaps: dict[_At, _Routes] = {}
+        self.left: list[LeftToOther] = []
+        self.elsewhere: set[ObjectRef] = set()
+
+
+def _add(known: _Routes, hostname: str, route: Resource) -> bool:
+    """Add a route to those of a hostname, all of which come one after the other; whether it was not there."""
+    routes = known.setdefault(hostname, [])
+    is_new = not routes or routes[-1] is not route
+    if is_new:
+        routes.append(route)
+    return is_new
+
+
+def _without_repeated(matches: Iterable[RouteMatch]) -> Sequence[RouteMatch]:
+    """The first one of equal matches."""
+    first: dict[Conditions, RouteMatch] = {}
+    for match in matches:
+        first.setdefault(match.conditions, match)
+    return list(first.values())
+
+
+def _as_long(one: RouteMatch, other: RouteMatch) -> bool:
+    """Whether the paths of equal matches are equally long as they are written, which may decide their order."""
+    return text_at(one.written, "path.value", "/") == text_at(other.written, "path.value", "/")

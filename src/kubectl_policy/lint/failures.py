@@ -1,0 +1,240 @@
+"""Attachments of policies that fail, or may: each is the concern of one rule, which is told here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from kubectl_policy.attachment.attachment import NotAttached
+from kubectl_policy.attachment.needs import missing_need, named_needs
+from kubectl_policy.attachment.references import absent
+from kubectl_policy.lint.finding import Finding
+from kubectl_policy.model.fields import value_at
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, is_kubernetes_own
+from kubectl_policy.questions.shared.unattached import failed
+from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
+from kubectl_policy.topology.references import HIERARCHY, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from kubectl_policy.attachment import Attachment, State
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import NodeRef, ObjectRef, Resource
+
+# What is wrong with an attachment. Which need is not met is for GWP5012, GWP5016 and GWP5017 to say.
+Concern: TypeAlias = Literal[
+    "nothing named",
+    "target missing",
+    "some targets missing",
+    "section missing",
+    "group wrong",
+    "kind unsupported",
+    "namespace",
+    "nothing selected",
+    "not referred to",
+    "target unattached",
+    "other controller",
+    "policy invalid",
+    "need not met",
+    "target invalid",
+    "not enabled",
+    "target overlaps",
+    "filter unsupported",
+    "not named",
+]
+_OF_STATES: Final[Mapping[State, Concern]] = MappingProxyType(
+    {
+        "section missing": "section missing",
+        "target invalid": "target invalid",
+        "not enabled": "not enabled",
+        "target overlaps": "target overlaps",
+        "filter unsupported": "filter unsupported",
+    }
+)
+# The groups of which all kinds with names of the hierarchy are known, with those of Kubernetes; definitions of others
+# have a dot in their group.
+_KNOWN_GROUPS: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL})
+
+
+class Failure(NamedTuple):
+    """An attachment that fails or, where it is not `certain`, may; and what it is that attaches."""
+
+    policy: Resource
+    attachment: Attachment
+    certain: bool
+
+    @property
+    def target(self) -> NodeRef:
+        """What it names; asked for only where it names something."""
+        assert self.attachment.target is not None  # noqa: S101 (the concerns for which it is asked have one)
+        return self.attachment.target
+
+    @property
+    def field(self) -> str:
+        """Where the reference stands."""
+        return self.attachment.declared.field
+
+    @property
+    def doubt(self) -> Finding:
+        """That it may fail, as a finding of what attaches."""
+        return Finding(subject=self.policy.ref, field=self.field, message=self.message, certain=False)
+
+    @property
+    def message(self) -> str:
+        """Why it fails, in words that follow the name of what attaches."""
+        return self.attachment.message.removeprefix(f"{self.attachment.declared.field} ")
+
+
+def failures(world: Linted, *concerns: Concern) -> list[Failure]:
+    """The attachments with which one of some things is wrong, in their order."""
+    sorted_out = world.once(_by_concern)
+    return [failure for concern in concerns for failure in sorted_out.get(concern, ())]
+
+
+def _by_concern(world: Linted) -> Mapping[Concern, Sequence[Failure]]:
+    found: dict[Concern, list[Failure]] = {}
+    for policy, attachment in world.failed:
+        # What a filter of a backend does is not computed, and nothing wrong.
+        if attachment.state != "not computed":
+            concern = _concern(world, policy, attachment)
+            certain = attachment.state != "target unknown"
+            if concern == "group wrong":
+                certain = says_group(world, attachment)
+            found.setdefault(concern, []).append(Failure(policy, attachment, certain))
+    return found
+
+
+def _concern(world: Linted, policy: Resource, attachment: Attachment) -> Concern:
+    """What is wrong with an attachment, or may be."""
+    if attachment.state == "policy invalid":
+        return "need not met" if _lacks_need(world, policy, attachment) else "policy invalid"
+    return _OF_STATES.get(attachment.state) or _SORTING[attachment.state](world, attachment)
+
+
+def _of_kind(world: Linted, attachment: Attachment) -> Concern:
+    return "group wrong" if right_groups(world, attachment) else "kind unsupported"
+
+
+def _of_permission(world: Linted, attachment: Attachment) -> Concern:
+    is_need = failed(world.analysis, attachment).rule == "need-not-permitted"
+    return "need not met" if is_need else "namespace"
+
+
+def _lacks_need(world: Linted, policy: Resource, attachment: Attachment) -> bool:
+    """Whether a policy is not valid because an object is not there that it names, and not by what it says itself."""
+    if policy.ref.group_kind == BACKEND_TLS_POLICY:
+        return True
+    index, profile = world.index, world.registry.known(policy.ref.group_kind)
+    need = missing_need(index, index.filled(policy), profile)
+    found = named_needs(index, index.filled(policy), profile.every_need)
+    wrong = {each.message for each in found if isinstance(each, NotAttached)}
+    return need is not None and need.message not in wrong and attachment.message.startswith(need.message)
+
+
+def _without_target(attachment: Attachment) -> Concern:
+    declared = attachment.declared
+    if not declared.field:
+        return "not named"
+    if declared.selector is not None:
+        return "nothing selected"
+    return "target missing" if attachment.state == "target unknown" else "nothing named"
+
+
+def _of_absence(world: Linted, attachment: Attachment) -> Concern:
+    """What is wrong where something is not there, or in doubt."""
+    target = attachment.target
+    if target is None:
+        return _without_target(attachment)
+    if right_groups(world, attachment):
+        return "group wrong"
+    if attachment.state == "target unknown" and _may_not_cross(world, attachment, target.object):
+        return "namespace"
+    if attachment.declared.selector is not None:
+        return "nothing selected"
+    return _of_name(world, attachment, target)
+
+
+def _of_name(world: Linted, attachment: Attachment, target: NodeRef) -> Concern:
+    policy, profile = attachment.policy, world.registry.known(attachment.policy.group_kind)
+    if absent(target.object, profile, world.topology) is None:
+        is_there = not target.section or target.section in world.topology.sections(target.object)
+        return "target overlaps" if is_there else "section missing"
+    if profile.targets_exist == "whenReferred" and world.index.get(target.object):
+        return "not referred to"
+    return "some targets missing" if holding(world, policy) else "target missing"
+
+
+def _may_not_cross(world: Linted, attachment: Attachment, target: ObjectRef) -> bool:
+    """Whether it is not known that a reference may leave its namespace."""
+    policy = attachment.policy
+    if not policy.namespace or target.namespace in {"", policy.namespace}:
+        return False
+    profile = world.registry.known(policy.group_kind)
+    if profile.cross_namespace is False and attachment.declared.selector is None:
+        return True
+    return profile.grant_required and world.index.grants.permit(policy.group_kind, policy.namespace, target) is None
+
+
+def _of_controllers(world: Linted, attachment: Attachment) -> Concern:
+    """What is wrong with a target on which the controllers of a policy do not act."""
+    owners = set(_owners(world, attachment.target.object)) if attachment.target else set[str]()
+    if not owners.isdisjoint(world.registry.known(attachment.policy.group_kind).controllers):
+        # They would act on it, and ignore it.
+        return "target invalid"
+    return "other controller" if owners else "target unattached"
+
+
+def _owners(world: Linted, target: ObjectRef) -> Iterator[str]:
+    """The controllers that act on a Gateway, on what belongs to one, or on a route; that of the mesh has no name."""
+    if target.group_kind not in ROUTES:
+        yield from filter(None, [world.gateways.controller_of(target)])
+        return
+    for route in world.relations.delegating_routes(target):
+        for parent in parent_refs(world.index, route):
+            if parent.object.group_kind in WITH_LISTENERS:
+                yield from filter(None, [world.gateways.controller_of(parent.object)])
+    bindings = world.relations.bindings(target)
+    if any(each.state == "attached" and each.parent.group_kind in WITH_PORTS for each in bindings):
+        yield ""
+
+
+_SORTING: Final[Mapping[State, Callable[[Linted, Attachment], Concern]]] = MappingProxyType(
+    {
+        "kind unsupported": _of_kind,
+        "not permitted": _of_permission,
+        "not managed": _of_controllers,
+        "target missing": _of_absence,
+        "target unknown": _of_absence,
+    }
+)
+
+
+def holding(world: Linted, policy: ObjectRef) -> list[Attachment]:
+    """The attachments of a policy by references of its own."""
+    attachments = world.analysis.attachments[policy]
+    return [each for each in attachments if each.state == "attached" and not each.declared.named_by]
+
+
+def right_groups(world: Linted, attachment: Attachment) -> list[str]:
+    """The groups that have a kind of which a reference says another one that has not; none if it may have it."""
+    kind, profile = attachment.declared.group_kind, world.registry.known(attachment.policy.group_kind)
+    takes = profile.declared_targets
+    if "/" in kind.group:
+        return [kind.group.partition("/")[0]]
+    if takes:
+        may_be = kind in takes or kind in profile.virtual_targets
+        return [] if may_be else [each.group for each in sorted(takes) if each.kind == kind.kind]
+    is_known = kind.group in _KNOWN_GROUPS or is_kubernetes_own(kind) or "." not in kind.group
+    if not is_known or kind in {*HIERARCHY, *world.index.kinds, *world.index.group_kinds}:
+        return []
+    return [each.group for each in HIERARCHY if each.kind == kind.kind]
+
+
+def says_group(world: Linted, attachment: Attachment) -> bool:
+    """Whether the group that a reference has is its own, or known; an API that was not read may have a default."""
+    kind = attachment.policy.group_kind
+    entry = value_at(world.index.raw(attachment.policy), attachment.declared.field)
+    is_written = isinstance(entry, Mapping) and "group" in entry
+    return is_written or world.registry.known(kind).known_by == "profile" or kind in world.index.definitions

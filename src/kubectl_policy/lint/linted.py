@@ -1,0 +1,227 @@
+"""A world that is linted: what several rules ask of it, each worked out once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from kubectl_policy.lint.facts.competition import Competition
+from kubectl_policy.lint.facts.losses import Losses
+from kubectl_policy.lint.facts.refusals import refusals
+from kubectl_policy.lint.facts.reported import Reported
+from kubectl_policy.lint.finding import Finding, Fix, Related
+from kubectl_policy.model.index import grouped
+from kubectl_policy.model.values import cached_property
+from kubectl_policy.questions.changes.diff import diff
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.comparison import StateComparison
+    from kubectl_policy.lint.facts.refusals import Refusal
+    from kubectl_policy.lint.settings import LintSettings
+    from kubectl_policy.model import GroupKind, ObjectRef, Resource
+    from kubectl_policy.model.comments import Comment
+    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.resolution import Resolution, Source
+    from kubectl_policy.resolution.enforcement import Enforcement
+    from kubectl_policy.topology import Binding
+    from kubectl_policy.topology.backends import Backend
+    from kubectl_policy.topology.gateway.listeners import Listener
+
+_Value = TypeVar("_Value")
+# Of more names than that, none is compared with one that was misspelt.
+_MOST_COMPARED: Final = 5_000
+_FEW_LETTERS: Final = (3, 4)
+
+
+class Linted:
+    """One world, of which some objects are linted; the others are only there for these.
+
+    Rules ask it for objects that are linted, and the analysis for everything else.
+    """
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        settings: LintSettings,
+        is_linted: Callable[[Resource], bool],
+        comparison: StateComparison | None = None,
+        comments_of: Callable[[str], Iterable[Comment]] = lambda _: (),
+    ) -> None:
+        """Nothing is worked out before it is asked for; a `comparison` is with the state before a change.
+
+        `comments_of` has the comments for this program in a file.
+        """
+        self.analysis = analysis
+        self.settings = settings
+        self.lints = is_linted
+        self.comparison = comparison
+        self.comments_of = comments_of
+        self.snapshot = analysis.snapshot
+        self.index = analysis.index
+        self.registry = analysis.registry
+        self.topology = analysis.topology
+        self.relations = analysis.topology.relations
+        self.gateways = analysis.topology.gateways
+        self._worked_out: dict[Callable[..., Any], Any] = {}
+        self._by_name: dict[GroupKind, Mapping[str, Sequence[ObjectRef]]] = {}
+
+    def once(self, work: Callable[[Linted], _Value]) -> _Value:
+        """What a function makes of the world, worked out once: what only the rules of one module ask for."""
+        if work not in self._worked_out:
+            self._worked_out[work] = work(self)
+        found: _Value = self._worked_out[work]
+        return found
+
+    def of_kind(self, *kinds: GroupKind) -> list[Resource]:
+        """The objects of some kinds, in the order of these, and sorted by namespace and name."""
+        return [resource for kind in kinds for resource in self.index.of_kind(kind) if self.lints(resource)]
+
+    def is_linted(self, ref: ObjectRef) -> bool:
+        """Whether an object was read, and not only for what it is to others."""
+        resource = self.index.get(ref)
+        return resource is not None and self.lints(resource)
+
+    def has_all(self, *kinds: GroupKind) -> bool:
+        """Whether all objects of some kinds were read, so that there are no others."""
+        gaps = self.snapshot.gaps
+        return self.snapshot.complete and not any(
+            gap.kind in {"", kind.kind} and gap.group in {None, kind.group} for gap in gaps for kind in kinds
+        )
+
+    @cached_property
+    def difference(self) -> StateDiff | None:
+        """What a change makes of the state before it; None without such a one."""
+        return diff(self.comparison) if self.comparison else None
+
+    @cached_property
+    def resources(self) -> Sequence[Resource]:
+        """All objects, by kind, namespace and name."""
+        return self.of_kind(*self.index.group_kinds)
+
+    @cached_property
+    def routes(self) -> Sequence[Resource]:
+        """All routes."""
+        return self.of_kind(*ROUTES)
+
+    @cached_property
+    def policies(self) -> Sequence[Resource]:
+        """All policies, sorted; filters and parameters are none."""
+        return [policy for policy in self.analysis.policies if self.lints(policy)]
+
+    @cached_property
+    def enforcements(self) -> Sequence[tuple[Resource, Enforcement]]:
+        """Every policy, also those that are only there for others, with how far it is in force."""
+        return [(policy, self.analysis.enforcement(policy.ref)) for policy in self.analysis.policies]
+
+    @cached_property
+    def losses(self) -> Sequence[Losses]:
+        """What is lost, policy by policy, of those that are not in force as a whole wherever they reach."""
+        known = self.registry.known
+        places: dict[Resolution, Mapping[Source, int]] = {}
+        return [
+            Losses(policy, known(policy.ref.group_kind), enforcement, places)
+            for policy, enforcement in self.enforcements
+            if enforcement.state in {"PartiallyEnforced", "Overridden", "Conflicted"}
+        ]
+
+    @cached_property
+    def attaching(self) -> Sequence[Resource]:
+        """All objects that attach to others: policies, and filters and parameters with them."""
+        return self.of_kind(*(profile.group_kind for profile in self.registry.policy_kinds))
+
+    @cached_property
+    def attachments(self) -> Sequence[tuple[Resource, Attachment]]:
+        """Each attachment of what attaches to others, in their order, also those that fail."""
+        every = self.analysis.attachments
+        return [(policy, attachment) for policy in self.attaching for attachment in every[policy.ref]]
+
+    @cached_property
+    def failed(self) -> Sequence[tuple[Resource, Attachment]]:
+        """The attachments that are not, or may not be."""
+        return [(policy, each) for policy, each in self.attachments if each.state != "attached"]
+
+    @cached_property
+    def not_bound(self) -> Sequence[tuple[Resource, Binding]]:
+        """The references of routes to parents by which they are not attached, or may not be, with each listener."""
+        bindings = self.relations.bindings
+        return [(route, each) for route in self.routes for each in bindings(route.ref) if each.state != "attached"]
+
+    @cached_property
+    def refusals(self) -> Sequence[Refusal]:
+        """The references of routes to parents that no listener takes, or may not take, each with its nearest miss."""
+        return tuple(refusals(self.analysis, dict.fromkeys(route for route, _ in self.not_bound)))
+
+    @cached_property
+    def not_resolved(self) -> Sequence[tuple[Resource, Backend]]:
+        """The references of routes to backends that are broken, or may be."""
+        backends = self.relations.backends
+        return [(route, each) for route in self.routes for each in backends(route.ref) if each.state != "resolved"]
+
+    @cached_property
+    def with_listeners(self) -> Sequence[Resource]:
+        """All Gateways and ListenerSets."""
+        return self.of_kind(GATEWAY, *LISTENER_SETS)
+
+    @cached_property
+    def listeners(self) -> Sequence[tuple[Resource, Listener]]:
+        """Each listener of each Gateway and ListenerSet, with what it is of."""
+        return [(owner, each) for owner in self.with_listeners for each in self.gateways.listeners(owner.ref)]
+
+    @cached_property
+    def competition(self) -> Competition:
+        """Where routes compete for requests."""
+        return Competition(self.analysis)
+
+    @cached_property
+    def reported(self) -> Reported:
+        """What controllers reported."""
+        return Reported(self.analysis, self.settings, self.of_kind)
+
+    def related(self, obj: ObjectRef, words: str = "", field: str = "") -> Related:
+        """An object that a finding is about as well, with where it was read."""
+        resource = self.index.get(obj)
+        return Related(object=obj, words=words, field=field, origin=resource.origin if resource else None)
+
+    def absent(self, subject: Resource, to: ObjectRef, field: str, *, reason: str = "") -> Iterator[Finding]:
+        """That what a reference names does not exist, or may not; nothing if it does. Namespaces need not be read."""
+        presence = self.index.presence(to)
+        if presence == "missing":
+            message = f"{to} does not exist"
+            yield Finding(subject=subject.ref, field=field, message=message, reason=reason, fix=self.did_you_mean(to))
+        elif presence == "unknown":
+            yield self.unknown(subject, field, self.index.not_here(to))
+
+    def unknown(self, subject: Resource, field: str, message: str) -> Finding:
+        """That it is not known whether something is wrong."""
+        return Finding(subject=subject.ref, field=field, message=message, certain=False)
+
+    def did_you_mean(self, ref: ObjectRef) -> Fix | None:
+        """An object of the same kind and namespace that has a similar name, as a fix; None without one."""
+        names = [each.name for each in self.index.names_in(ref.group_kind, ref.namespace)]
+        near = nearest(ref.name, names)
+        if near:
+            return Fix(words=f"did you mean {near}?", value=near)
+        elsewhere = self._called(ref.group_kind).get(ref.name, ())
+        return Fix(words=f"there is {elsewhere[0]}") if elsewhere else None
+
+    def _called(self, kind: GroupKind) -> Mapping[str, Sequence[ObjectRef]]:
+        """The objects of a kind by their names, in whichever namespaces."""
+        if kind not in self._by_name:
+            self._by_name[kind] = grouped((each.name, each) for each in self.index.world.names_of(kind))
+        return self._by_name[kind]
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """The one of some words that is most like another one; empty if none is, or there are too many."""
+    known = sorted({each for each in words if each != word})
+    if not known or len(known) > _MOST_COMPARED:
+        return ""
+    import difflib  # noqa: PLC0415 (only a mistake needs it)
+
+    # Of three or four letters, two that are swapped are much.
+    cutoff = 0.6 if len(word) in _FEW_LETTERS else 0.75
+    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=cutoff)), "")

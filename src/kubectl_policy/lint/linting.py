@@ -1,0 +1,128 @@
+"""Linting several worlds, such as the clusters of a repository: what is found in each, and in all of them as one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.lint.baseline import fingerprinted
+from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.run import findings_in, in_order
+from kubectl_policy.lint.suppressing import suppress, unused_in
+from kubectl_policy.model.values import replace, value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.comparison import StateComparison
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.report import Suppressed
+    from kubectl_policy.lint.settings import LintSettings
+    from kubectl_policy.lint.suppressing import Judged
+    from kubectl_policy.model import Json, ObjectRef, Origin, Resource
+    from kubectl_policy.model.comments import Comment
+
+    # From where an object was read, and a field of it, to where that field is written, as far as it can be told.
+    Locate = Callable[[Origin | None, str], Origin | None]
+    # The comments for this program in a file.
+    CommentsOf = Callable[[str], Iterable[Comment]]
+
+
+@value(kw_only=True)
+class LintedWorld:
+    """A world to lint, and its name among others. Objects that are `around` are read with it, and are not linted.
+
+    Nor are those outside of the `namespace`, if one is meant alone. With a `comparison`, of which this is the later
+    state, what the change makes worse is found as well.
+    """
+
+    analysis: Analysis
+    name: str = ""
+    around: frozenset[ObjectRef] = frozenset()
+    namespace: str = ""
+    comparison: StateComparison | None = None
+
+    def lints(self, resource: Resource) -> bool:
+        """Whether an object is to be linted."""
+        return self.namespace in {"", resource.ref.namespace} and resource.ref not in self.around
+
+    @property
+    def resources(self) -> Iterable[Resource]:
+        """The objects that are linted."""
+        index = self.analysis.index
+        return (each for kind in index.group_kinds for each in index.of_kind(kind) if self.lints(each))
+
+
+@value(kw_only=True)
+class Found:
+    """What is found in some worlds, however little it is: what is left, and what is suppressed; by file and line.
+
+    Each finding has its fingerprint.
+    """
+
+    findings: tuple[Finding, ...]
+    suppressed: tuple[Suppressed, ...]
+
+    @property
+    def every(self) -> tuple[Finding, ...]:
+        """All findings, also what is suppressed."""
+        return (*self.findings, *(each.finding for each in self.suppressed))
+
+
+def found_in(
+    worlds: Sequence[LintedWorld], settings: LintSettings, locate: Locate, comments_of: CommentsOf = lambda _: ()
+) -> Found:
+    """What rules find in some worlds; what is found in several of them alike is one finding.
+
+    Where fields are written is looked up. A finding that is not in all worlds says in which it is.
+    """
+    judged: list[Judged] = []
+    for each in worlds:
+        world = Linted(each.analysis, settings, each.lints, each.comparison, comments_of)
+        judged.append(suppress(world, findings_in(world), locate))
+    names = [each.name for each in worlds]
+    left = [*_together(names, [each.findings for each in judged]), *unused_in(judged, settings)]
+    hidden = _together(names, [[each.finding for each in one.suppressed] for one in judged])
+    by_key = {each.finding.key: each for one in judged for each in one.suppressed}
+    # What is suppressed has a fingerprint as well, so that those of the others do not depend on it.
+    every = fingerprinted((_located(finding, locate) for finding in (*left, *hidden)), _raw_of(worlds))
+    return Found(
+        findings=in_order(every[: len(left)]),
+        suppressed=tuple(
+            replace(by_key[before.key], finding=after) for before, after in zip(hidden, every[len(left) :], strict=True)
+        ),
+    )
+
+
+def _together(names: Sequence[str], found: Sequence[Iterable[Finding]]) -> list[Finding]:
+    """What is found in each of some worlds, each finding once."""
+    first: dict[tuple[object, ...], Finding] = {}
+    where: dict[tuple[object, ...], list[str]] = {}
+    for name, findings in zip(names, found, strict=True):
+        for finding in findings:
+            first.setdefault(finding.key, finding)
+            where.setdefault(finding.key, []).append(name)
+    return [
+        replace(finding, worlds=tuple(where[key])) if len(where[key]) < len(names) else finding
+        for key, finding in first.items()
+    ]
+
+
+def _located(finding: Finding, locate: Locate) -> Finding:
+    """A finding with the lines of the fields that it is about instead of those of their objects."""
+    # Of what is not certain there may be much, of which nobody looks at more than the number.
+    is_certain = finding.certain
+    related = tuple(
+        replace(each, origin=locate(each.origin, each.field if is_certain else "")) for each in finding.related
+    )
+    return replace(finding, origin=locate(finding.origin, finding.field if is_certain else ""), related=related)
+
+
+def _raw_of(worlds: Sequence[LintedWorld]) -> Callable[[ObjectRef], Json]:
+    """The objects of some worlds, by their names."""
+
+    def raw_of(ref: ObjectRef) -> Json:
+        found = (world.analysis.index.get(ref) for world in worlds)
+        return next((each.raw for each in found if each), None)
+
+    return raw_of

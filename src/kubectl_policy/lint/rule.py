@@ -1,0 +1,50 @@
+"""Rules: what each is called, how bad is what it finds, and what it needs to know for that."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from kubectl_policy.model.values import value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import Severity
+
+# What must be known, beyond the objects in question, for a finding to be certain: that nothing else exists, what was
+# reported by controllers, what a profile says of the kind, what the config file asks for, or what was before a change.
+Need: TypeAlias = Literal["closed world", "status", "profile", "configuration", "base"]
+
+
+@value()
+class Rule:
+    """A rule by its `id`, which is never given to another one. The docstring of what checks it is its documentation.
+
+    What is about security, such as settings that get lost, `guards` it, and is shown as such where a format has a place
+    for that. What it finds `blinds` the others, if it is about something that should be linted, and was not.
+    """
+
+    id: str
+    severity: Severity
+    check: Callable[[Linted], Iterable[Finding]]
+    needs: tuple[Need, ...] = ()
+    guards: bool = False
+    blinds: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the rule: `target-not-found`."""
+        return getattr(self.check, "__name__", "").replace("_", "-")
+
+    @property
+    def summary(self) -> str:
+        """What the rule finds, in a sentence."""
+        return cleandoc(self.check.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
+
+    @property
+    def explanation(self) -> str:
+        """What that means, in paragraphs, and what says so; without the sentence before."""
+        return cleandoc(self.check.__doc__ or "").partition("\n\n")[2]

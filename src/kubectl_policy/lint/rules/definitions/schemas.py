@@ -1,0 +1,254 @@
+"""GWP8001 to GWP8007: what definitions of policy kinds owe to GEP-713."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.finding import Finding, Fix
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, names_in_crd, with_article
+from kubectl_policy.model.patterns import pattern
+from kubectl_policy.model.values import value
+from kubectl_policy.profiles.infer import references_to_targets, refers_to_targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import GroupKind, Json, Resource
+
+_LABEL_FIELD: Final = f'metadata.labels["{POLICY_LABEL}"]'
+_CLASSES: Final = ("Direct", "Inherited")
+# What a description says where a reference to another namespace needs an agreement, or reaches nobody else's traffic.
+_HANDSHAKES: Final = ("referencegrant", "handshake", "same namespace")
+_STRATEGY_FIELDS: Final = ("strategy", "mergeStrategy")
+_QUOTED: Final = pattern(r"""['"](\w+)['"]""")
+# The levels of the hierarchy, and the kinds that stand on each.
+_LEVELS: Final[Mapping[str, int]] = {
+    "GatewayClass": 0,
+    "Gateway": 1,
+    "ListenerSet": 1,
+    "XListenerSet": 1,
+    "HTTPRoute": 2,
+    "GRPCRoute": 2,
+    "TLSRoute": 2,
+    "TCPRoute": 2,
+    "UDPRoute": 2,
+    "Service": 3,
+    "ServiceImport": 3,
+}
+_NO_SCHEMA: Final[Mapping[str, Json]] = MappingProxyType({})
+# What a schema is looked through for, no deeper.
+_DEEPEST: Final = 12
+
+
+@value(kw_only=True)
+class _Defined:
+    """A definition that counts, with the kind that it defines and the schema of it; empty where it has none."""
+
+    definition: Resource
+    kind: GroupKind
+    schema: Mapping[str, Json]
+
+    @property
+    def properties(self) -> Mapping[str, Json]:
+        return mapping_at(self.schema, "properties.spec.properties")
+
+    @property
+    def label(self) -> str | None:
+        """The value of the label by which a definition says that it is one of a policy kind; None without it."""
+        return labels_of(self.definition.raw).get(POLICY_LABEL)
+
+    def finding(self, message: str, field: str = "", fix: Fix | None = None) -> Finding:
+        return Finding(subject=self.definition.ref, field=field, message=message, fix=fix)
+
+
+def _defined(world: Linted) -> Iterator[_Defined]:
+    """The definitions that count; not those of kinds that policies target."""
+    for definition in world.of_kind(CRD):
+        names = names_in_crd(definition)
+        if names and names.group_kind not in TARGETS and world.index.definitions.get(names.group_kind) is definition:
+            versions = mappings_at(definition.raw, "spec.versions")
+            has_schema = any(mapping_at(version, "schema.openAPIV3Schema") for version in versions)
+            schema = world.index.defaults.schema_of(names.group_kind)
+            yield _Defined(definition=definition, kind=names.group_kind, schema=schema if has_schema else _NO_SCHEMA)
+
+
+def _policy_kinds(world: Linted) -> Iterator[_Defined]:
+    """The definitions of policy kinds: by their label or, as far as is known, without it."""
+    for each in _defined(world):
+        profile = world.registry.profile_of(each.kind)
+        if each.label is not None or (profile and profile.role == "policy" and refers_to_targets(each.schema)):
+            yield each
+
+
+def crd_label_missing(world: Linted) -> Iterator[Finding]:
+    """The definition of a policy kind lacks the label by which tools recognise it.
+
+    Its objects have target references, as policies do. Without the label, tools such as gwctl do not list them, and
+    others have to guess from the name of the kind. A kind that is called otherwise, such as a registration or an
+    extension, is not found.
+
+    Source: PolicyLabelKey (Gateway API, apis/v1/policy_types.go).
+    """
+    for each in _policy_kinds(world):
+        if each.label is None:
+            fix = Fix(words=f"add the label {POLICY_LABEL}: Inherited, or Direct where it affects its targets alone")
+            yield each.finding(f"{each.kind.kind} has target references, and no label {POLICY_LABEL}", fix=fix)
+
+
+def crd_label_value(world: Linted) -> Iterator[Finding]:
+    """The label of a policy kind's definition says neither Direct nor Inherited.
+
+    Tools then do not know whether its policies affect what is below their targets. In which case the word is written
+    does not matter: GEP-2648 has it in lower case, the API in upper case.
+
+    Source: PolicyLabelKey (Gateway API, apis/v1/policy_types.go); GEP-2648 and GEP-2649, "Standard label on
+    CRD objects".
+    """
+    for each in _policy_kinds(world):
+        label = each.label
+        if label is not None and label.lower() not in {"direct", "inherited"}:
+            said = f"is {label}" if label else "is empty"
+            message = f"{said}, which is neither {' nor '.join(_CLASSES)}"
+            near = next((known for known in _CLASSES if label and known.lower().startswith(label.lower()[:3])), "")
+            fix = Fix(words=f"did you mean {near}?", value=near) if near else None
+            yield each.finding(message, _LABEL_FIELD, fix)
+
+
+def crd_no_targetrefs(world: Linted) -> Iterator[Finding]:
+    """A definition says that it is one of a policy kind, and its objects cannot name a target.
+
+    Targets must be declared in `targetRefs`, or in `targetRef` where there is one at most. With fields of another name,
+    no tool can tell what such a policy is attached to.
+
+    Source: GEP-713, "The targetRefs stanza".
+    """
+    for each in _defined(world):
+        if each.label is not None and each.properties and not any(references_to_targets(each.schema)):
+            yield each.finding(f"{each.kind.kind} is labelled as a policy kind, and its spec has no targetRefs")
+
+
+def crd_no_status_conditions(world: Linted) -> Iterator[Finding]:
+    """The objects of a policy kind have no place for conditions.
+
+    Their controller has no standard way to say whether a policy is accepted and in force, so that nobody who looks at
+    it can know. A list of conditions is looked for anywhere in the status. A kind without targets is not found here,
+    as that is wrong with it.
+
+    Source: GEP-713, "The status stanza of policy objects".
+    """
+    for each in _policy_kinds(world):
+        status = mapping_at(each.schema, "properties.status")
+        if any(references_to_targets(each.schema)) and not _has_conditions(status, _DEEPEST):
+            lacking = "its status has no conditions" if status else "it has no status"
+            yield each.finding(f"{each.kind.kind} is a policy kind, and {lacking} in its schema")
+
+
+def _has_conditions(schema: Mapping[str, Json], deep: int) -> bool:
+    """Whether values of a schema can have conditions, at any depth; also if they can have anything."""
+    if schema.get("x-kubernetes-preserve-unknown-fields") is True:
+        return True
+    properties = mapping_at(schema, "properties")
+    inner = (*properties.values(), schema.get("items"), schema.get("additionalProperties"))
+    return "conditions" in properties or (
+        deep > 0 and any(_has_conditions(each, deep - 1) for each in inner if isinstance(each, dict))
+    )
+
+
+def crd_cross_ns_no_handshake(world: Linted) -> Iterator[Finding]:
+    """Policies of a kind can target objects in other namespaces, and nothing says that these must agree.
+
+    Without a ReferenceGrant, or another agreement, whoever may create such a policy changes what belongs to others. The
+    definition is expected to name what is needed in the description of a reference, or that the policy changes only
+    requests from its own namespace. Kinds that a profile describes are not found, nor definitions without descriptions.
+
+    Source: GEP-713, "Cross namespace references".
+    """
+    for each in _policy_kinds(world):
+        profile = world.registry.profile_of(each.kind)
+        if profile is None or profile.known_by == "profile":
+            continue
+        said = " ".join(
+            (text_at(each.schema, "description"), *_descriptions(mapping_at(each.schema, "properties.spec")))
+        )
+        for name, reference in references_to_targets(each.schema):
+            has_namespace = "namespace" in mapping_at(reference, "properties")
+            if (
+                has_namespace
+                and said.strip()
+                and not any(word in " ".join(said.lower().split()) for word in _HANDSHAKES)
+            ):
+                where = f"{each.kind.kind} can target other namespaces by spec.{name}.namespace"
+                yield each.finding(f"{where}, and its descriptions name no ReferenceGrant or other agreement")
+
+
+def _descriptions(schema: Mapping[str, Json], deep: int = 3) -> Iterator[str]:
+    """What is said of a field, and of what is in it, as far down as to the fields of a reference in a list."""
+    yield text_at(schema, "description")
+    for inner in (*mapping_at(schema, "properties").values(), schema.get("items")) if deep else ():
+        if isinstance(inner, dict):
+            yield from _descriptions(inner, deep - 1)
+
+
+def crd_none_plus_other(world: Linted) -> Iterator[Finding]:
+    """A policy kind has the merge strategy None, and others besides.
+
+    By None the oldest of several policies wins and all others are refused, so that it cannot be combined with a
+    strategy by which they take effect together. The strategies are read from the values that a definition allows.
+
+    Source: GEP-713, "Merge strategy: None" (MUST NOT be implemented in combination with any other merge strategy).
+    """
+    for each in _policy_kinds(world):
+        for holder in ("", "defaults.properties.", "overrides.properties."):
+            for field in _STRATEGY_FIELDS:
+                allowed = strings_at(each.properties, f"{holder}{field}.enum")
+                if len(allowed) > 1 and any(word.lower() == "none" for word in allowed):
+                    others = ", ".join(word for word in allowed if word.lower() != "none")
+                    path = f"spec.{holder.replace('properties.', '')}{field}"
+                    yield each.finding(f"{path} of {each.kind.kind} can be None, and {others} as well")
+
+
+def crd_direct_multi_kind(world: Linted) -> Iterator[Finding]:
+    """A policy kind is labelled Direct, and its policies can target several levels of the hierarchy.
+
+    A direct policy affects its target alone, and supports one kind of target. With targets on several levels, such as
+    Gateways and routes, policies meet: users expect that the more specific one wins (Atomic Defaults), and the label
+    should say Inherited. Which targets there can be is read from the rules and values in the definition.
+
+    Source: GEP-713, "Classes of policies" and "Merge strategy: Atomic defaults".
+    """
+    for each in _policy_kinds(world):
+        if (each.label or "").lower() != "direct":
+            continue
+        spec, references = mapping_at(each.schema, "properties.spec"), dict(references_to_targets(each.schema))
+        lists = (mapping_at(spec, f"properties.{name}") for name in references)
+        kinds = {kind for reference in references.values() for kind in strings_at(reference, "properties.kind.enum")}
+        kinds.update(kind for schema in (*references.values(), *lists) for kind in _kinds_in_rules(schema, ".kind"))
+        kinds = {kind for kind in kinds.union(_kinds_in_rules(spec, "targetRef")) if kind in _LEVELS}
+        if len({_LEVELS[kind] for kind in kinds}) > 1:
+            *most, last = sorted(kinds, key=lambda kind: (_LEVELS[kind], kind))
+            policy, named = with_article(each.kind.kind), f"{', '.join(most)} and {last}"
+            message = f"is {each.label}, and {policy} can target {named}, which are not on one level"
+            yield each.finding(message, _LABEL_FIELD, Fix(words="label it Inherited", value="Inherited"))
+
+
+def _kinds_in_rules(schema: Mapping[str, Json], about: str) -> Iterator[str]:
+    """The words that rules of a schema compare the kinds of targets with, in rules that are about these."""
+    for each in mappings_at(schema, "x-kubernetes-validations"):
+        rule = text_at(each, "rule")
+        if ".kind" in rule and about in rule and "!=" not in rule:
+            yield from _QUOTED.findall(rule)
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP8001", "info", crd_label_missing),
+    Rule("GWP8002", "info", crd_label_value),
+    Rule("GWP8003", "warning", crd_no_targetrefs),
+    Rule("GWP8004", "warning", crd_no_status_conditions),
+    Rule("GWP8005", "warning", crd_cross_ns_no_handshake),
+    Rule("GWP8006", "error", crd_none_plus_other),
+    Rule("GWP8007", "info", crd_direct_multi_kind),
+)

@@ -1,0 +1,270 @@
+"""GWP2003 to GWP2007: settings of policies that are not in force, since those of others are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.facts.losses import by_winner, sort_of
+from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model.kinds import plural
+from kubectl_policy.profiles.merging import MergeStrategy
+from kubectl_policy.questions.shared.without_effect import why_without_effect
+from kubectl_policy.resolution import field_name
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.lint.facts.losses import How, Loss, Losses
+    from kubectl_policy.lint.finding import Related
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.resolution import Resolution, Source
+    from kubectl_policy.resolution.traced import Field
+
+# As many others are given with a finding, however many there are.
+_MOST_RELATED: Final = 10
+
+
+def fully_overridden(world: Linted) -> Iterator[Finding]:
+    """Nothing that a policy says is in force anywhere, since other policies say something in its place.
+
+    It looks as if it held, and does not. A default on a Gateway comes to that when every route has got a policy of its
+    own. What overrides from above (GWP2007), what another policy on the same target says (GWP2001, GWP2002) and what is
+    in force with the same values (GWP2015) is told by these rules. In an open world there may be routes elsewhere that
+    have no policy of their own.
+
+    Delete it, or let what beats it merge with it.
+
+    Source: GEP-713, "Policy status" (Overridden).
+    """
+    for losses in world.losses:
+        if losses.enforcement.state == "Overridden":
+            if not losses.are_certain:
+                by, kinds = some([*map(str, losses.enforcement.by)]), plural(losses.policy.ref.kind)
+                message = f"{by} may beat it: how {kinds} combine is not known"
+                yield world.unknown(losses.policy, "spec", message)
+            elif not _hows(losses) <= {"on the same target"} and _hows(losses) != {"overridden"}:
+                yield _overridden(world, losses)
+
+
+def _hows(losses: Losses) -> set[How]:
+    """In which ways a policy is beaten by other values."""
+    return {loss.how for loss in losses.all if loss.instead != "the same"}
+
+
+def _overridden(world: Linted, losses: Losses) -> Finding:
+    policy, by = losses.policy.ref, losses.enforcement.by
+    if len(by) == 1:
+        why = why_without_effect(world.analysis, policy, 1)[0].message
+    else:
+        why = f"{some([*map(str, by)])} are in force instead"
+    return Finding(
+        subject=policy,
+        message=f"nothing of it is in force: {why}",
+        certain=world.has_all(*ROUTES) or _is_seen_from_above(world, policy),
+        related=_others(world, by, "is in force instead"),
+    )
+
+
+def _is_seen_from_above(world: Linted, policy: ObjectRef) -> bool:
+    """Whether all paths to the targets of a policy are known, whatever else there may be: those of its own routes."""
+    targets = [each.target for each in world.analysis.attachments[policy] if each.target]
+    direct = world.registry.known(policy.group_kind).policy_class == "direct"
+    return all(
+        direct
+        or (
+            target.object.group_kind in ROUTES
+            and not any(binding.state == "unknown" for binding in world.relations.bindings(target.object))
+        )
+        for target in targets
+    )
+
+
+def partially_overridden(world: Linted) -> Iterator[Finding]:
+    """Settings of a policy are not in force for some of the objects that it reaches.
+
+    That is what defaults are for. It is worth a look where everybody is thought to have them: the finding says who has
+    not, and by which policy. What an override from above replaces everywhere is told by GWP2007, what another policy on
+    the same target sets by GWP2001 and GWP2002, and what is set to nothing by GWP2006.
+
+    Source: GEP-713, "Policy status" (PartiallyEnforced); PartiallyProgrammed in later texts.
+    """
+    for losses in world.losses:
+        if losses.enforcement.state == "PartiallyEnforced" and losses.are_certain:
+            dead = {loss.field for loss in _overridden_everywhere(losses)}
+            lost = [
+                loss
+                for loss in losses.all
+                if loss.instead in {"another", "nothing"}
+                and loss.how != "on the same target"
+                and loss.field not in dead
+                and not _says_nothing(loss.resolution, loss.by)
+            ]
+            if lost:
+                yield _partially(world, losses, lost)
+
+
+def _partially(world: Linted, losses: Losses, lost: Sequence[Loss]) -> Finding:
+    objects, by = losses.objects(lost), sorted({loss.by.object for loss in lost})
+    own = not {*by} - {*objects}
+    instead = "their own settings take" if own else f"{some([*map(str, by)])} {_is(by, 'takes', 'take')}"
+    names = losses.names(lost)
+    place = f"{_is(names, 'its', 'their')} place"
+    return Finding(
+        subject=losses.policy.ref,
+        field=losses.place(lost),
+        message=f"{some(names)} {_is(names)} not in force for {some([*map(str, objects)])}: {instead} {place}",
+        related=_others(world, by, "is in force instead"),
+    )
+
+
+def silent_field_drop(world: Linted) -> Iterator[Finding]:
+    """A policy replaces another one further up as a whole, and with that drops settings that protect.
+
+    It says nothing of what it drops, and no status does: a policy that adds CORS to a route takes the JWT
+    authentication of the whole Gateway away from it. Which settings protect is known from the profile of the kind. One
+    that has other values in the nearer policy is not dropped, and what stands in `defaults` is there to be replaced. A
+    policy that says nothing at all, which is how people opt out, is told by GWP2006.
+
+    Repeat what should stay, or let the two merge where the kind can.
+
+    Source: envoyproxy/gateway#8781; envoyproxy/ai-gateway#2622.
+    """
+    for losses in world.losses:
+        if losses.profile.security_fields and losses.are_certain:
+            dropped = [
+                loss
+                for loss in losses.all
+                if losses.is_protection_dropped(loss) and not _says_nothing(loss.resolution, loss.by)
+            ]
+            for (winner, _), lost in by_winner(dropped).items():
+                policy = losses.policy.ref
+                parts = list(dict.fromkeys(field_name(sort_of(loss.field, losses.profile)) for loss in lost))
+                names, verb = some(parts), _is(parts)
+                where = some([*map(str, losses.objects(lost))])
+                yield Finding(
+                    subject=winner,
+                    field="spec",
+                    message=f"replaces {policy} as a whole, so that its {names} {verb} lost for {where}",
+                    related=(world.related(policy, "sets it", losses.place(lost)),),
+                    fix=_merging(losses, lost),
+                )
+
+
+def _merging(losses: Losses, lost: Sequence[Loss]) -> Fix | None:
+    """By which words the two would merge; None where the kind has none."""
+    profile = losses.profile
+    words = {strategy: word for word, strategy in sorted(profile.strategy_values.items()) if strategy.patches_above}
+    if profile.chooser == "challenger" and words and all(_merges_at(profile, loss) for loss in lost):
+        word = words.get(MergeStrategy.STRATEGIC_MERGE) or next(iter(words.values()))
+        return Fix(words=f"{profile.strategy_field}: {word} lets it add to {losses.policy.ref}")
+    if profile.chooser == "established" and profile.stanzas == "plural":
+        word = profile.stanza_merge or "patch"
+        return Fix(words=f"defaults with strategy: {word} in {losses.policy.ref} let others add to it")
+    return None
+
+
+def _merges_at(profile: PolicyKindProfile, loss: Loss) -> bool:
+    """Whether the nearer one of two policies may merge with the one that it replaces."""
+    levels = profile.merge_parents
+    return not levels or (
+        any(level.includes(loss.leaf.source.target) for level in levels)
+        and not any(level.includes(loss.by.target) for level in levels)
+    )
+
+
+def default_taken_away(world: Linted) -> Iterator[Finding]:
+    """A policy sets nothing, or null, and so takes away what another one sets further up.
+
+    It is how people opt out of a default, since nothing else lets them: an empty policy on a route switches off what
+    the Gateway's policy says, also what that is given later. Nobody who reads the Gateway's policy sees it.
+
+    Where it is meant, say so in the manifest, and ignore the finding there.
+
+    Source: envoyproxy/gateway#4892; envoyproxy/gateway#6625; RFC 7386, for null.
+    """
+    for losses in world.losses:
+        if losses.are_certain:
+            away = (
+                loss
+                for loss in losses.all
+                if loss.instead == "removed" or (loss.how == "nearer" and _says_nothing(loss.resolution, loss.by))
+            )
+            for (winner, _), lost in by_winner(away).items():
+                policy, first = losses.policy.ref, lost[0]
+                removed = first.instead == "removed"
+                fields = dict.fromkeys(field_name(loss.field) for loss in lost)
+                does = f"sets {some([*fields])} to null" if removed else "sets nothing"
+                what = "what" if removed else f"{some(losses.names(lost))}, which"
+                where = some([*map(str, losses.objects(lost))])
+                yield Finding(
+                    subject=winner,
+                    field=_place_of(first.resolution, first.by, first.field) if removed else "spec",
+                    message=f"{does}, and so takes away {what} {policy} sets for {where}",
+                    related=(world.related(policy, "sets it", losses.place(lost)),),
+                )
+
+
+def _says_nothing(resolution: Resolution, source: Source) -> bool:
+    """Whether a source takes part without declaring any field."""
+    own = [part.spec for part in resolution.contributions if part.source == source]
+    return bool(own) and not any(own)
+
+
+def _place_of(resolution: Resolution, source: Source, field: Field) -> str:
+    """Where a source declares a field that it has in an outcome."""
+    parts = (part.field for part in resolution.contributions if part.source == source and part.spec)
+    return f"{next(parts, 'spec')}.{field_name(field)}"
+
+
+def override_shadows_lower(world: Linted) -> Iterator[Finding]:
+    """Settings of a policy are dead: a policy further up overrides them on every path.
+
+    Whatever they are changed to, nothing happens. A policy can be overridden as a whole, or field by field.
+
+    Take them out, or ask those who own the policy further up to set defaults instead.
+
+    Source: GEP-713, "Merge strategies" (Atomic overrides, Patch overrides).
+    """
+    for losses in world.losses:
+        dead = _overridden_everywhere(losses) if losses.are_certain else []
+        all_of_it = losses.enforcement.state == "Overridden"
+        if dead and not (
+            all_of_it and {loss.how for loss in losses.all if loss.instead != "the same"} != {"overridden"}
+        ):
+            by = sorted({loss.by.object for loss in dead})
+            names = losses.names(dead)
+            what = "nothing of it is" if all_of_it else f"{some(names)} {_is(names)} nowhere"
+            yield Finding(
+                subject=losses.policy.ref,
+                field=losses.place(dead),
+                message=f"{what} in force: {some([*map(str, by)])} {_is(by, 'overrides', 'override')} that from above",
+                certain=world.has_all(*ROUTES) or _is_seen_from_above(world, losses.policy.ref),
+                related=_others(world, by, "overrides it"),
+            )
+
+
+def _overridden_everywhere(losses: Losses) -> list[Loss]:
+    """What is lost on every path, to overrides alone."""
+    by_override = [loss for loss in losses.all if loss.how == "overridden" and loss.instead != "the same"]
+    return losses.of_dead_fields(by_override) if by_override else []
+
+
+def _others(world: Linted, refs: Iterable[ObjectRef], words: str) -> tuple[Related, ...]:
+    return tuple(world.related(ref, words) for ref in [*refs][:_MOST_RELATED])
+
+
+def _is(what: Sequence[object], one: str = "is", several: str = "are") -> str:
+    return one if len(what) == 1 else several
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP2003", "warning", fully_overridden, ("closed world", "profile")),
+    Rule("GWP2004", "info", partially_overridden, ("profile",)),
+    Rule("GWP2005", "warning", silent_field_drop, ("profile",), guards=True),
+    Rule("GWP2006", "info", default_taken_away, ("profile",)),
+    Rule("GWP2007", "warning", override_shadows_lower, ("profile",)),
+)

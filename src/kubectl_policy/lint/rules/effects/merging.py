@@ -1,0 +1,312 @@
+"""GWP2008 to GWP2015: how policies say that they merge, and what they say twice or not everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.facts.losses import sort_of, there
+from kubectl_policy.lint.finding import Finding, some
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import mapping_at, same_json, value_at
+from kubectl_policy.questions.shared.in_force import effective_entries
+from kubectl_policy.resolution import Leaf, field_name, leaves, plain
+from kubectl_policy.resolution.contributions import stanzas_of
+from kubectl_policy.resolution.effective import resolve
+from kubectl_policy.resolution.enforcement import ENFORCEMENT
+from kubectl_policy.resolution.merging import PathContext
+from kubectl_policy.topology.paths import first_route
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import GroupKind, ObjectRef, Resource
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.resolution import Contribution, Resolution
+    from kubectl_policy.resolution.enforcement import Enforcement
+
+# So many policies say the same before anybody would want to hear of it.
+_REPEATED: Final = 3
+_MOST_RELATED: Final = 10
+# Stands for what differs from rule to rule of a route.
+_SEVERAL: Final = frozenset({""})
+_NOTHING: Final[frozenset[str]] = frozenset()
+_STANZAS: Final = {"spec": "settings", "spec.defaults": "defaults", "spec.overrides": "overrides"}
+
+
+def nothing_to_merge_with(world: Linted) -> Iterator[Finding]:
+    """A policy says how it merges with one further up, and there is none.
+
+    It applies as it stands. What it was meant to add to is not in force either: it was taken for being there, is gone,
+    or is attached somewhere else. On a Gateway, above which there is nothing to merge with, it says nothing, and an API
+    server may refuse it. What another manifest may hold is unknown.
+
+    Add the policy further up, or take the field out.
+
+    Source: envoyproxy/gateway#9409; envoyproxy/gateway#5582.
+    """
+    for policy, enforcement in world.enforcements:
+        profile = world.registry.known(policy.ref.group_kind)
+        chooses = profile.chooser == "challenger" and profile.strategy_field
+        if not chooses or value_at(policy.raw, profile.strategy_field) is None:
+            continue
+        merges = stanzas_of(world.index.raw(policy.ref), profile)[0].strategy.patches_above
+        if merges and ENFORCEMENT[enforcement.state].in_force and not _meets_another(world, enforcement):
+            *parents, last = dict.fromkeys(level.group_kind.kind for level in profile.merge_parents) or ["target"]
+            where = f"{', '.join(parents)} or {last}" if parents else last
+            yield Finding(
+                subject=policy.ref,
+                field=profile.strategy_field,
+                message=f"no {policy.ref.kind} is attached to a {where} further up to merge with: it applies alone",
+                certain=world.has_all(policy.ref.group_kind),
+            )
+
+
+def _meets_another(world: Linted, enforcement: Enforcement) -> bool:
+    """Whether a policy merges with another one anywhere, or would, were that valid."""
+    policy = enforcement.policy
+    merged = any(source.object != policy for each in enforcement.resolutions for source in each.members)
+    failed = world.analysis.resolver.failed
+    return merged or any(
+        failed(node, policy.group_kind) for effective in enforcement.outcomes for node in effective.path
+    )
+
+
+def multiple_strategies(world: Linted) -> Iterator[Finding]:
+    """A policy has defaults and overrides, or settings beside these.
+
+    One policy has one merge strategy. Which part counts is up to the controller; others are refused by the definition
+    of the kind.
+
+    Write a policy for each.
+
+    Source: GEP-713, "Merge strategies", by which a policy must not specify several of them.
+    """
+    for policy in world.policies:
+        spec = mapping_at(policy.raw, "spec")
+        if "defaults" in spec or "overrides" in spec:
+            profile = world.registry.known(policy.ref.group_kind)
+            parts = {stanza.field for stanza in stanzas_of(policy.raw, profile)}
+            if len(parts) > 1:
+                fields = [field for field in _STANZAS if field in parts]
+                yield Finding(
+                    subject=policy.ref,
+                    field=fields[-1],
+                    message=f"has {' and '.join(_STANZAS[field] for field in fields)}, where a policy has one strategy",
+                    # Without a schema it is a guess that fields of these names are more than fields.
+                    certain=profile.stanzas is not None,
+                )
+
+
+def context_dependent_backend(world: Linted) -> Iterator[Finding]:
+    """A backend is protected by way of one route, and not by way of another.
+
+    Policies protect ways to a backend, not the backend: a Service that needs a token behind one route takes requests
+    without any behind another one, as behind an old route that was forgotten. Which settings protect is known from the
+    profiles of kinds; what matters is whether there are any, not their values.
+
+    Where one of the routes is for callers that are trusted, nothing is wrong.
+
+    Source: GEP-713, second end-to-end example, in which a backend has other policies by each way.
+    """
+    protecting = _protected_routes(world)
+    backends = sorted(world.relations.kinds_of_backends - {*ROUTES}) if protecting else ()
+    for backend in world.of_kind(*backends):
+        routes = world.relations.routes_forwarding_to(backend.ref)
+        for kind, found in protecting.items() if len(routes) > 1 else ():
+            parts = [found.get(route, _NOTHING) for route in routes]
+            if parts[0] is _SEVERAL or any(each != parts[0] for each in parts):
+                yield from _protected_by_some(world, backend.ref, kind)
+
+
+def _protected_by_some(world: Linted, backend: ObjectRef, kind: GroupKind) -> Iterator[Finding]:
+    protected = _protection(world, backend, kind)
+    parts = {part for found in protected.values() for part in found}
+    differing = sorted(part for part in parts if not all(part in found for found in protected.values()))
+    if differing:
+        having = [str(route) for route, found in protected.items() if not found.isdisjoint(differing)]
+        lacking = [route for route, found in protected.items() if not found.issuperset(differing)]
+        yield Finding(
+            subject=backend,
+            message=f"{kind.kind} sets {some(differing)} for requests by way of {some(having)}, and not by way of "
+            f"{some([*map(str, lacking)])}",
+            related=tuple(world.related(route, "not protected") for route in lacking[:_MOST_RELATED]),
+        )
+
+
+def _protected_routes(world: Linted) -> Mapping[GroupKind, Mapping[ObjectRef, frozenset[str]]]:
+    """By kind, what protects the requests of each route for which a policy is in force; to see whom to look at."""
+    places: dict[GroupKind, dict[NodeRef, set[frozenset[str]]]] = {}
+    known: dict[Resolution, frozenset[str]] = {}
+    for policy, enforcement in world.enforcements:
+        kind = policy.ref.group_kind
+        profile = world.registry.known(kind)
+        if profile.security_fields and ENFORCEMENT[enforcement.state].in_force:
+            for resolution in enforcement.resolutions:
+                if resolution not in known:
+                    known[resolution] = frozenset(_parts(resolution, profile))
+            # Where none of the policy's paths has anything that protects, others may have.
+            for effective in enforcement.outcomes if any(known[each] for each in enforcement.resolutions) else ():
+                parts = known[effective.resolution]
+                place = next((node for node in reversed(effective.path) if node.object.group_kind in ROUTES), None)
+                if place:
+                    places.setdefault(kind, {}).setdefault(place, set()).add(parts)
+    return {kind: _by_route(world, found) for kind, found in places.items()}
+
+
+def _by_route(
+    world: Linted, places: Mapping[NodeRef, Collection[frozenset[str]]]
+) -> Mapping[ObjectRef, frozenset[str]]:
+    """The same by route; of one whose rules, or the ways to them, differ it is not told."""
+    sections: dict[ObjectRef, set[str]] = {}
+    found: dict[ObjectRef, set[frozenset[str]]] = {}
+    for place, parts in places.items():
+        sections.setdefault(place.object, set()).add(place.section)
+        found.setdefault(place.object, set()).update(parts)
+    whole = {route for route, names in sections.items() if "" in names or names == {*world.topology.sections(route)}}
+    return {route: min(parts) if len(parts) == 1 and route in whole else _SEVERAL for route, parts in found.items()}
+
+
+def _protection(world: Linted, backend: ObjectRef, kind: GroupKind) -> Mapping[ObjectRef, set[str]]:
+    """By each route to a backend, what of the settings of a kind that protect is in force on some way of it."""
+    node, profile = NodeRef(backend), world.registry.known(kind)
+    paths = [path for path in world.topology.paths(node) if world.topology.carries_traffic(path)]
+    routes = [first_route(path) for path in paths]
+    found: dict[ObjectRef | None, set[str]] = {route: set() for route in routes}
+    for entry in effective_entries(world.analysis, node, paths, kind):
+        found[routes[entry.path]].update(_parts(entry.effective.resolution, profile))
+    return {route: parts for route, parts in found.items() if route}
+
+
+def _parts(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[str]:
+    for field, leaf in leaves(resolution.spec):
+        name = field[1:] if profile.all_apply else field
+        if leaf.value and profile.is_security(name):
+            yield field_name(sort_of(name, profile))
+
+
+def duplicate_spec(world: Linted) -> Iterator[Finding]:
+    """Several policies of a namespace say the same for targets of the same kind.
+
+    Whoever changes one has to change all of them, and the one that is forgotten is hard to see. It is found from three
+    policies on, and for kinds alone that take several targets.
+
+    One policy with several targetRefs, or with a selector, or further up, can say it once.
+
+    Source: none; a matter of maintenance.
+    """
+    groups: dict[tuple[object, ...], list[Resource]] = {}
+    for policy, enforcement in world.enforcements:
+        profile, said = world.registry.known(policy.ref.group_kind), mapping_at(policy.raw, "spec")
+        is_fit = profile.policy_class == "inherited" and ("targetRefs" in said or "targetSelectors" in said)
+        if is_fit and ENFORCEMENT[enforcement.state].in_force:
+            left_out = profile.references[0]
+            spec = {key: held for key, held in said.items() if key not in left_out}
+            if spec:
+                key = (policy.ref.group_kind, policy.ref.namespace, str(spec))
+                groups.setdefault(key, []).append(policy)
+    for alike in groups.values():
+        if len(alike) >= _REPEATED:
+            yield from _repeated(world, alike)
+
+
+def _repeated(world: Linted, alike: Sequence[Resource]) -> Iterator[Finding]:
+    by_targets: dict[frozenset[GroupKind], list[ObjectRef]] = {}
+    for policy in alike:
+        targets = (each.target for each in world.analysis.attachments[policy.ref] if each.target)
+        by_targets.setdefault(frozenset(target.object.group_kind for target in targets), []).append(policy.ref)
+    for first, *others in by_targets.values():
+        if len(others) >= _REPEATED - 1:
+            yield Finding(
+                subject=first,
+                field="spec",
+                message=f"says the same as {some([*map(str, others)])}: one policy with several targets could say it",
+                related=tuple(world.related(other, "says the same") for other in others[:_MOST_RELATED]),
+            )
+
+
+def redundant_policy(world: Linted) -> Iterator[Finding]:
+    """A policy sets nothing that is not in force without it.
+
+    Policies further up say the same, so that it can go. Until then it hides what these are changed to: the old value
+    stays in force where it repeats that.
+
+    Where it is meant to hold the value whatever happens further up, nothing is wrong.
+
+    Source: none; a matter of maintenance.
+    """
+    for policy, enforcement in world.enforcements:
+        if ENFORCEMENT[enforcement.state].in_force:
+            profile = world.registry.known(policy.ref.group_kind)
+            same = _others_alike(policy.ref, enforcement, profile) if _is_foldable(profile) else ()
+            if same:
+                yield _redundant(world, policy.ref, same)
+    for losses in world.losses:
+        if losses.enforcement.state == "Overridden" and losses.are_certain:
+            hows = {(loss.how, loss.instead) for loss in losses.all}
+            if hows == {("on the same target", "the same")}:
+                yield _redundant(world, losses.policy.ref, sorted({loss.by.object for loss in losses.all}))
+
+
+def _is_foldable(profile: PolicyKindProfile) -> bool:
+    """Whether it is known what comes of policies together, and nothing else decides on that."""
+    by_more = profile.by_listener or profile.route_choice or profile.strategy_from_above
+    return not (profile.all_apply or profile.assumed or by_more)
+
+
+def _others_alike(policy: ObjectRef, enforcement: Enforcement, profile: PolicyKindProfile) -> Sequence[ObjectRef]:
+    """The policies without which this one would be needed; none if it is needed, or may be."""
+    resolutions = enforcement.resolutions
+    if any(len(resolution.contributions_of) == 1 for resolution in resolutions):
+        return ()
+    others: set[ObjectRef] = set()
+    ends = {effective.resolution: effective.target.object.group_kind for effective in enforcement.outcomes}
+    for resolution in resolutions:
+        rest = _as_without(policy, resolution, profile.at(ends[resolution]))
+        if not rest:
+            return ()
+        others.update(part.source.object for part in rest)
+    return sorted(others)
+
+
+def _as_without(policy: ObjectRef, resolution: Resolution, profile: PolicyKindProfile) -> Sequence[Contribution]:
+    """What others bring to an outcome, if it is the same without a policy; nothing if that is not so, or not known."""
+    own = resolution.contributions_of[policy]
+    rest = [part for part in resolution.contributions if part.source.object != policy]
+    targets = {part.source.target for part in own}
+    in_doubt = resolution.doubts or resolution.rejected or resolution.ignored_sources
+    further_up = [*resolution.contributions[: len(rest)]] == rest and not any(
+        part.source.target in targets for part in rest
+    )
+    if in_doubt or not further_up or any(part.strategy.overrides for part in own):
+        return ()
+    found = resolution.without_own or resolution
+    # To merge them takes much longer than to see that they do not say the same.
+    for field, leaf in leaves(found.spec):
+        said = (there(part.spec, field) for part in rest) if leaf.source.object == policy else ()
+        if said and not any(isinstance(each, Leaf) and same_json(each.value, leaf.value) for each in said):
+            return ()
+    without = resolve(profile, tuple(rest), PathContext())
+    return rest if same_json(plain(without.spec), plain(found.spec)) else ()
+
+
+def _redundant(world: Linted, policy: ObjectRef, same: Sequence[ObjectRef]) -> Finding:
+    verb = "says" if len(same) == 1 else "say"
+    return Finding(
+        subject=policy,
+        field="spec",
+        message=f"sets nothing that is not in force without it: {some([*map(str, same)])} {verb} the same",
+        certain=world.has_all(policy.group_kind),
+        related=tuple(world.related(each, "says the same") for each in same[:_MOST_RELATED]),
+    )
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP2008", "warning", nothing_to_merge_with, ("closed world", "profile")),
+    Rule("GWP2010", "error", multiple_strategies),
+    Rule("GWP2012", "info", context_dependent_backend, ("profile",), guards=True),
+    Rule("GWP2014", "info", duplicate_spec),
+    Rule("GWP2015", "info", redundant_policy, ("closed world", "profile")),
+)

@@ -1,0 +1,1 @@
+"""Listeners, their certificates and their addresses."""

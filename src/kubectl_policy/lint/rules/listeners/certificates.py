@@ -1,0 +1,189 @@
+"""GWP6004 and GWP6007: the certificates of listeners, as far as they can be judged without looking into Secrets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.finding import Finding
+from kubectl_policy.lint.grants import grant_for
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.served import has_tls, is_served, place_of_hostname, related_listener
+from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.fields import each_mapping, mapping_at, strings_at, text_at
+from kubectl_policy.model.index import grouped
+from kubectl_policy.model.unknown import is_unknown_hostname
+from kubectl_policy.model.values import value
+from kubectl_policy.topology.gateway.certificates import (
+    CONFIG_MAP,
+    INVALID,
+    INVALID_KIND,
+    SECRET,
+    authority_problem,
+    certificate_problem,
+    certificate_refs,
+)
+from kubectl_policy.topology.gateway.hostnames import comparable, covers
+from kubectl_policy.topology.references import GATEWAY, NOT_PERMITTED, refer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import FieldPath, Json, Problem, Resource
+    from kubectl_policy.topology.gateway.listeners import Listener
+
+# cert-manager makes Secrets: as Certificates say, or by annotations of what has listeners.
+_CERTIFICATE: Final = GroupKind("cert-manager.io", "Certificate")
+_ISSUERS: Final = frozenset({"cert-manager.io/issuer", "cert-manager.io/cluster-issuer"})
+_CLIENT: Final = "spec.tls.backend.clientCertificateRef"
+
+
+@value()
+class _Reference:
+    """A reference to a certificate: its place, what it names, what is wrong with it, and the API's reason for that."""
+
+    field: str
+    target: ObjectRef
+    problem: Problem | None
+    reason: str
+
+
+def cert_ref_missing(world: Linted) -> Iterator[Finding]:
+    """A listener names a certificate that does not exist, that it may not use, or that is none.
+
+    Its controller reports `ResolvedRefs=False`; TLS connections to it fail, or get another certificate. A certificate
+    in another namespace needs a ReferenceGrant there. Not reported as missing is a Secret that cert-manager makes, by
+    a Certificate or by an annotation of the Gateway. The certificates with which a Gateway checks its clients, and the
+    one that it shows to backends, are looked at, too.
+
+    Source: ListenerReasonInvalidCertificateRef, ListenerReasonRefNotPermitted, ListenerReasonInvalidCACertificateRef
+    and GatewayReasonInvalidClientCertificateRef (Gateway API, apis/v1/gateway_types.go).
+    """
+    for owner in world.with_listeners:
+        for ref in _references(world, owner):
+            if ref.problem:
+                yield _wrong(world, owner, ref, ref.problem)
+
+
+def _references(world: Linted, owner: Resource) -> Iterator[_Reference]:
+    gateways = world.gateways
+    for listener in gateways.listeners(owner.ref):
+        for ref in certificate_refs(gateways, listener):
+            yield _Reference(ref.field, ref.target, ref.problem, "InvalidCertificateRef")
+    tls = mapping_at(owner.raw, "spec.tls") if owner.ref.group_kind == GATEWAY else None
+    if tls:
+        target = refer(world.index, mapping_at(tls, "backend.clientCertificateRef"), owner.ref.namespace, SECRET)
+        if target.name:
+            problem = certificate_problem(gateways, owner.ref, target)
+            yield _Reference(_CLIENT, target, problem, "InvalidClientCertificateRef")
+        for field, reference in each_mapping(tls, "frontend.default.validation.caCertificateRefs"):
+            yield _authority(world, owner, field, reference)
+        for field, reference in each_mapping(tls, "frontend.perPort.tls.validation.caCertificateRefs"):
+            yield _authority(world, owner, field, reference)
+
+
+def _authority(world: Linted, owner: Resource, field: FieldPath, reference: Mapping[str, Json]) -> _Reference:
+    target = refer(world.index, reference, owner.ref.namespace, CONFIG_MAP)
+    problem = authority_problem(world.gateways, owner.ref, target)
+    is_kind = problem is not None and problem.reason == INVALID_KIND
+    reason = "InvalidCACertificateKind" if is_kind else "InvalidCACertificateRef"
+    return _Reference(f"spec.tls.{field}", target, problem, reason)
+
+
+def _wrong(world: Linted, owner: Resource, ref: _Reference, problem: Problem) -> Finding:
+    is_missing = problem.reason == INVALID and world.index.presence(ref.target) == "missing"
+    if not problem.certain:
+        return world.unknown(owner, ref.field, problem.message)
+    if is_missing and _names_by_cert_manager(world, owner, ref.target) is not None:
+        return world.unknown(owner, ref.field, f"{ref.target} is made by cert-manager, and was not read")
+    is_refused = problem.reason == NOT_PERMITTED
+    fix = world.did_you_mean(ref.target) if is_missing else None
+    return Finding(
+        subject=owner.ref,
+        field=f"{ref.field}.name" if is_missing else ref.field,
+        message=problem.message,
+        reason=NOT_PERMITTED if is_refused else ref.reason,
+        fix=grant_for(world, owner.ref, ref.target) if is_refused else fix,
+    )
+
+
+def wildcard_depth(world: Linted) -> Iterator[Finding]:
+    """A hostname has more labels than the certificate for it covers.
+
+    In Gateway API `*.example.com` stands for one label or more, in certificates for exactly one: clients of
+    `a.b.example.com` get a certificate that is not for them, and refuse to go on. Only certificates of cert-manager are
+    looked at, as these say their names themselves; Secrets are not looked into. Add the hostname, or `*.b.example.com`,
+    to the names of the certificate.
+
+    Source: RFC 9525, section 6.3 (before: RFC 2818); Hostnames (Gateway API, site-src/concepts/hostnames.md).
+    """
+    for owner, listener in world.listeners:
+        if not has_tls(listener) or not is_served(world, listener):
+            continue
+        names = _names_of_certificates(world, owner, listener)
+        if not any(name.startswith("*.") for name in names):
+            continue
+        hostnames = dict.fromkeys((listener.hostname, *world.competition.at.get(listener.node, ())))
+        for hostname in filter(None, hostnames):
+            wide = next((name for name in names if covers(name, hostname)), None)
+            if wide and not is_unknown_hostname(hostname) and not any(_is_for(name, hostname) for name in names):
+                yield _too_deep(world, owner, listener, hostname, wide)
+
+
+def _too_deep(world: Linted, owner: Resource, listener: Listener, hostname: str, wide: str) -> Finding:
+    """What is said of the first route that names the hostname itself, else of the listener."""
+    routes = world.competition.at.get(listener.node, {}).get(hostname, ())
+    message = f"the certificate of {{}} is for {wide}, which stands for a single label: it does not cover {hostname}"
+    for route in filter(world.lints, routes):
+        place = place_of_hostname(route, hostname)
+        if place:
+            related = (related_listener(world, listener.node, "the listener"),)
+            return Finding(subject=route.ref, field=place, message=message.format(listener), related=related)
+    return Finding(subject=owner.ref, field=f"{listener.field}.hostname", message=message.format("the listener"))
+
+
+def _is_for(name: str, hostname: str) -> bool:
+    """Whether a name in a certificate is for all that a hostname stands for."""
+    if name.startswith("*.") and not hostname.startswith("*."):
+        return hostname.partition(".")[2] == name[2:]
+    return name == hostname
+
+
+def _names_of_certificates(world: Linted, owner: Resource, listener: Listener) -> Sequence[str]:
+    """The names that the certificates of a listener are for; none if it is not known of all of them."""
+    refs = list(certificate_refs(world.gateways, listener))
+    known = [_names_by_cert_manager(world, owner, ref.target) for ref in refs]
+    names = [name for each in known if each is not None for name in each]
+    return [] if None in known or any(map(is_unknown_hostname, names)) else names
+
+
+def _names_by_cert_manager(world: Linted, owner: Resource, secret: ObjectRef) -> Sequence[str] | None:
+    """The names in a certificate that cert-manager keeps in a Secret; None if it is not known to make it."""
+    certificates = world.once(_certificates).get(secret, ())
+    names = [name for each in certificates for name in _names_in(each)]
+    if owner.ref.namespace == secret.namespace and not _ISSUERS.isdisjoint(
+        mapping_at(owner.raw, "metadata.annotations")
+    ):
+        listeners = world.gateways.listeners(owner.ref)
+        made = [each for each in listeners for ref in certificate_refs(world.gateways, each) if ref.target == secret]
+        return [*names, *(comparable(each.hostname) for each in made if each.hostname)]
+    return names if certificates else None
+
+
+def _certificates(world: Linted) -> Mapping[ObjectRef, Sequence[Resource]]:
+    """The Certificates of cert-manager by the Secrets that they are kept in."""
+    return grouped(
+        (ObjectRef(SECRET, each.ref.namespace, text_at(each.raw, "spec.secretName")), each)
+        for each in world.index.of_kind(_CERTIFICATE)
+    )
+
+
+def _names_in(certificate: Resource) -> Iterator[str]:
+    names = (text_at(certificate.raw, "spec.commonName"), *strings_at(certificate.raw, "spec.dnsNames"))
+    return (comparable(name) for name in names if name)
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP6004", "error", cert_ref_missing, ("closed world",)),
+    Rule("GWP6007", "warning", wildcard_depth),
+)

@@ -1,0 +1,185 @@
+"""GWP6001 to GWP6003, GWP6011 and GWP6012: listeners that cannot be told apart, or let in more than they should."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.finding import Finding, Fix
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.served import has_tls, is_served, related_listener
+from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.topology.gateway.hostnames import around, comparable
+from kubectl_policy.topology.gateway.listeners import listener_words
+from kubectl_policy.topology.references import GATEWAY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model.unknown import Port
+    from kubectl_policy.topology.gateway.conflicts import Conflict
+    from kubectl_policy.topology.gateway.listeners import Listener
+
+# MaxItems of GatewaySpec.Listeners and of ListenerSetSpec.Listeners.
+_MOST_LISTENERS: Final = 64
+_INSECURE: Final = "AllowInsecureFallback"
+
+
+def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
+    """Listeners have the same port, protocol and hostname, so that no request can be given to one of them.
+
+    Of the listeners of one Gateway none is accepted then, and their requests fail. A ListenerSet loses against its
+    Gateway, and against ListenerSets that were created before it. Give them different hostnames, or remove one.
+
+    Source: GatewaySpec.Listeners, "Distinct Listeners" (Gateway API, apis/v1/gateway_types.go); GEP-1713;
+    ListenerReasonHostnameConflict.
+    """
+    for owner, listener, conflict in _conflicts(world):
+        if conflict and conflict.reason == "HostnameConflict":
+            hostname = f"hostname {listener.hostname}" if listener.hostname else "no hostname"
+            same = f"it has port {listener.port} and {hostname} like {listener_words(conflict.other)}"
+            field = f"{listener.field}.hostname" if listener.hostname else listener.field
+            yield _conflicted(world, owner, conflict, field, f"{same}; {_outcome(world, listener, conflict)}")
+        elif conflict is None:
+            other = world.gateways.possible_conflict(listener)
+            if other:
+                message = f"whether it can be told apart from {listener_words(other)} cannot be known yet"
+                yield world.unknown(owner, listener.field, message)
+
+
+def protocol_conflict(world: Linted) -> Iterator[Finding]:
+    """Listeners on one port have protocols that cannot share it.
+
+    TCP shares its port with nothing but UDP, and HTTP none with HTTPS or TLS; some implementations have one TLS mode on
+    a port. Of the listeners of one Gateway none is accepted then; a ListenerSet loses against what comes before it.
+    Give one of them another port.
+
+    Source: GatewaySpec.Listeners (Gateway API, apis/v1/gateway_types.go): "all the Listeners that share a port with the
+    TCP Listener are not distinct"; ListenerReasonProtocolConflict.
+    """
+    for owner, listener, conflict in _conflicts(world):
+        if conflict and conflict.reason == "ProtocolConflict":
+            other = world.gateways.listener(conflict.other)
+            rival = f"{other.protocol} of " if other and other.protocol != listener.protocol else ""
+            rival = "another TLS mode of " if listener.protocol == "TLS" and not rival else rival
+            what = f"{listener.protocol} cannot share port {listener.port} with {rival}{listener_words(conflict.other)}"
+            message = f"{what}; {_outcome(world, listener, conflict)}"
+            yield _conflicted(world, owner, conflict, f"{listener.field}.port", message)
+
+
+def _conflicts(world: Linted) -> Iterator[tuple[Resource, Listener, Conflict | None]]:
+    """Each listener with its conflict; of two listeners of one object, the conflict is that of the later one."""
+    for owner, listener in world.listeners:
+        conflict = world.gateways.conflict(listener)
+        names = world.topology.sections(owner.ref) if conflict and conflict.other.object == owner.ref else ()
+        if not conflict or not names or names.index(conflict.other.section) < names.index(listener.node.section):
+            yield owner, listener, conflict
+
+
+def _outcome(world: Linted, listener: Listener, conflict: Conflict) -> str:
+    """Which of two listeners in conflict is accepted."""
+    own, other = listener.node.object, conflict.other.object
+    if own == other:
+        return "neither is accepted"
+    if other.group_kind == GATEWAY:
+        return "that of the Gateway comes first, and this one is not accepted"
+    ages = [resource.created for resource in map(world.index.get, (own, other)) if resource]
+    if None in ages:
+        return "only that of the ListenerSet that was created first is accepted"
+    return "that ListenerSet comes first, and this one is not accepted"
+
+
+def _conflicted(world: Linted, owner: Resource, conflict: Conflict, field: str, message: str) -> Finding:
+    return Finding(
+        subject=owner.ref,
+        field=field,
+        message=message,
+        reason=conflict.reason,
+        related=(related_listener(world, conflict.other, "the other listener"),),
+    )
+
+
+def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
+    """A listener for TLS has a hostname that another one on its port matches as well.
+
+    Clients reuse a connection for every hostname that its certificate is good for. A request for this hostname may
+    come on a connection of the wider listener, with the TLS settings of that one: other client certificates, other
+    versions. Gateways should answer it with 421, and some switch HTTP/2 off. Use hostnames or ports that do not
+    overlap, or the same TLS settings and certificates that have no more names than their listener.
+
+    Source: ListenerConditionOverlappingTLSConfig (Gateway API, apis/v1/gateway_types.go); RFC 9113, section 9.1.1.
+    """
+    known: dict[tuple[ObjectRef, Port | None], Mapping[str, Listener]] = {}
+    for owner, listener in world.listeners:
+        if not (listener.gateway and listener.hostname and has_tls(listener)):
+            continue
+        if not world.gateways.hostnames_on_port_of(listener) or not is_served(world, listener):
+            continue
+        place = (listener.gateway, listener.port)
+        if place not in known:
+            on_port = (each for each in world.gateways.on_port_of(listener) if has_tls(each))
+            known[place] = {comparable(each.hostname): each for each in on_port if is_served(world, each)}
+        names = dict.fromkeys((*around(listener.hostname), ""))
+        wider = [known[place][name] for name in names if name in known[place]]
+        others = [each for each in wider if each.hostname != listener.hostname]
+        if others:
+            wide = others[0].hostname or "no hostname"
+            message = f"{others[0]} matches it too ({wide}): clients may reuse connections of that listener for it"
+            yield Finding(
+                subject=owner.ref,
+                field=f"{listener.field}.hostname",
+                message=message,
+                reason="OverlappingHostnames",
+                related=tuple(related_listener(world, each.node, "the wider listener") for each in others),
+            )
+
+
+def too_many_listeners(world: Linted) -> Iterator[Finding]:
+    """A Gateway or a ListenerSet has more listeners than the API allows.
+
+    An API server refuses it as a whole. Move some of them to ListenerSets, which add listeners to a Gateway.
+
+    Source: GatewaySpec.Listeners and ListenerSetSpec.Listeners (Gateway API, apis/v1): MaxItems=64.
+    """
+    for owner in world.with_listeners:
+        number = len(items_at(owner.raw, "spec.listeners"))
+        if number > _MOST_LISTENERS:
+            yield Finding(
+                subject=owner.ref,
+                field="spec.listeners",
+                message=f"it has {number:,} listeners, and an API server takes no more than {_MOST_LISTENERS}",
+                fix=Fix(words="move some of them to a ListenerSet"),
+            )
+
+
+def insecure_frontend_validation(world: Linted) -> Iterator[Finding]:
+    """A Gateway lets clients in whose certificates are missing or not valid.
+
+    With `AllowInsecureFallback`, whether a client is who it says is left to the backends. The API calls that a
+    significant security risk, for tests or for a time. Use `AllowValidOnly`, which is the default.
+
+    Source: FrontendTLSValidation.Mode (Gateway API, apis/v1/gateway_types.go);
+    GatewayConditionInsecureFrontendValidationMode.
+    """
+    for gateway in world.of_kind(GATEWAY):
+        fields = ["spec.tls.frontend.default.validation.mode"]
+        ports = items_at(gateway.raw, "spec.tls.frontend.perPort")
+        fields += [f"spec.tls.frontend.perPort[{place}].tls.validation.mode" for place in range(len(ports))]
+        for field in fields:
+            if text_at(gateway.raw, field) == _INSECURE:
+                yield Finding(
+                    subject=gateway.ref,
+                    field=field,
+                    message="clients get in without a valid certificate: only the backends can refuse them",
+                    fix=Fix(words="write AllowValidOnly", value="AllowValidOnly"),
+                )
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP6001", "error", listeners_not_distinct),
+    Rule("GWP6002", "error", protocol_conflict),
+    Rule("GWP6003", "warning", overlapping_tls_hostnames),
+    Rule("GWP6011", "error", too_many_listeners),
+    Rule("GWP6012", "warning", insecure_frontend_validation, guards=True),
+)

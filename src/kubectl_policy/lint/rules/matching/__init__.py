@@ -1,0 +1,1 @@
+"""Which requests the rules of routes take."""

@@ -1,0 +1,155 @@
+"""GWP7004, GWP7006, GWP7011 and GWP7014: matches that are not what they seem, and listeners without any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.facts.matches import EXACT, PREFIX
+from kubectl_policy.lint.finding import Finding, Fix
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.served import is_served
+from kubectl_policy.model.fields import items_at, text_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_policy.lint.facts.matches import RouteMatch
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.topology.gateway.listeners import Listener
+
+# Characters at the end of a prefix that show that more of the same path element is meant to follow.
+_GOES_ON: Final = ("-", "_", ".")
+# The API lets a route have 128 matches.
+_MOST_COMPARED: Final = 512
+
+
+def header_name_duplicate(world: Linted) -> Iterator[Finding]:
+    """A match names a header or a query parameter twice, and only the first entry counts.
+
+    Names of headers are compared without regard to case. Requests are taken that the ignored entry seems to keep out.
+    Write one entry, if need be with a regular expression.
+
+    Source: HTTPHeaderMatch.Name and HTTPQueryParamMatch.Name (Gateway API, apis/v1/httproute_types.go): "Subsequent
+    entries with an equivalent header name MUST be ignored".
+    """
+    for match in _every(world):
+        if match.conditions.headers:
+            yield from _ignored(match, "header", "headers", len(match.conditions.headers))
+        if match.conditions.parameters:
+            yield from _ignored(match, "query parameter", "queryParams", len(match.conditions.parameters))
+
+
+def _ignored(match: RouteMatch, what: str, field: str, counted: int) -> Iterator[Finding]:
+    """The entries for what an entry before is for as well, given how many count."""
+    entries, first = items_at(match.written, field), dict[str, int]()
+    for position, entry in enumerate(entries if len(entries) > counted else ()):
+        name = text_at(entry, "name")
+        before = first.setdefault(name.lower() if field == "headers" else name, position)
+        if before != position:
+            yield Finding(
+                subject=match.route.ref,
+                field=f"{match.field}.{field}[{position}]",
+                message=f"{what} {name} is in {field}[{before}] already, and this one is ignored",
+            )
+
+
+def trailing_slash_trap(world: Linted) -> Iterator[Finding]:
+    """A path matches less than it seems to, for a slash or for what follows the last one.
+
+    `Exact` takes just one path: `/cart` is not `/cart/`. `PathPrefix` takes whole elements: `/img-` takes `/img-/a`,
+    and not `/img-a`. Reported are exact paths for which the same route has other rules below them but none with the
+    slash, or that end with a slash themselves, and prefixes that end in the middle of a word.
+
+    Source: PathMatchExact and PathMatchPathPrefix (Gateway API, apis/v1/httproute_types.go).
+    """
+    for route in world.competition.routes:
+        matches = world.competition.matches[route.ref]
+        for match in matches:
+            conditions = match.conditions
+            if conditions.sort == PREFIX and conditions.path.endswith(_GOES_ON):
+                example = f"{conditions.path}a"
+                message = f"it takes {conditions.path} and what is below {conditions.path}/, and not {example}"
+                yield Finding(subject=route.ref, field=f"{match.field}.path.value", message=message)
+            elif conditions.sort == EXACT and len(conditions.path) > 1 and len(matches) <= _MOST_COMPARED:
+                other = _other_spelling(match, matches)
+                if other:
+                    message = f"it takes {conditions.path} alone, and no match of the route takes {other}"
+                    yield Finding(subject=route.ref, field=f"{match.field}.path.value", message=message)
+
+
+def _other_spelling(match: RouteMatch, matches: Sequence[RouteMatch]) -> str:
+    """The path of an exact match with or without a slash at its end, if people may mean that, and it is not taken."""
+    path = match.conditions.path
+    other = path[:-1] if path.endswith("/") else f"{path}/"
+    others = [each.conditions for each in matches if each is not match]
+    is_meant = path.endswith("/") or any(each.path.startswith(other) for each in others)
+    return other if is_meant and all(each.has_path(other) is False for each in others) else ""
+
+
+def path_asterisk_literal(world: Linted) -> Iterator[Finding]:
+    """A path has an asterisk, which is matched as it is written.
+
+    `PathPrefix` and `Exact` know no wildcards: `/api/*` takes the path `/api/*` and not `/api/users`, which gets 404 or
+    goes to another rule. A prefix takes all that is below it anyway.
+
+    Source: PathMatchType (Gateway API, apis/v1/httproute_types.go).
+    """
+    for match in _every(world):
+        conditions = match.conditions
+        if conditions.sort in (EXACT, PREFIX) and "*" in conditions.path:
+            prefix = conditions.path.removesuffix("/*") or "/"
+            is_prefix = conditions.sort == PREFIX and "*" not in prefix
+            yield Finding(
+                subject=match.route.ref,
+                field=f"{match.field}.path.value",
+                message="the asterisk stands for itself: only paths with an asterisk are matched",
+                fix=Fix(words=f"write {prefix}, which takes all that is below it", value=prefix) if is_prefix else None,
+            )
+
+
+def _every(world: Linted) -> Iterator[RouteMatch]:
+    return (match for route in world.competition.routes for match in world.competition.matches[route.ref])
+
+
+def no_rule_for_listener_host(world: Linted) -> Iterator[Finding]:
+    """A listener has no routes, so that every request to it fails.
+
+    Requests to listeners for HTTP and HTTPS get 404, and connections to others are closed. It may be on purpose for a
+    while. Not reported are listeners that are not served, or refuse the routes that name them: other rules tell why.
+
+    Source: GatewaySpec.Listeners (Gateway API, apis/v1/gateway_types.go); kiali: no matching route found for the
+    listener.
+    """
+    competition, relations = world.competition, world.relations
+    refusing = {listener for refusal in world.refusals if refusal.certain for listener in refusal.listeners}
+    for owner, listener in world.listeners:
+        if competition.at.get(listener.node) or listener.node in refusing or not _takes_routes(world, listener):
+            continue
+        if relations.attached_to(listener.node):
+            continue
+        bindings = (each for route in relations.routes_naming(owner.ref) for each in relations.bindings(route))
+        may_be = any(each.state == "unknown" and each.listener in {listener.node, None} for each in bindings)
+        hosts = f" for {listener.hostname}" if listener.hostname else ""
+        lost = f"requests{hosts} get 404" if listener.protocol in {"HTTP", "HTTPS"} else "connections are closed"
+        yield Finding(
+            subject=owner.ref,
+            field=listener.field,
+            message=f"no route is attached to it: {lost}",
+            certain=competition.all_is_read and not may_be,
+        )
+
+
+def _takes_routes(world: Linted, listener: Listener) -> bool:
+    """Whether a listener is served, as far as is known, and takes routes of known kinds, which have to name it."""
+    gateways, gateway = world.gateways, listener.gateway
+    if gateway is None or text_at(world.index.raw(gateway), "spec.defaultScope", "None") != "None":
+        return False
+    return bool(gateways.kinds_served(listener)) and is_served(world, listener)
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP7004", "warning", header_name_duplicate),
+    Rule("GWP7006", "info", trailing_slash_trap),
+    Rule("GWP7011", "info", no_rule_for_listener_host, ("closed world",)),
+    Rule("GWP7014", "warning", path_asterisk_literal),
+)

@@ -1,0 +1,282 @@
+"""GWP6008 and GWP7008 to GWP7010: redirects and rewrites, where they are, and where they lead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_policy.lint.facts.matches import EXACT, PREFIX
+from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.served import related_listener
+from kubectl_policy.model.fields import items_at, mapping_at, text_at
+from kubectl_policy.model.unknown import port_at
+from kubectl_policy.topology.gateway.hostnames import around, comparable
+from kubectl_policy.topology.gateway.listeners import listener_words
+from kubectl_policy.topology.references import HTTP_ROUTE, hostnames_of, parent_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_policy.lint.facts.competition import Place
+    from kubectl_policy.lint.facts.matches import Conditions, RouteMatch
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
+
+_SCHEMES: Final = {"HTTP": "http", "HTTPS": "https"}
+_PORTS: Final = {"http": 80, "https": 443}
+# With these, a client makes the same request again, whatever the status is.
+_REPEATED: Final = frozenset({"", "GET", "HEAD"})
+_ACME: Final = "/.well-known/acme-challenge"
+
+
+class _Filter(NamedTuple):
+    """A filter of a rule of an HTTPRoute, or of one of its backends: the index of the rule, and its place."""
+
+    route: Resource
+    rule: int
+    holder: str
+    field: str
+    raw: Json
+
+
+def _filters(world: Linted) -> Sequence[_Filter]:
+    """Every one, in the order of the routes that are linted."""
+    found: list[_Filter] = []
+    for route in world.of_kind(HTTP_ROUTE):
+        for number, rule in enumerate(items_at(route.raw, "spec.rules")):
+            holder = f"spec.rules[{number}]"
+            found += [_Filter(route, number, *each) for each in _filters_of(holder, rule)]
+            for position, backend in enumerate(items_at(rule, "backendRefs")):
+                if items_at(backend, "filters"):
+                    each_of_backend = _filters_of(f"{holder}.backendRefs[{position}]", backend)
+                    found += [_Filter(route, number, *each) for each in each_of_backend]
+    return found
+
+
+def _filters_of(holder: str, raw: Json) -> Iterator[tuple[str, str, Json]]:
+    for position, item in enumerate(items_at(raw, "filters")):
+        yield holder, f"{holder}.filters[{position}]", item
+
+
+def replaceprefix_needs_prefix(world: Linted) -> Iterator[Finding]:
+    """A filter replaces the prefix of a path in a rule that does not match by one prefix alone.
+
+    What is to be replaced is the prefix that was matched, so that the rule needs exactly one match, of type
+    `PathPrefix`. An API server refuses anything else; where it does not, the route is not accepted, or paths come out
+    wrong. Split the rule, or use `ReplaceFullPath`.
+
+    Source: HTTPRouteRule (Gateway API, apis/v1/httproute_types.go): "exactly one PathPrefix match must be specified";
+    RouteReasonIncompatibleFilters.
+    """
+    for each in world.once(_filters):
+        for name in ("urlRewrite", "requestRedirect"):
+            modifier = mapping_at(each.raw, f"{name}.path")
+            if text_at(modifier, "type") == "ReplacePrefixMatch" and isinstance(
+                modifier.get("replacePrefixMatch"), str
+            ):
+                own = world.competition.matches[each.route.ref]
+                matches = [match.conditions for match in own if match.rule == each.rule]
+                others = [conditions for conditions in matches if conditions.sort != PREFIX]
+                if others or len(matches) > 1:
+                    has = f"it has {others[0]}" if others else f"it has {len(matches)}"
+                    yield Finding(
+                        subject=each.route.ref,
+                        field=f"{each.field}.{name}.path",
+                        message=f"to replace a prefix, the rule needs exactly one match, of a PathPrefix; {has}",
+                        reason="IncompatibleFilters",
+                    )
+
+
+def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
+    """A rule redirects requests and rewrites them, too.
+
+    A request that is answered with a redirect is not sent on, so that there is nothing to rewrite. An API server
+    refuses such a rule; where it does not, the route, or the rule, is not accepted. Put the path and the hostname that
+    are meant into the redirect.
+
+    Source: HTTPRouteRule.Filters (Gateway API, apis/v1/httproute_types.go); RouteReasonIncompatibleFilters.
+    """
+    first: dict[tuple[ObjectRef, str], str] = {}
+    for each in world.once(_filters):
+        sort = text_at(each.raw, "type")
+        if sort in {"RequestRedirect", "URLRewrite"} and first.setdefault((each.route.ref, each.holder), sort) != sort:
+            message = "RequestRedirect and URLRewrite cannot be together"
+            yield Finding(subject=each.route.ref, field=each.field, message=message, reason="IncompatibleFilters")
+
+
+class _Redirect(NamedTuple):
+    """A redirect of a rule, with its place in the route."""
+
+    route: Resource
+    rule: int
+    field: str
+    to: Mapping[str, Json]
+
+
+def _redirects(world: Linted) -> Iterator[_Redirect]:
+    for each in world.once(_filters):
+        if text_at(each.raw, "type") == "RequestRedirect" and each.holder == f"spec.rules[{each.rule}]":
+            to = mapping_at(each.raw, "requestRedirect")
+            yield _Redirect(each.route, each.rule, f"{each.field}.requestRedirect", to)
+
+
+def redirect_loop(world: Linted) -> Iterator[Finding]:
+    """A redirect leads to the rule that it comes from.
+
+    Clients give up after some rounds ("too many redirects"). Most often, a route that redirects to HTTPS is attached to
+    the listeners for HTTP and for HTTPS; then let it name the former alone as `sectionName`, and another route the
+    latter. Or a redirect leads to a path that the same rule takes; then add a rule for that path. Some implementations
+    break the loop by answering 404 at the second time.
+
+    Source: HTTPRequestRedirectFilter (Gateway API, apis/v1/httproute_types.go); kubernetes-sigs/gateway-api#1185;
+    cilium/cilium#28796; istio/istio#47881.
+    """
+    for redirect in _redirects(world):
+        places = world.competition.places_of(redirect.route.ref)
+        loops = [(place, path) for place in places if (path := _path_of_loop(world, redirect, place)) is not None]
+        if loops:
+            place, path = loops[0]
+            listener = world.gateways.listener(place.at)
+            others = dict.fromkeys(each.at for each in places if each not in [each for each, _ in loops])
+            to = f"to {path}, which this rule takes as well" if path else "to the URL that they came from"
+            fix = None
+            if others and listener and listener.protocol == "HTTPS" and not path:
+                fix = Fix(words=f"attach the route to {some(list(map(listener_words, others)))} alone (sectionName)")
+            yield Finding(
+                subject=redirect.route.ref,
+                field=redirect.field,
+                message=f"requests at {listener_words(place.at)} are sent {to}: clients go round in circles",
+                # A rule that was not read may take the path.
+                certain=not path or world.competition.all_is_read,
+                related=(related_listener(world, place.at, "the listener"),),
+                fix=fix,
+            )
+
+
+def _path_of_loop(world: Linted, redirect: _Redirect, place: Place) -> str | None:
+    """The path in which a redirect ends up at its own rule, empty for that of any request; None if it does not."""
+    hostname = _comes_back(world, redirect, place)
+    if hostname is None:
+        return None
+    own = [each.conditions for each in world.competition.matches[redirect.route.ref] if each.rule == redirect.rule]
+    own = [each for each in own if each.method in _REPEATED and not (each.headers or each.parameters)]
+    modifier = mapping_at(redirect.to, "path")
+    is_prefix = text_at(modifier, "type") == "ReplacePrefixMatch"
+    path = modifier.get("replacePrefixMatch" if is_prefix else "replaceFullPath")
+    if not modifier:
+        return "" if own else None
+    if not isinstance(path, str):
+        return None
+    # A prefix that takes itself grows with each round; it is the path of some request itself.
+    path = path.rstrip("/") if is_prefix else path
+    for conditions in own:
+        if conditions.path == path and conditions.sort == (PREFIX if is_prefix else EXACT):
+            return ""
+        if conditions.has_path(path or "/") and not _may_take(world, redirect, place.at, hostname, path, conditions):
+            return path or "/"
+    return None
+
+
+def _comes_back(world: Linted, redirect: _Redirect, place: Place) -> str | None:
+    """The hostname of its route to which a redirect leads, at the listener that it comes from; None if it does not."""
+    listener = world.gateways.listener(place.at)
+    scheme, own = text_at(redirect.to, "scheme"), _SCHEMES.get(listener.protocol, "") if listener else ""
+    port = port_at(redirect.to, "port") or (_PORTS.get(scheme) if scheme else listener and listener.port)
+    if listener is None or (scheme or own) != own or port != listener.port:
+        return None
+    # Of a hostname that a route does not name, requests need not come here.
+    hostname = comparable(text_at(redirect.to, "hostname")) or place.hostname
+    return hostname if place._replace(hostname=hostname) in world.competition.places_of(redirect.route.ref) else None
+
+
+def _may_take(  # noqa: PLR0913, PLR0917 (a request, and who would have it)
+    world: Linted, redirect: _Redirect, node: NodeRef, hostname: str, path: str, by: Conditions
+) -> bool:
+    """Whether another rule may take requests for a path before the rule of a redirect, which takes them by a match."""
+    competition = world.competition
+    others = (
+        match.conditions
+        for route in competition.at[node][hostname]
+        for match in competition.matches[route.ref]
+        if route is not redirect.route or match.rule != redirect.rule
+    )
+    return any(
+        other.has_path(path or "/") is not False
+        and (other.sort != PREFIX or (by.sort == PREFIX and len(other.path) >= len(by.path)))
+        for other in others
+    )
+
+
+def http_without_redirect(world: Linted) -> Iterator[Finding]:
+    """A hostname is served on plain HTTP without a redirect, although it is served on HTTPS as well.
+
+    Whoever follows a link without `https://` sends cookies and tokens in the clear. It is often not meant so: a route
+    without `sectionName` is attached to all listeners. Name the HTTPS listener, and let another route redirect the
+    requests at the HTTP listener. Not reported where a rule for the hostname redirects some requests, or has a filter
+    of an implementation, which may redirect.
+
+    Source: HTTP redirects and rewrites (Gateway API, user guides); kubernetes-sigs/gateway-api#3356.
+    """
+    secure = _served_on_https(world)
+    for node, by_hostname in world.competition.at.items() if secure else ():
+        listener = world.gateways.listener(node)
+        names = secure.get(listener.gateway) if listener and listener.gateway else None
+        if listener is None or listener.protocol != "HTTP" or not names:
+            continue
+        plain: dict[ObjectRef, list[str]] = {}
+        for hostname, routes in by_hostname.items():
+            on_https = any(name in names for name in (*around(hostname), ""))
+            if on_https and not any(map(_may_redirect, routes)):
+                for route in routes:
+                    is_http = route.ref.group_kind == HTTP_ROUTE
+                    if is_http and not _is_for_acme(world.competition.matches[route.ref]):
+                        plain.setdefault(route.ref, []).append(hostname or "every host")
+        if world.competition.all_is_read:
+            for route_ref, hostnames in plain.items():
+                yield from _in_the_clear(world, route_ref, node, hostnames)
+        elif plain:
+            # Another route may redirect whatever comes: that is unknown of all of them at once.
+            message = f"whether requests at {listener} are redirected to HTTPS is not known"
+            yield Finding(subject=node.object, field=listener.field, message=message, certain=False)
+
+
+def _served_on_https(world: Linted) -> Mapping[ObjectRef, frozenset[str]]:
+    """The hostnames that routes have at the HTTPS listeners of each Gateway."""
+    found: dict[ObjectRef, set[str]] = {}
+    for node, by_hostname in world.competition.at.items():
+        listener = world.gateways.listener(node)
+        if listener and listener.gateway and listener.protocol == "HTTPS":
+            found.setdefault(listener.gateway, set()).update(by_hostname)
+    return {gateway: frozenset(names) for gateway, names in found.items()}
+
+
+def _may_redirect(route: Resource) -> bool:
+    filters = (each for rule in items_at(route.raw, "spec.rules") for each in items_at(rule, "filters"))
+    return any(text_at(each, "type") in {"RequestRedirect", "ExtensionRef"} for each in filters)
+
+
+def _is_for_acme(matches: Sequence[RouteMatch]) -> bool:
+    """Whether a route has nothing but challenges by which a hostname gets its certificate, over HTTP."""
+    return all(match.conditions.path.startswith(_ACME) for match in matches)
+
+
+def _in_the_clear(world: Linted, route: ObjectRef, node: NodeRef, hostnames: Sequence[str]) -> Iterator[Finding]:
+    binding = next(each for each in world.relations.bindings_at(route, node) if each.state == "attached")
+    ref = next(each for each in parent_refs(world.index, route) if each.position == binding.parent_index)
+    # That it serves all that there is, attaches-everywhere says.
+    if ref.section or ref.port is not None or hostnames_of(world.index, route):
+        yield Finding(
+            subject=route,
+            field=f"spec.parentRefs[{binding.parent_index}]",
+            message=f"requests for {some(hostnames)} at {listener_words(node)} are served on plain HTTP, without a "
+            "redirect, although there is HTTPS for them",
+            related=(related_listener(world, node, "the listener for plain HTTP"),),
+        )
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP6008", "info", http_without_redirect, ("closed world",)),
+    Rule("GWP7008", "error", replaceprefix_needs_prefix),
+    Rule("GWP7009", "error", redirect_and_rewrite),
+    Rule("GWP7010", "warning", redirect_loop),
+)

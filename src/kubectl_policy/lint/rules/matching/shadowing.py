@@ -1,0 +1,320 @@
+"""GWP7001 to GWP7003, GWP7005 and GWP7007: matches that others keep requests from, or may do so."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.facts.matches import PREFIX, REGULAR_EXPRESSION
+from kubectl_policy.lint.finding import Finding, some
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.served import place_of_hostname, related_listener
+from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.model.index import grouped
+from kubectl_policy.model.refs import is_unnamed
+from kubectl_policy.topology.gateway.gateways import ISOLATION
+from kubectl_policy.topology.gateway.hostnames import around, covers
+from kubectl_policy.topology.gateway.listeners import listener_words
+from kubectl_policy.topology.references import HTTP_ROUTE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.lint.facts.competition import LeftToOther, Loss, Place
+    from kubectl_policy.lint.facts.matches import RouteMatch
+    from kubectl_policy.lint.finding import Related
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import NodeRef, ObjectRef, Resource
+
+# In which an expression is more than the characters that it has, and those after which the one before may be absent.
+_SPECIAL: Final = frozenset(r".[](){}*+?|\^$")
+_MAYBE_NONE: Final = frozenset("*?{")
+# So many matches are compared with one that has an expression.
+_MOST_COMPARED: Final = 16
+
+
+def rule_unreachable(world: Linted) -> Iterator[Finding]:
+    """No request reaches a rule, as others come first for all that it matches.
+
+    A rule with several matches is reported once, here, if each of them is repeated from an earlier rule, or is that of
+    an older route on the same listeners; GWP7002 and GWP7003 report single matches. A route is reported if the requests
+    for its hostnames go to a more specific listener on the same port, to which it is not attached, and so is a rule
+    whose matches lie outside those of the rules that delegate to its route. Remove what is never reached, or make it
+    more specific than what comes first.
+
+    Source: HTTPRouteRule.Matches and GatewaySpec.Listeners, "Listener Isolation" (Gateway API, apis/v1); istio IST0130;
+    envoyproxy/gateway#9135.
+    """
+    competition = world.competition
+    for (route, rule), losses in competition.lost_rules.items():
+        if _asks_more_than_once(losses):
+            taken = grouped((_rule(world, loss), str(loss.match.conditions)) for loss in losses)
+            where = [f"{other} comes first for {some(conditions)}" for other, conditions in taken.items()]
+            yield Finding(
+                subject=route,
+                field=f"spec.rules[{rule}]",
+                message=f"no request reaches it: {some(where)}",
+                related=tuple(_winners(world, losses)),
+            )
+    yield from _left_to_others(world)
+    for node in sorted(world.relations.delegations.cut_off):
+        rule = world.topology.sections(node.object).index(node.section)
+        message = "no request reaches it: its matches lie outside those of the rules that delegate to the route"
+        field, certain = f"spec.rules[{rule}]", competition.all_is_read
+        yield Finding(subject=node.object, field=field, message=message, certain=certain)
+
+
+def _asks_more_than_once(losses: Iterable[Loss]) -> bool:
+    return len({loss.match.conditions for loss in losses}) > 1
+
+
+def _winners(world: Linted, losses: Iterable[Loss]) -> Iterator[Related]:
+    for winner in dict.fromkeys((loss.winner.route.ref, loss.winner.field) for loss in losses):
+        yield world.related(winner[0], "comes first", winner[1])
+
+
+def _left_to_others(world: Linted) -> Iterator[Finding]:
+    """Routes without any request where they are attached, as other listeners are more specific."""
+    left = grouped((each.route.ref, each) for each in world.competition.left_to_others)
+    for route, every in left.items():
+        if world.competition.places_of(route) or world.competition.is_elsewhere(route):
+            continue
+        others = grouped((_more_specific(world, each), each.hostname or "every host") for each in every)
+        where = [f"those for {some(names)} go to {listener_words(other)}" for other, names in others.items() if other]
+        yield Finding(
+            subject=route,
+            field="spec.parentRefs",
+            message=f"no request reaches it: {some(where)}, to which it is not attached",
+            certain=all(_is_isolated(world, each) for each in every),
+            related=tuple(related_listener(world, other, "is more specific") for other in others if other),
+        )
+
+
+def _more_specific(world: Linted, left: LeftToOther) -> NodeRef | None:
+    """The listener on the port of another one that has the requests for a hostname."""
+    listener = world.gateways.listener(left.listener)
+    on_port = world.gateways.on_port_of(listener) if listener else ()
+    others = [each for each in on_port if covers(each.hostname, left.hostname)]
+    return max(others, key=lambda each: len(each.hostname)).node if others else None
+
+
+def _is_isolated(world: Linted, left: LeftToOther) -> bool:
+    """Whether the class of a Gateway says that its listeners are isolated; what is not said is taken for granted."""
+    gateway = world.gateways.gateway_of(left.listener.object)
+    gateway_class = world.gateways.class_of(gateway) if gateway else None
+    features = items_at(world.index.raw(gateway_class), "status.supportedFeatures") if gateway_class else ()
+    return any(ISOLATION in (feature, text_at(feature, "name")) for feature in features)
+
+
+def match_duplicate(world: Linted) -> Iterator[Finding]:
+    """Two routes on one listener match the same requests, so that only one of them has these.
+
+    Their hostname, path, method, headers and query parameters are the same there. The older route has the requests,
+    then the first one by namespace and name; which one that is cannot be told without `metadata.creationTimestamp`,
+    and changes where routes are created anew. Merge the rules, or make one of them more specific.
+
+    Source: HTTPRouteRule.Matches (Gateway API, apis/v1/httproute_types.go); kubernetes-sigs/gateway-api#3767 and #4303;
+    istio IST0131; RouteRulesOverlap of Envoy Gateway.
+    """
+    competition = world.competition
+    told = {rule for rule, losses in competition.lost_rules.items() if _asks_more_than_once(losses)}
+    pairs: dict[tuple[ObjectRef, int, ObjectRef, bool, bool], list[Loss]] = {}
+    for loss in competition.losses:
+        match, winner = loss.match, loss.winner
+        if loss.place and (match.route.ref, match.rule) not in told:
+            pair = (match.route.ref, match.rule, winner.route.ref, loss.certain, loss.in_order)
+            pairs.setdefault(pair, []).append(loss)
+    for losses in pairs.values():
+        yield _shared(world, losses)
+
+
+def _shared(world: Linted, losses: Sequence[Loss]) -> Finding:
+    """That a rule has matches in common with one of another route."""
+    loss = losses[0]
+    match, other = loss.match, loss.winner
+    decided = loss.certain and loss.in_order
+    # Which of both is to be changed is not known; of one that is there only for others, nothing is said.
+    if not decided and not world.lints(match.route):
+        match, other = other, match
+    what = some([str(conditions) for conditions in dict.fromkeys(each.match.conditions for each in losses)])
+    message = f"{_rule_words(world, other)} matches the same, {what}"
+    if not loss.certain:
+        return world.unknown(match.route, match.field, f"{message}, and both routes may be attached to one listener")
+    where = _where([each.place for each in losses if each.place])
+    if not loss.in_order:
+        which = "only the route that was created first has these requests"
+    else:
+        age = "older" if other.route.created != match.route.created else "as old, and comes first by name"
+        is_lost = (match.route.ref, match.rule) in world.competition.lost_rules
+        which = f"that route is {age}, so that {'no request reaches this rule' if is_lost else 'it has these requests'}"
+    return Finding(
+        subject=match.route.ref,
+        field=match.field,
+        message=f"{message}, {where}; {which}",
+        related=(world.related(other.route.ref, "matches the same", other.field),),
+    )
+
+
+def _where(places: Sequence[Place]) -> str:
+    hostnames = sorted({place.hostname or "every host" for place in places})
+    listeners = dict.fromkeys(listener_words(place.at) for place in places)
+    return f"for {some(hostnames)} at {some(list(listeners))}"
+
+
+def _rule(world: Linted, loss: Loss) -> str:
+    """What the rule is called that comes first: in its own route by its name alone."""
+    return _section(world, loss.winner) if loss.place is None else _rule_words(world, loss.winner)
+
+
+def _rule_words(world: Linted, match: RouteMatch) -> str:
+    return f"{_section(world, match)} of {match.route.ref}"
+
+
+def _section(world: Linted, match: RouteMatch) -> str:
+    section = world.topology.sections(match.route.ref)[match.rule]
+    return section if is_unnamed(section) else f"rule {section}"
+
+
+def match_duplicate_in_route(world: Linted) -> Iterator[Finding]:
+    """A route has the same match twice, and only the first one counts.
+
+    Requests go to the first rule that has it, whatever stands in the other one. Paths that differ in a slash at the end
+    of a prefix are the same, and so are names of headers in upper and lower case. Remove one of them, or make it more
+    specific.
+
+    Source: HTTPRouteRule.Matches (Gateway API, apis/v1/httproute_types.go): "precedence MUST be granted to the FIRST
+    matching rule (in list order)".
+    """
+    lost = world.competition.lost_rules
+    told = {rule for rule, losses in lost.items() if _asks_more_than_once(losses)}
+    for loss in world.competition.losses:
+        match, winner = loss.match, loss.winner
+        rule = (match.route.ref, match.rule)
+        if loss.place or rule in told:
+            continue
+        if winner.rule == match.rule:
+            message = f"matches[{winner.position}] of the rule is the same, {match.conditions}"
+        else:
+            message = f"{_section(world, winner)} has the same match, {match.conditions}"
+            if not loss.in_order:
+                message += (
+                    ", but for a slash at the end, which does not count; which of both has these requests is not said"
+                )
+            else:
+                which = "no request reaches this rule" if rule in lost else "it has these requests"
+                message += f", and comes first, so that {which}"
+        related = (world.related(winner.route.ref, "comes first", winner.field),)
+        yield Finding(subject=match.route.ref, field=match.field, message=message, related=related)
+
+
+def regex_precedence_undefined(world: Linted) -> Iterator[Finding]:
+    """Whether a regular expression or a prefix comes first is up to the implementation.
+
+    Both match the same requests and lead to different rules. Some implementations look at expressions first (Envoy
+    Gateway, Contour, kgateway), others at prefixes (Istio, HAProxy), where a rule for every path takes all requests.
+    Use `Exact` and `PathPrefix` if you can; otherwise look up what your implementation does.
+
+    Source: HTTPRouteRule.Matches (Gateway API, apis/v1/httproute_types.go): "The precedence of RegularExpression path
+    matches are implementation-specific"; kubernetes-sigs/gateway-api#1770; istio/istio#60696.
+    """
+    prefixes: dict[Place, Mapping[str, Sequence[RouteMatch]]] = {}
+    for route in world.competition.routes:
+        for match in world.competition.matches[route.ref]:
+            if match.conditions.sort != REGULAR_EXPRESSION:
+                continue
+            for place in world.competition.places_of(route.ref):
+                if place not in prefixes:
+                    prefixes[place] = _prefixes(world, place)
+                rival = _rival(match, prefixes[place])
+                if rival:
+                    yield _undecided(world, match, rival, place)
+                    break
+
+
+def _prefixes(world: Linted, place: Place) -> Mapping[str, Sequence[RouteMatch]]:
+    """The matches of routes at a place by their prefixes."""
+    competition = world.competition
+    every = (match for route in competition.at[place.at][place.hostname] for match in competition.matches[route.ref])
+    found: dict[str, list[RouteMatch]] = {}
+    for match in every:
+        if match.conditions.sort == PREFIX:
+            found.setdefault(match.conditions.path, []).append(match)
+    return found
+
+
+def _rival(match: RouteMatch, prefixes: Mapping[str, Sequence[RouteMatch]]) -> RouteMatch | None:
+    """The match with the longest prefix that has some of the same requests, for another rule."""
+    begins = literal_start(match.conditions.path)
+    for end in sorted({0, *(place for place, letter in enumerate(begins) if letter == "/")}, reverse=True):
+        for other in islice(prefixes.get(begins[:end], ()), _MOST_COMPARED):
+            is_same_rule = other.route is match.route and other.rule == match.rule
+            if not is_same_rule and other.conditions.fits(match.conditions):
+                return other
+    return None
+
+
+def literal_start(expression: str) -> str:
+    """The characters with which all that an expression matches begins, as far as that is easily told."""
+    text = expression.removeprefix("^")
+    if "|" in text:
+        return ""
+    end = next((place for place, letter in enumerate(text) if letter in _SPECIAL), len(text))
+    return text[: end - 1] if end < len(text) and text[end] in _MAYBE_NONE else text[:end]
+
+
+def _undecided(world: Linted, match: RouteMatch, other: RouteMatch, place: Place) -> Finding:
+    is_own = other.route is match.route
+    rival = _section(world, other) if is_own else _rule_words(world, other)
+    message = f"{rival} has {other.conditions} for some of the same requests, {_where([place])}"
+    return Finding(
+        subject=match.route.ref,
+        field=match.field,
+        message=f"{message}; which of both comes first is up to the implementation",
+        related=(world.related(other.route.ref, "matches some of the same requests", other.field),),
+    )
+
+
+def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
+    """A hostname has routes for some paths alone, while another route takes every path for more hosts.
+
+    By the API, requests for other paths may go on to the route for more hosts. Implementations that choose by hostname
+    first, such as those built on Envoy and on NGINX, answer them with 404. Add a rule for `/` to a route with the
+    hostname if that is not what you want.
+
+    Source: envoyproxy/gateway#5500; HTTPRouteSpec.Hostnames (Gateway API, apis/v1/httproute_types.go).
+    """
+    told: set[tuple[ObjectRef, str]] = set()
+    for node, by_hostname in world.competition.at.items():
+        wide = (name for name in by_hostname if not name or name.startswith("*."))
+        catching = {name: route for name in wide if (route := _catching(world, by_hostname[name]))}
+        for hostname in by_hostname if catching else ():
+            wider = next((name for name in (*around(hostname), "") if name != hostname and name in catching), None)
+            routes = [route for route in by_hostname[hostname] if route.ref.group_kind == HTTP_ROUTE]
+            if wider is None or not hostname or not routes or _catching(world, routes):
+                continue
+            route = next(filter(world.lints, routes), routes[0])
+            if (route.ref, hostname) not in told:
+                told.add((route.ref, hostname))
+                other = catching[wider]
+                message = (
+                    f"no route for {hostname} at {listener_words(node)} takes every path; for other paths some "
+                    f"implementations answer 404, although {other.ref} takes every path for {wider or 'every host'}"
+                )
+                field = place_of_hostname(route, hostname)
+                related = (world.related(other.ref, "takes every path"),)
+                yield Finding(subject=route.ref, field=field, message=message, related=related)
+
+
+def _catching(world: Linted, routes: Iterable[Resource]) -> Resource | None:
+    """The first of some routes that takes every request."""
+    matches = world.competition.matches
+    return next((each for each in routes if any(match.conditions.takes_all for match in matches[each.ref])), None)
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP7001", "warning", rule_unreachable),
+    Rule("GWP7002", "warning", match_duplicate),
+    Rule("GWP7003", "warning", match_duplicate_in_route),
+    Rule("GWP7005", "info", regex_precedence_undefined),
+    Rule("GWP7007", "info", catch_all_shadowed_by_host),
+)

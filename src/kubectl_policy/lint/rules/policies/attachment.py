@@ -1,0 +1,271 @@
+"""GWP1012, GWP1013, GWP1014 and GWP1016: policies whose targets are there, and get no requests, or not theirs."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kubectl_policy.lint.failures import failures
+from kubectl_policy.lint.finding import Finding, Related, some
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model import NodeRef, ObjectRef, Problem
+from kubectl_policy.model.fields import value_at
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
+from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, WITH_LISTENERS, WITH_PORTS, backend_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.lint.failures import Failure
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import Resource
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.topology import Binding
+
+_Attached: TypeAlias = "tuple[Resource, Attachment, NodeRef]"
+_EXPORT: Final = "ServiceExport"
+# Of reasons, and of objects.
+_MOST_TOLD: Final = 2
+_MOST_RELATED: Final = 10
+
+
+def _attached(world: Linted) -> Sequence[_Attached]:
+    """What policies are attached to by references of their own."""
+    every = world.analysis.attachments
+    return [
+        (policy, attachment, attachment.target)
+        for policy in world.policies
+        for attachment in every[policy.ref]
+        if attachment.state == "attached" and attachment.target and not attachment.declared.named_by
+    ]
+
+
+def _found(world: Linted, policy: Resource, attachment: Attachment, problem: Problem) -> Finding:
+    """A finding of what makes an attachment: the policy itself, or what names it."""
+    declared, target = attachment.declared, attachment.target
+    other = policy.ref if declared.named_by else target.object if target else None
+    return Finding(
+        subject=declared.named_by or policy.ref,
+        field=declared.field,
+        message=problem.message,
+        certain=problem.certain,
+        related=(world.related(other, "what it names" if declared.named_by else "the target"),) if other else (),
+    )
+
+
+def target_unattached(world: Linted) -> Iterator[Finding]:
+    """A policy targets an object that gets no requests, as it is attached to nothing itself.
+
+    That is a route that no listener takes, a ListenerSet that its Gateway does not let in, or a Gateway without a
+    GatewayClass that exists, so that no controller acts on it. What is wrong there is a finding of its own: this one
+    says which policies have no effect until it is put right.
+
+    Source: envoyproxy/gateway#9837, a policy on a route whose parent does not exist.
+    """
+    failed = [(each.policy, each.attachment, each.target) for each in failures(world, "target unattached")]
+    found: dict[tuple[Resource, str, Problem], dict[ObjectRef, None]] = {}
+    for policy, attachment, node in (*failed, *world.once(_attached)):
+        problem = _why_without_requests(world, node.object)
+        if problem:
+            field = "" if attachment.declared.named_by else attachment.declared.field
+            found.setdefault((policy, field, problem), {})[node.object] = None
+    for (policy, field, problem), targets in found.items():
+        verb = "get" if len(targets) > 1 else "gets"
+        yield Finding(
+            subject=policy.ref,
+            field=field,
+            message=f"{_some(targets)} {verb} no requests, so that this has no effect there: {problem.message}",
+            certain=problem.certain,
+            related=_related(world, targets),
+        )
+
+
+def _some(targets: Iterable[NodeRef | ObjectRef]) -> str:
+    return some([named(each) if isinstance(each, NodeRef) else str(each) for each in targets])
+
+
+def _related(world: Linted, targets: Iterable[ObjectRef]) -> tuple[Related, ...]:
+    """As many of some targets as are worth to be listed."""
+    return tuple(world.related(each, "the target") for each in islice(targets, _MOST_RELATED))
+
+
+def _why_without_requests(world: Linted, target: ObjectRef) -> Problem | None:
+    """Why no request comes to a target of a policy, be it attached as it may; None if any does."""
+    if target.group_kind in ROUTES:
+        return _why_unattached(world, target, world.relations.bindings(target))
+    return world.once(_unserved).get(target) if target.group_kind in WITH_LISTENERS else None
+
+
+def _why_unattached(world: Linted, route: ObjectRef, bindings: Sequence[Binding]) -> Problem | None:
+    attached = [each for each in bindings if each.state == "attached"]
+    if attached:
+        unserved = world.once(_unserved)
+        return unserved.get(attached[0].parent) if all(each.parent in unserved for each in attached) else None
+    if world.relations.is_unattached(route):
+        refusals = list(dict.fromkeys(each.message for each in bindings))
+        return Problem(message="; ".join(refusals[:_MOST_TOLD])) if refusals else _why_alone(world, route)
+    doubts = [each.message for each in bindings if each.state == "unknown" and not each.is_delegated]
+    return Problem(message=doubts[0], certain=False) if doubts else None
+
+
+def _why_alone(world: Linted, route: ObjectRef) -> Problem | None:
+    """That a route names no parent, unless it has that of everybody (GEP-3793)."""
+    if value_at(world.index.raw(route), "spec.useDefaultGateways") is not None:
+        return None
+    relations = world.relations
+    # Another implementation may have its own way to let routes delegate to routes.
+    others = [kind for kind in relations.kinds_of_backends if kind in ROUTES or not relations.has_ports(kind)]
+    certain = world.has_all(*ROUTES) and not others
+    return Problem(message="it names no parent, and no route delegates to it", certain=certain)
+
+
+def _unserved(world: Linted) -> Mapping[ObjectRef, Problem]:
+    """The Gateways and ListenerSets on which nobody acts, and why."""
+    found: dict[ObjectRef, Problem] = {}
+    for kind in (GATEWAY, *LISTENER_SETS):
+        for ref in world.index.world.names_of(kind):
+            above = world.gateways.class_of(ref) if kind == GATEWAY else world.gateways.gateway_of(ref)
+            if above is None:
+                found[ref] = Problem(message=f"it names no {'GatewayClass' if kind == GATEWAY else 'Gateway'}")
+            elif world.index.presence(above) == "missing":
+                found[ref] = Problem(message=f"{above} does not exist")
+            elif kind != GATEWAY and world.index.get(above) and world.gateways.admits(above, ref) is False:
+                found[ref] = Problem(message=f"{above} does not let it in (spec.allowedListeners)")
+            elif above in found:
+                found[ref] = found[above]
+    return found
+
+
+def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
+    """A policy targets a Gateway, a listener or a ListenerSet to which no route is attached.
+
+    There are no requests that it could change. That may be as it should be, before the first route is there; it is not
+    if the routes are attached to another listener. It is said of policies that change what is below their target.
+
+    Source: envoyproxy/gateway#9896, a condition with the reason NoAttachedRoutes.
+    """
+    known: dict[NodeRef, bool | None] = {}
+    found: dict[tuple[Resource, str, bool], dict[NodeRef, None]] = {}
+    for policy, attachment, target in world.once(_attached):
+        is_inherited = world.registry.known(policy.ref.group_kind).policy_class == "inherited"
+        if is_inherited and target.object.group_kind in WITH_LISTENERS:
+            if target not in known:
+                known[target] = _is_without_routes(world, target)
+            if known[target] is not False:
+                certain = known[target] is True
+                found.setdefault((policy, attachment.declared.field, certain), {})[target] = None
+    for (policy, field, certain), targets in found.items():
+        yield Finding(
+            subject=policy.ref,
+            field=field,
+            message=f"no route is attached to {_some(targets)}, so that the policy has no effect there",
+            certain=certain,
+            related=_related(world, dict.fromkeys(each.object for each in targets)),
+        )
+
+
+def _is_without_routes(world: Linted, target: NodeRef) -> bool | None:
+    """Whether no route is attached to a Gateway or listener and none was meant to be; None if that is not known."""
+    gateways, relations, owner = world.gateways, world.relations, target.object
+    is_whole = owner.group_kind == GATEWAY and not target.section
+    owners = [owner, *(gateways.admitted(owner) if is_whole else ())]
+    listeners = [each for it in owners for each in gateways.listeners(it) if not target.section or each.node == target]
+    if owner in world.once(_unserved) or any(relations.is_any_attached_to(each.node) for each in listeners):
+        return False
+    # What else a listener may serve is not known, as on the Gateways of a mesh.
+    if any(each.protocol not in ROUTES_BY_PROTOCOL or not ROUTES.keys() >= {*each.named_kinds} for each in listeners):
+        return False
+    bindings = [
+        binding
+        for each in (owner, *(gateways.listener_sets(owner) if is_whole else ()))
+        for route in relations.routes_naming(each)
+        for binding in relations.bindings_at(route, each)
+    ]
+    # A route that is attached to nothing is a finding of its own.
+    if any(relations.is_unattached(binding.route) for binding in bindings):
+        return False
+    in_doubt = any(binding.state == "unknown" for binding in bindings)
+    return True if world.has_all(*ROUTES, *LISTENER_SETS) and not in_doubt else None
+
+
+def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
+    """A policy on a backend has no effect, as no route sends requests there.
+
+    A policy for how a Gateway talks to a backend, such as a BackendTLSPolicy, has no other requests to act on. It is
+    not said of policies of a mesh, where clients talk to the backend without any route, nor of a Service that something
+    else refers to: another policy, a mirror, or a ServiceExport for other clusters.
+
+    Source: istioctl IST0167 (IneffectivePolicy).
+    """
+    for failure in failures(world, "not referred to"):
+        problem = Problem(message=failure.message, certain=failure.certain)
+        yield _found(world, failure.policy, failure.attachment, problem)
+    for policy, attachment, target in world.once(_attached):
+        backend = target.object
+        if not _is_backend(world, backend) or not _is_of_gateways(world.registry.known(policy.ref.group_kind)):
+            continue
+        relations = world.relations
+        if relations.is_named_as_backend(backend) or relations.routes_naming(backend):
+            continue
+        may_be_named = not world.has_all(*ROUTES) or world.topology.possible.leads_from_routes(backend)
+        if may_be_named or not _is_named_otherwise(world, backend):
+            message = f"no route sends requests to {backend}, so that the policy has no effect there"
+            yield _found(world, policy, attachment, Problem(message=message, certain=not may_be_named))
+
+
+def _is_backend(world: Linted, target: ObjectRef) -> bool:
+    return target.group_kind in WITH_PORTS or world.relations.has_ports(target.group_kind)
+
+
+def _is_of_gateways(profile: PolicyKindProfile) -> bool:
+    """Whether policies of a kind are known to be for requests that come through Gateways."""
+    is_known = profile.known_by == "profile" and profile.attachment == "references"
+    return is_known and bool(profile.controllers or profile.group_kind.group == GATEWAY_API)
+
+
+def _is_named_otherwise(world: Linted, backend: ObjectRef) -> bool:
+    """Whether anything else than a rule of a route refers to a backend, or may do so from another cluster."""
+    exports = (kind for kind in world.index.group_kinds if kind.kind == _EXPORT)
+    return (
+        backend in world.once(_in_filters)
+        or not world.relations.kinds_of_parents.isdisjoint(WITH_PORTS)
+        or any(world.index.get(backend._replace(group_kind=kind)) for kind in exports)
+        or bool(world.analysis.references_to(backend))
+    )
+
+
+def _in_filters(world: Linted) -> AbstractSet[ObjectRef]:
+    """What filters of routes send requests to: mirrors, and external authorization."""
+    routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
+    return {ref.object for route in routes for ref in backend_refs(world.index, route) if not ref.forwards}
+
+
+def foreign_controller(world: Linted) -> Iterator[Finding]:
+    """A policy targets something on which its implementation does not act.
+
+    Every implementation reads policies of its own kinds alone, and acts on Gateways of its own classes alone: a policy
+    of one of them on a Gateway of another one, or on a route there, has no effect, and nobody reports anything. Of a
+    Gateway whose GatewayClass was not read, nothing is said.
+
+    Source: envoyproxy/gateway#2520; GatewayClass.spec.controllerName (Gateway API, apis/v1/gatewayclass_types.go).
+    """
+    found: dict[tuple[Resource, str, ObjectRef | None], dict[ObjectRef, Failure]] = {}
+    for failure in failures(world, "other controller"):
+        key = (failure.policy, failure.field, failure.attachment.declared.named_by)
+        found.setdefault(key, {}).setdefault(failure.target.object, failure)
+    for (policy, _, _), targets in found.items():
+        first, *others = targets.values()
+        more = f", nor {some([str(each.target.object) for each in others])}" if others else ""
+        yield _found(world, policy, first.attachment, Problem(message=f"{first.message}{more}"))
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP1012", "warning", target_unattached, ("closed world",)),
+    Rule("GWP1013", "info", target_gateway_no_routes, ("closed world",)),
+    Rule("GWP1014", "warning", backend_policy_unreferenced, ("closed world", "profile")),
+    Rule("GWP1016", "warning", foreign_controller, ("profile",)),
+)

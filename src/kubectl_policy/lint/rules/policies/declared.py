@@ -1,0 +1,234 @@
+"""GWP1006, GWP1007 and more: how references of policies are written, by labels, several of them, or with mistakes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.failures import failures, holding
+from kubectl_policy.lint.finding import Finding, Fix
+from kubectl_policy.lint.linted import nearest
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
+from kubectl_policy.model.values import replace
+from kubectl_policy.profiles.load import built_in_profiles
+from kubectl_policy.profiles.profile import TARGET_FIELDS
+from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.lint.failures import Failure
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
+    from kubectl_policy.profiles import PolicyKindProfile
+
+_SINGULAR, _PLURAL, _ = TARGET_FIELDS
+# What is misspelt in references.
+_MEMBERS: Final = ("group", "kind", "name", "namespace", "sectionName", "matchLabels", "matchExpressions")
+
+
+def selector_matches_nothing(world: Linted) -> Iterator[Finding]:
+    """A policy selects its targets by labels that no object has.
+
+    The policy has no effect. A label that is misspelt, or that a route has lost, is the usual cause; nothing fails, and
+    most controllers report nothing.
+
+    Source: envoyproxy/gateway#8927 and #6887; istioctl IST0127 and kiali KIA0004 are such checks of workloads.
+    """
+    for failure in failures(world, "nothing selected"):
+        # What is in doubt may be one object of several.
+        if not any(each.declared.field == failure.field for each in holding(world, failure.policy.ref)):
+            yield _selecting_nothing(world, failure)
+
+
+def _selecting_nothing(world: Linted, failure: Failure) -> Finding:
+    if not failure.certain:
+        return failure.doubt
+    if _may_be_global(world, failure):
+        return replace(failure.doubt, message=f"{failure.message}, unless policies there are for all namespaces")
+    fix = _similar_label(world, failure)
+    return Finding(subject=failure.policy.ref, field=failure.field, message=failure.message, fix=fix)
+
+
+def _may_be_global(world: Linted, failure: Failure) -> bool:
+    """Whether a policy may select in all namespaces: where it is depends on a setting that nobody has told."""
+    kind, declared, index = failure.policy.ref.group_kind, failure.attachment.declared, world.index
+    said = built_in_profiles(kind.group).get(kind)
+    if said is None or not said.global_namespace or world.registry.known(kind).global_namespace:
+        return False
+    target = declared.group_kind
+    return any(index.selected(target, home, declared.selector or {}) for home in index.namespaces_of(target))
+
+
+def _similar_label(world: Linted, failure: Failure) -> Fix | None:
+    """A label that is there, and much like one that is asked for and that nothing has."""
+    declared, index = failure.attachment.declared, world.index
+    home = declared.namespace or failure.policy.ref.namespace
+    inside = index.of_kind(declared.group_kind) if declared.namespaces else index.of_kind_in(declared.group_kind, home)
+    labels = [labels_of(each.raw) for each in inside]
+    for key, wanted in mapping_at(declared.selector or {}, "matchLabels").items():
+        values = {found[key] for found in labels if key in found}
+        near = nearest(str(wanted), values)
+        if near and wanted not in values:
+            return Fix(words=f"did you mean {key}: {near}?")
+        other = "" if values else nearest(key, (name for found in labels for name in found))
+        if other:
+            return Fix(words=f"did you mean the label {other}?")
+    return None
+
+
+def selector_matches_all(world: Linted) -> Iterator[Finding]:
+    """A policy selects its targets by labels and asks for none, so that it selects all.
+
+    What is added later is subject to the policy as well, whoever adds it. Name the targets, or ask for a label. Of a
+    kind for which an empty selector selects nothing, this is not said.
+
+    Source: envoyproxy/gateway#6899; LabelSelector (Kubernetes), "An empty label selector matches all objects".
+    """
+    told: set[tuple[Resource, str]] = set()
+    for policy, attachment in world.attachments:
+        selector, key = attachment.declared.selector, (policy, attachment.declared.field)
+        if selector is None or selector.get("matchLabels") or selector.get("matchExpressions") or key in told:
+            continue
+        told.add(key)
+        # Where there is nothing to select, selector-matches-nothing says so.
+        takes_all = world.registry.known(policy.ref.group_kind).empty_selector == "everything"
+        if takes_all and attachment.declared.kind and attachment.state != "target missing":
+            yield Finding(subject=policy.ref, field=key[1], message=_selecting_all(policy, attachment))
+
+
+def _selecting_all(policy: Resource, attachment: Attachment) -> str:
+    declared = attachment.declared
+    home = "" if declared.namespaces else declared.namespace or policy.ref.namespace
+    where = f" in namespace {home}" if home else ""
+    return f"selects every {declared.kind}{where}, also those to come: it asks for no label"
+
+
+def duplicate_target(world: Linted) -> Iterator[Finding]:
+    """A policy names the same target twice.
+
+    The second reference adds nothing, and where a target takes one policy of a kind, it may be in the way of the first.
+    An API server refuses such a BackendTLSPolicy, also one that names a Service as a whole and one of its ports.
+
+    Source: TargetRefs of BackendTLSPolicySpec, "TargetRefs must be distinct" (Gateway API,
+    apis/v1/backendtlspolicy_types.go).
+    """
+    for policy in world.policies:
+        attachments = world.analysis.attachments[policy.ref]
+        if len(attachments) > 1:
+            yield from _named_twice(world, policy, attachments)
+
+
+def _named_twice(world: Linted, policy: Resource, attachments: Iterable[Attachment]) -> Iterator[Finding]:
+    fields: dict[NodeRef, str] = {}
+    firsts: dict[ObjectRef, NodeRef] = {}
+    for attachment in attachments:
+        target, field = attachment.target, attachment.declared.field
+        if target is None or attachment.declared.selector is not None or attachment.declared.named_by:
+            continue
+        before = target if target in fields else firsts.setdefault(target.object, target)
+        with_and_without = policy.ref.group_kind == BACKEND_TLS_POLICY and "" in {before.section, target.section}
+        if fields.setdefault(target, field) != field or (before != target and with_and_without):
+            yield Finding(
+                subject=policy.ref,
+                field=field,
+                message=f"{fields[before]} names {named(before)} already",
+                related=(world.related(target.object, "the target"),),
+            )
+
+
+def multiple_targetrefs_unsupported(world: Linted) -> Iterator[Finding]:
+    """A BackendTLSPolicy has more than one target.
+
+    Gateway API allows it, and advises implementations to support one alone until it says how conflicts are resolved and
+    reported for several: whether the others count depends on the implementation. A policy for each target is safe.
+
+    Source: TargetRefs of BackendTLSPolicySpec, "Implementations SHOULD NOT support more than one targetRef" (Gateway
+    API, apis/v1/backendtlspolicy_types.go).
+    """
+    for policy in world.of_kind(BACKEND_TLS_POLICY):
+        number = len(items_at(policy.raw, _PLURAL))
+        if number > 1:
+            message = f"has {number} targets, of which not every implementation supports more than one"
+            yield Finding(subject=policy.ref, field=_PLURAL, message=message)
+
+
+def deprecated_targetref_singular(world: Linted) -> Iterator[Finding]:
+    """A policy names its target by `targetRef`, where its kind has `targetRefs` by now.
+
+    The singular is there for what was written before: kinds stop to document it, and then drop it. Whether a kind has
+    both is known from its definition, where that is in the input, or from its profile.
+
+    Source: GEP-713, which asks for targetRefs; istio/istio#54027, about a targetRef that is documented no more.
+    """
+    both = {profile.group_kind for profile in world.registry.policy_kinds if _has_both(world, profile)}
+    for policy in world.policies if both else ():
+        if policy.ref.group_kind in both and value_at(policy.raw, _SINGULAR) is not None:
+            yield Finding(
+                subject=policy.ref,
+                field=_SINGULAR,
+                message=f"is the old spelling: {policy.ref.kind} has {_PLURAL}, a list, instead",
+                fix=Fix(words=f"name the target in {_PLURAL}"),
+            )
+
+
+def _has_both(world: Linted, profile: PolicyKindProfile) -> bool:
+    """Whether a kind has both spellings, as far as is known; what a profile does not say may be any of them."""
+    fields: Collection[str] = ()
+    if profile.group_kind in world.index.definitions:
+        schema = world.index.defaults.schema_of(profile.group_kind)
+        fields = [f"spec.{name}" for name in mapping_at(schema, "properties.spec.properties")]
+    elif profile.known_by == "profile" and profile.reference_fields != TARGET_FIELDS:
+        fields = profile.reference_fields
+    return {_SINGULAR, _PLURAL} <= {*fields}
+
+
+def target_unnamed(world: Linted) -> Iterator[Finding]:
+    """A target reference has no kind, or neither a name nor labels to select by.
+
+    It is to nothing, and the policy has no effect by it. Where the definition of the kind requires these, an API server
+    refuses the policy.
+
+    Source: LocalPolicyTargetReference (Gateway API, apis/v1/policy_types.go), where group, kind and name are required.
+    """
+    for failure in failures(world, "nothing named"):
+        yield Finding(subject=failure.policy.ref, field=failure.field, message=failure.message, reason="TargetNotFound")
+
+
+def target_field_misspelt(world: Linted) -> Iterator[Finding]:
+    """A target reference has a field that no such reference has, but for a letter or two.
+
+    An API server drops it or refuses the policy. If it is dropped, the policy applies to more than it should:
+    `sectioName: https` is the whole Gateway. It is said of kinds with a profile; where the definition of a kind is in
+    the input, the policy is checked against that.
+
+    Source: LocalPolicyTargetReferenceWithSectionName (Gateway API, apis/v1/policy_types.go).
+    """
+    for policy, attachment in world.attachments:
+        declared = attachment.declared
+        for name in declared.unknown:
+            near = nearest(name, _MEMBERS)
+            if near and _is_known_by_profile(world, policy.ref.group_kind):
+                yield Finding(
+                    subject=policy.ref,
+                    field=f"{declared.field}.{name}",
+                    message="is no field of a target reference, so that it has no effect",
+                    fix=Fix(words=f"did you mean {near}?"),
+                )
+
+
+def _is_known_by_profile(world: Linted, kind: GroupKind) -> bool:
+    return world.registry.known(kind).known_by == "profile" and kind not in world.index.definitions
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP1006", "warning", selector_matches_nothing, ("closed world",)),
+    Rule("GWP1007", "warning", selector_matches_all),
+    Rule("GWP1009", "warning", duplicate_target),
+    Rule("GWP1010", "info", multiple_targetrefs_unsupported),
+    Rule("GWP1011", "info", deprecated_targetref_singular),
+    Rule("GWP1020", "error", target_unnamed),
+    Rule("GWP1021", "warning", target_field_misspelt, ("profile",)),
+)

@@ -1,0 +1,183 @@
+"""GWP1022 to GWP1027, and GWP7012: policies that nothing attaches, and those that their controllers refuse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.attachment import without_references
+from kubectl_policy.attachment.validity import FAILING
+from kubectl_policy.lint.failures import failures
+from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.linted import nearest
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model.fields import FieldPath, mapping_at
+from kubectl_policy.model.values import replace
+from kubectl_policy.profiles.profile import TARGET_FIELDS
+from kubectl_policy.questions.shared.reasons import named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.lint.failures import Concern
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import NodeRef, ObjectRef, Resource
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.profile import Role
+
+
+def no_target(world: Linted) -> Iterator[Finding]:
+    """A policy has no target.
+
+    It names nothing, and nothing names it, so that it has no effect; a kind whose policies apply to a whole namespace
+    where they name nothing is no matter of this rule. A field that is misspelt, as `targetref`, is a usual cause.
+
+    Source: GEP-713, where every policy has target references.
+    """
+    for finding in _without_target(world, "policy"):
+        yield replace(finding, fix=_misspelt(world, finding.subject) if finding.subject and finding.certain else None)
+
+
+def _misspelt(world: Linted, policy: ObjectRef) -> Fix | None:
+    """What looks like the field with the targets, of a policy that has none."""
+    spec = mapping_at(world.index.raw(policy), "spec")
+    known = [field.removeprefix("spec.") for field in TARGET_FIELDS]
+    near = {field: nearest(field, known) for field in map(str, spec) if field not in known}
+    return next((Fix(words=f"did you mean {meant}, not {field}?") for field, meant in near.items() if meant), None)
+
+
+def extension_unused(world: Linted) -> Iterator[Finding]:
+    """A filter, or an object with parameters of Gateways, is named by nothing.
+
+    It has no effect until a rule of a route names it in a filter of type ExtensionRef, or a Gateway or GatewayClass as
+    its parameters.
+
+    Source: HTTPRouteFilter.ExtensionRef and GatewayInfrastructure.ParametersRef (Gateway API, apis/v1).
+    """
+    yield from _without_target(world, "filter", "parameters")
+
+
+def _without_target(world: Linted, *roles: Role) -> Iterator[Finding]:
+    every = world.analysis.attachments
+    for policy in world.attaching:
+        profile = world.registry.known(policy.ref.group_kind)
+        if profile.role in roles and not every[policy.ref] and profile.attaches_as_known and profile.references_alone:
+            message = f"{without_references(profile)}, so it has no effect"
+            yield Finding(subject=policy.ref, field="spec", message=message)
+    for failure in failures(world, "not named"):
+        if world.registry.known(failure.policy.ref.group_kind).role in roles:
+            yield failure.doubt
+
+
+def policy_invalid(world: Linted) -> Iterator[Finding]:
+    """A policy says something that makes it invalid, so that its controller applies it nowhere.
+
+    A setting has no value that counts, is less than one that it must not be less than, or names nothing. What follows
+    depends on the implementation: the policy has no effect, or requests to its targets fail until it is put right. Of
+    what it names and does not exist, policy-side-ref-missing tells.
+
+    Source: PolicyReasonInvalid (Gateway API, apis/v1/policy_types.go); what makes a kind invalid is in its profile.
+    """
+    every: dict[tuple[Resource, str], list[NodeRef]] = {}
+    for failure in failures(world, "policy invalid"):
+        every.setdefault((failure.policy, failure.message), []).append(failure.target)
+    for (policy, message), found in every.items():
+        targets = list(dict.fromkeys(found))
+        wrong, failing, _ = message.partition(FAILING)
+        field = _field_in(wrong, world.registry.known(policy.ref.group_kind))
+        where = some([named(each) for each in targets])
+        so = f"until that is fixed, requests to {where} fail" if failing else f"it has no effect on {where}"
+        yield Finding(
+            subject=policy.ref,
+            field=field,
+            message=f"{_without(wrong, field, policy)}; {so}",
+            reason="Invalid",
+            related=tuple(world.related(each, "a target") for each in dict.fromkeys(it.object for it in targets)),
+        )
+
+
+def _field_in(message: str, profile: PolicyKindProfile) -> str:
+    """The field of a policy that a message is about: that with which it begins, or the annotation that it names."""
+    annotation = profile.weight_annotation
+    if annotation and annotation in message:
+        return str(FieldPath(("metadata", "annotations", annotation)))
+    return next((word for word in message.split() if word.startswith("spec.")), "")
+
+
+def _without(message: str, field: str, policy: Resource) -> str:
+    """A message without the field and the name of the policy in it."""
+    said = message.removeprefix(f"{field} ").replace(f" of {policy.ref} ", " ")
+    # As in `(4k) is less than`.
+    value, _, rest = said.removeprefix("(").partition(") ")
+    return f"{value} {rest}" if said.startswith("(") else said
+
+
+def target_invalid(world: Linted) -> Iterator[Finding]:
+    """A policy targets a Gateway that its controllers ignore, as it is not valid.
+
+    Some implementations serve nothing on a Gateway that they do not accept, and apply no policy there. What is wrong
+    with the Gateway has to be put right.
+
+    Source: GatewayConditionAccepted (Gateway API, apis/v1/gateway_types.go); who ignores such Gateways is in profiles.
+    """
+    yield from _refused(world, "target invalid")
+
+
+def target_not_enabled(world: Linted) -> Iterator[Finding]:
+    """A policy is for a feature that the parameters of its Gateway do not turn on.
+
+    Its controller refuses it. The field that has to be set, in the object that the Gateway or its GatewayClass names as
+    its parameters, is in the profile of the kind.
+
+    Source: nginx/nginx-gateway-fabric, where such policies have the reason NginxProxyConfigNotSet.
+    """
+    yield from _refused(world, "not enabled")
+
+
+def policy_overlap_same_host_path(world: Linted) -> Iterator[Finding]:
+    """A policy targets a route that shares a Gateway, port, hostname and path with one that it does not target.
+
+    Where an implementation has one place in its configuration for both, it cannot apply the policy to one of them: it
+    refuses the policy on all of its targets. Target both routes, or give them hostnames or paths of their own.
+
+    Source: nginx/nginx-gateway-fabric, where such policies have the reason TargetConflict.
+    """
+    yield from _refused(world, "target overlaps")
+
+
+def _refused(world: Linted, concern: Concern) -> Iterator[Finding]:
+    """What is said of each target of a policy alone."""
+    told: set[tuple[Resource, NodeRef]] = set()
+    for failure in failures(world, concern):
+        if (failure.policy, failure.target) not in told:
+            told.add((failure.policy, failure.target))
+            holder = failure.attachment.declared.named_by
+            other = failure.policy.ref if holder else failure.target.object
+            yield Finding(
+                subject=holder or failure.policy.ref,
+                field=failure.field,
+                message=failure.message,
+                certain=failure.certain,
+                related=(world.related(other, "what it names" if holder else "the target"),),
+            )
+
+
+def filter_unsupported(world: Linted) -> Iterator[Finding]:
+    """A filter names an object that filters of such a route, or of a backend, cannot name.
+
+    Its kind is for other routes, or for filters of a rule and not for those of a backend. Requests for which such a
+    filter is there must get an error response: they must not pass as if it were not.
+
+    Source: HTTPRouteFilter.ExtensionRef (Gateway API, apis/v1/httproute_types.go).
+    """
+    yield from _refused(world, "filter unsupported")
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP1022", "warning", no_target),
+    Rule("GWP1023", "warning", extension_unused, ("closed world",)),
+    Rule("GWP1024", "error", policy_invalid, ("profile",)),
+    Rule("GWP1025", "error", target_invalid, ("profile",)),
+    Rule("GWP1026", "error", target_not_enabled, ("profile",)),
+    Rule("GWP1027", "error", filter_unsupported, ("profile",)),
+    Rule("GWP7012", "error", policy_overlap_same_host_path, ("profile",)),
+)

@@ -1,0 +1,260 @@
+"""GWP1001 to GWP1005, and GWP1008: what references of policies name, and may not, or is not there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.failures import failures, holding, right_groups
+from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.grants import grant_for
+from kubectl_policy.lint.linted import nearest
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model.fields import strings_at, value_at
+from kubectl_policy.model.kinds import with_article
+from kubectl_policy.model.refs import is_unnamed
+from kubectl_policy.model.values import replace
+from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.topology.references import GATEWAY, ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.attachment import Attachment
+    from kubectl_policy.lint.failures import Failure
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import NodeRef, ObjectRef, Resource, Severity
+
+_NOT_FOUND: Final = "TargetNotFound"
+
+
+def target_not_found(world: Linted) -> Iterator[Finding]:
+    """A policy targets an object that does not exist.
+
+    The policy has no effect, and its controller reports that the target is not found, or nothing at all. A name that is
+    misspelt looks like one that is right: the requests that it should protect are not protected. Of a policy with other
+    targets, which do exist, partial-target-resolution says so instead.
+
+    Source: PolicyReasonTargetNotFound (Gateway API, apis/v1/policy_types.go); kgateway-dev/kgateway#11160.
+    """
+    for failure in failures(world, "target missing"):
+        yield _missing(world, failure, "does not exist") if failure.certain else failure.doubt
+
+
+def partial_target_resolution(world: Linted) -> Iterator[Finding]:
+    """A policy targets several objects, some of which do not exist.
+
+    It looks healthy, because it is attached to the others: some controllers report a policy as accepted as soon as one
+    of its targets exists. What it should protect beside these is not protected.
+
+    Source: kgateway-dev/kgateway#14709; PolicyReasonTargetNotFound (Gateway API, apis/v1/policy_types.go).
+    """
+    for failure in failures(world, "some targets missing"):
+        if failure.certain:
+            others = list(dict.fromkeys(each.target for each in holding(world, failure.policy.ref) if each.target))
+            where = some([named(each) for each in others])
+            found = _missing(world, failure, f"does not exist, so that the policy holds for {where} alone")
+            yield replace(found, related=tuple(world.related(each.object, "a target that exists") for each in others))
+        else:
+            yield failure.doubt
+
+
+def _missing(world: Linted, failure: Failure, what: str) -> Finding:
+    target = failure.target.object
+    return Finding(
+        subject=failure.policy.ref,
+        field=f"{failure.field}.name",
+        message=f"{target} {what}",
+        reason=_NOT_FOUND,
+        fix=world.did_you_mean(target),
+    )
+
+
+def target_section_not_found(world: Linted) -> Iterator[Finding]:
+    """A policy targets a listener, a rule or a port that its target has not.
+
+    Such a policy must not be attached, not even to the rest of the object: it has no effect. Sections are the listeners
+    of a Gateway, the rules of a route that have names, and the ports of a Service, by their names.
+
+    Source: SectionName of LocalPolicyTargetReferenceWithSectionName, "the Policy must fail to attach" (Gateway API,
+    apis/v1/policy_types.go).
+    """
+    for failure in failures(world, "section missing"):
+        if failure.certain and _may_be_number(world, failure):
+            yield replace(failure.doubt, message=f"{failure.message}; it may be a number, if the kind has such names")
+        elif failure.certain:
+            target = failure.target
+            names = [name for name in world.topology.sections(target.object) if not is_unnamed(name)]
+            yield Finding(
+                subject=failure.policy.ref,
+                field=_place_of_section(world, failure),
+                message=failure.message,
+                reason=_NOT_FOUND,
+                related=(world.related(target.object, "the target"),),
+                fix=_of_listener_set(world, target) or _similar(failure.attachment.declared.section, names),
+            )
+        else:
+            yield failure.doubt
+
+
+def _may_be_number(world: Linted, failure: Failure) -> bool:
+    """Whether a section may be a port, or a rule without a name, by its number, as some implementations have it."""
+    target, section = failure.target.object, failure.attachment.declared.section
+    number = re.fullmatch(r"(rule-)?([1-9][0-9]{0,8})", section)
+    if number is None or world.registry.known(failure.policy.ref.group_kind).known_by == "profile":
+        return False
+    position = int(number[2])
+    if number[1]:
+        rules = world.topology.sections(target) if target.group_kind in ROUTES else ()
+        return position <= len(rules) and is_unnamed(rules[position - 1])
+    return position in world.relations.ports(target)
+
+
+def _of_listener_set(world: Linted, target: NodeRef) -> Fix | None:
+    """The ListenerSet of a Gateway that has the listener which the Gateway has not."""
+    sets = world.gateways.admitted(target.object) if target.object.group_kind == GATEWAY else ()
+    owner = next((each for each in sets if target.section in world.topology.sections(each)), None)
+    return Fix(words=f"{target.section} is a listener of {owner}, which can be targeted itself") if owner else None
+
+
+def _place_of_section(world: Linted, failure: Failure) -> str:
+    """Where a reference names its section: alone, or in a list of several."""
+    section = failure.attachment.declared.section
+    several = strings_at(value_at(world.index.raw(failure.policy.ref), failure.field), "sectionNames")
+    return f"{failure.field}.sectionName" + (f"s[{several.index(section)}]" if section in several else "")
+
+
+def target_kind_unsupported(world: Linted) -> Iterator[Finding]:
+    """A policy targets a kind for which policies of its kind are not made.
+
+    Its controller refuses it as invalid, or its definition does when it is applied. Which kinds can be targeted is
+    known from the profile of the policy kind; of a kind without a profile nothing is said.
+
+    Source: the targets of each policy kind in its definition; `kubectl policy explain KIND` lists them.
+    """
+    for failure in failures(world, "kind unsupported"):
+        kinds = world.registry.known(failure.policy.ref.group_kind).declared_targets
+        # What is a kind is not misspelt.
+        is_kind = failure.attachment.declared.group_kind in world.index.kinds
+        yield Finding(
+            subject=failure.policy.ref,
+            field=f"{failure.field}.kind",
+            message=failure.message,
+            reason="Invalid",
+            fix=None if is_kind else _similar(failure.attachment.declared.kind, (each.kind for each in kinds)),
+        )
+
+
+def _similar(word: str, words: Iterable[str]) -> Fix | None:
+    near = nearest(word, words)
+    return Fix(words=f"did you mean {near}?", value=near) if near else None
+
+
+def target_group_wrong(world: Linted) -> Iterator[Finding]:
+    """A policy names a kind with an API group that has no such kind, or with a version in the group.
+
+    The reference is to nothing, although an object of that kind and name may well exist. A target reference names the
+    group alone, as in `gateway.networking.k8s.io`; the core group, that of Services, is the empty one.
+
+    Source: Group of LocalPolicyTargetReference (Gateway API, apis/v1/policy_types.go); GEP-713 has a sample with a
+    version there itself.
+    """
+    for failure in failures(world, "group wrong"):
+        policy, attachment = failure.policy, failure.attachment
+        if failure.certain:
+            yield _other_group(world, policy, attachment, right_groups(world, attachment))
+        else:
+            doubt = f"it names no group, and which {attachment.declared.kind} that means is not known"
+            yield world.unknown(policy, failure.field, doubt)
+    for policy, attachment in world.attachments:
+        # In a closed world, nothing has such a group, unless it is known to be one that no API serves.
+        meant = attachment.declared.group_kind
+        if attachment.virtual and meant not in world.registry.known(policy.ref.group_kind).virtual_targets:
+            near = nearest(meant.group, (each.group for each in world.index.kinds if each.kind == meant.kind))
+            groups = right_groups(world, attachment) or ([near] if near else [])
+            if groups:
+                yield _other_group(world, policy, attachment, groups)
+
+
+def _other_group(world: Linted, policy: Resource, attachment: Attachment, groups: Sequence[str]) -> Finding:
+    declared = attachment.declared
+    if "/" in declared.group:
+        wrong = f"group {declared.group} has a version in it"
+    elif world.registry.known(policy.ref.group_kind).declared_targets:
+        what = f"{with_article(declared.kind)} of {_group(declared.group)}"
+        wrong = f"{with_article(policy.ref.kind)} cannot target {what}"
+    else:
+        wrong = f"{_group(declared.group)} has no {declared.kind}"
+    return Finding(
+        subject=policy.ref,
+        field=f"{declared.field}.group",
+        message=f"{wrong}, so that the reference is to nothing",
+        reason=_NOT_FOUND,
+        fix=Fix(
+            words=f"{declared.kind} is in {' or '.join(map(_group, groups))}",
+            value=groups[0] if len(groups) == 1 else "",
+        ),
+    )
+
+
+def _group(name: str) -> str:
+    return f"group {name}" if name else 'the core group, ""'
+
+
+def target_cross_namespace(world: Linted) -> Iterator[Finding]:
+    """A policy targets an object in another namespace, and may not.
+
+    Policies of most kinds can target objects of their own namespace alone, so that nobody changes what is another
+    team's. Where a kind can reach further, a ReferenceGrant in the namespace of the target has to let it in. What is
+    selected by labels in namespaces that let nobody in is a warning, and only worth knowing if others do let it in.
+
+    Source: GEP-713, "Cross namespace references"; ReferenceGrant (Gateway API, apis/v1beta1/referencegrant_types.go).
+    """
+    told: set[tuple[ObjectRef, str, str]] = set()
+    for failure in failures(world, "namespace"):
+        target, is_selected = failure.target.object, failure.attachment.declared.selector is not None
+        # A selector may reach many objects there, and what is wrong with it is said once.
+        key = (failure.policy.ref, failure.field, target.namespace)
+        if key in told:
+            continue
+        told.add(key)
+        yield (
+            Finding(
+                subject=failure.policy.ref,
+                field=failure.field if is_selected else f"{failure.field}.namespace",
+                message=failure.message,
+                related=(world.related(target, "the target"),),
+                severity=_severity(world, failure) if is_selected else None,
+                fix=_permitting(world, failure),
+            )
+            if failure.certain
+            else failure.doubt
+        )
+
+
+def _severity(world: Linted, failure: Failure) -> Severity:
+    """How bad it is that some of what a selector reaches is not permitted."""
+    holds = any(each.declared.field == failure.field for each in holding(world, failure.policy.ref))
+    return "info" if holds else "warning"
+
+
+def _permitting(world: Linted, failure: Failure) -> Fix:
+    """A ReferenceGrant where that would do, else what to do with the policy."""
+    policy, target = failure.policy.ref, failure.target.object
+    is_selected = failure.attachment.declared.selector is not None
+    if is_selected or world.registry.known(policy.group_kind).cross_namespace is not False:
+        return grant_for(world, policy, target._replace(name="") if is_selected else target)
+    near = target._replace(namespace=policy.namespace)
+    if world.index.get(near):
+        return Fix(words=f"there is {near}", value=policy.namespace)
+    return Fix(words=f"a {policy.kind} for it has to be in namespace {target.namespace}")
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP1001", "error", target_not_found, ("closed world",)),
+    Rule("GWP1002", "error", target_section_not_found),
+    Rule("GWP1003", "error", target_kind_unsupported, ("profile",)),
+    Rule("GWP1004", "error", target_group_wrong),
+    Rule("GWP1005", "error", target_cross_namespace, ("profile",)),
+    Rule("GWP1008", "error", partial_target_resolution, ("closed world",)),
+)

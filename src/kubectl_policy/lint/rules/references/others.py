@@ -1,0 +1,296 @@
+"""GWP5012 to GWP5019, but for mirrors: what routes, policies and Gateways refer to besides backends of routes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.attachment.attachment import NotAttached
+from kubectl_policy.attachment.calls import calls_of
+from kubectl_policy.attachment.needs import is_permitted, named_needs
+from kubectl_policy.attachment.validity import FAILING
+from kubectl_policy.lint.finding import Finding
+from kubectl_policy.lint.grants import grant_for
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model.fields import items_at, mapping_at, value_at
+from kubectl_policy.model.grants import REFERENCE_GRANT
+from kubectl_policy.model.kinds import with_article
+from kubectl_policy.model.values import value
+from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, authority_refs
+from kubectl_policy.topology.gateway.certificates import INVALID_KIND, SECRET
+from kubectl_policy.topology.references import WITH_FILTERS, WITH_PARAMETERS, parameters_ref
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import ObjectRef, Problem, Resource, Severity
+    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.topology.gateway.certificates import CertificateRef
+
+_MOST_RELATED: Final = 3
+
+
+def ca_ref_invalid(world: Linted) -> Iterator[Finding]:
+    """A BackendTLSPolicy refers to a CA certificate that is not there, or is none.
+
+    Without any valid one, connections to the backend fail, and requests get a 5xx status. It is a ConfigMap in the
+    policy's own namespace, with a certificate in PEM under the key `ca.crt`. Some implementations take another key, so
+    that of a ConfigMap with other keys this is a warning; what they make of Secrets is not known.
+
+    Source: BackendTLSPolicyValidation.CACertificateRefs, with its reasons InvalidCACertificateRef, InvalidKind and
+    NoValidCACertificate (Gateway API, apis/v1/backendtlspolicy_types.go).
+    """
+    for policy in world.of_kind(BACKEND_TLS_POLICY):
+        for ref in authority_refs(world.topology, policy.ref):
+            if ref.problem:
+                yield _not_a_certificate(world, policy, ref, ref.problem)
+
+
+def ca_and_wellknown(world: Linted) -> Iterator[Finding]:
+    """A BackendTLSPolicy does not say by which CA certificates the backend is known, or says it twice.
+
+    An API server refuses it: of `caCertificateRefs` and `wellKnownCACertificates` there must be exactly one.
+
+    Source: BackendTLSPolicyValidation, its two rules (Gateway API, apis/v1/backendtlspolicy_types.go).
+    """
+    for policy in world.of_kind(BACKEND_TLS_POLICY):
+        validation = mapping_at(world.index.raw(policy.ref), "spec.validation")
+        own, known = items_at(validation, "caCertificateRefs"), value_at(validation, "wellKnownCACertificates")
+        # Before its version v1alpha3, the kind had other fields.
+        is_older = value_at(policy.raw, "spec.tls") is not None
+        if bool(own) == bool(known) and not is_older:
+            which = "both caCertificateRefs and" if own else "neither caCertificateRefs nor"
+            yield Finding(
+                subject=policy.ref,
+                field="spec.validation",
+                message=f"it has {which} wellKnownCACertificates, and must have one of the two",
+            )
+
+
+def extensionref_not_found(world: Linted) -> Iterator[Finding]:
+    """A filter of a route names an object that does not exist.
+
+    A filter is never skipped: requests to the rule, or to the backend whose filter it is, get an error response.
+
+    Source: HTTPRouteFilter, "Requests that would have been processed by that filter MUST receive a HTTP error response"
+    (Gateway API, apis/v1/httproute_types.go).
+    """
+    if not world.relations.kinds_in_filters:
+        return
+    for route in world.of_kind(*WITH_FILTERS):
+        for named in world.relations.filters_of(route.ref):
+            what = f"requests to {named.backend}" if named.backend else "requests to this rule"
+            yield from _absent(world, route, named.object, f"{named.field}.name", f"; {what} get an error response")
+
+
+def policy_side_ref_missing(world: Linted) -> Iterator[Finding]:
+    """A policy refers to an object that it needs, and that does not exist.
+
+    It may be a Secret with a key, a ConfigMap, the backend of an external authorizer, or a further object of settings.
+    What follows is in the message, as the profile of the kind has it: most often that the whole policy does not count,
+    and sometimes that requests fail. Of kinds without a profile it is not known what their settings refer to.
+    Certificates of BackendTLSPolicies are a rule of their own.
+
+    Source: the needs in the profile of each kind, with their evidence; Kuadrant's reason MissingResource, Envoy
+    Gateway's InvalidBackendRef.
+    """
+    for each in world.once(_settings):
+        if each.permitted:
+            subject, field, harm = _subject(world, each, "" if each.is_name else ".name")
+            yield from _absent(world, subject, each.ref, field, harm, severity=each.severity)
+
+
+def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
+    """A policy refers to an object in another namespace, and no ReferenceGrant there lets it.
+
+    It is as if the object were not there. The ReferenceGrant has to be in the namespace of that object, and to name the
+    kind of the policy: one for routes is none for policies.
+
+    Source: ReferenceGrant, "All cross-namespace references in Gateway API ... require a ReferenceGrant" (Gateway API,
+    apis/v1/referencegrant_types.go); kgateway-dev/kgateway#11671.
+    """
+    for each in world.once(_settings):
+        subject, field, harm = _subject(world, each, "" if each.is_name else ".namespace")
+        if each.permitted is None:
+            message = f"whether {each.ref} may be referred to is unknown: {world.index.grants.unsaid}"
+            yield world.unknown(subject, field, message)
+        elif not each.permitted:
+            grants = world.index.of_kind_in(REFERENCE_GRANT, each.ref.namespace)[:_MOST_RELATED]
+            who = "it" if subject.ref == each.owner else str(each.owner)
+            message = f"no ReferenceGrant in namespace {each.ref.namespace} lets {who} refer to {each.ref}"
+            yield Finding(
+                subject=subject.ref,
+                field=field,
+                message=f"{message}{harm}",
+                reason="RefNotPermitted",
+                related=tuple(world.related(grant.ref, "does not let it in") for grant in grants),
+                fix=grant_for(world, each.owner, each.ref),
+                severity=each.severity,
+            )
+
+
+def parameters_not_found(world: Linted) -> Iterator[Finding]:
+    """A Gateway or a GatewayClass names parameters that do not exist.
+
+    Controllers should not accept a Gateway for that, nor a GatewayClass with all of its Gateways. The parameters of a
+    Gateway are in its own namespace.
+
+    Source: GatewayInfrastructure.ParametersRef and GatewayClassSpec.ParametersRef, with the reason InvalidParameters
+    (Gateway API, apis/v1/gateway_types.go and gatewayclass_types.go).
+    """
+    for holder in world.of_kind(*WITH_PARAMETERS):
+        named = parameters_ref(world.index, holder.ref)
+        if named:
+            harm = f"; controllers should not accept the {holder.ref.kind} for that"
+            yield from _absent(world, holder, named.object, f"{named.field}.name", harm, reason="InvalidParameters")
+
+
+def filter_attaches_nothing(world: Linted) -> Iterator[Finding]:
+    """A filter of a route names a policy of a kind that no filter attaches.
+
+    Such policies name their targets themselves. What a controller makes of the filter is not known: it may ignore it,
+    or answer requests with an error.
+
+    Source: the profile of the kind, with its evidence; HTTPRouteFilter.ExtensionRef (Gateway API,
+    apis/v1/httproute_types.go).
+    """
+    if not world.relations.kinds_in_filters:
+        return
+    for route in world.of_kind(*WITH_FILTERS):
+        for named in world.relations.filters_of(route.ref):
+            profile = world.registry.profile_of(named.object.group_kind)
+            known = profile and profile.known_by == "profile" and not profile.filter_routes
+            if known and world.index.get(named.object):
+                message = f"no filter is known to attach {with_article(named.object.kind)}"
+                related = (world.related(named.object),)
+                yield Finding(subject=route.ref, field=named.field, message=message, related=related)
+
+
+def _not_a_certificate(world: Linted, policy: Resource, ref: CertificateRef, problem: Problem) -> Finding:
+    target, is_missing = ref.target, world.index.presence(ref.target) == "missing"
+    needs, is_kind = world.registry.known(BACKEND_TLS_POLICY).every_need, problem.reason == INVALID_KIND
+    # Further kinds, and what is in Secrets, are up to the implementation.
+    own_kind = is_kind and any(target.group_kind in need.group_kinds for need in needs)
+    own_format = target.group_kind == SECRET and not is_missing
+    if own_kind or own_format or not problem.certain:
+        return world.unknown(policy, ref.field, problem.message)
+    # Some implementations take the certificate under another key.
+    keys = mapping_at(world.index.raw(target), "data")
+    has_other_key = bool(keys) and "ca.crt" not in keys
+    unless = "unless the implementation takes another key, " if has_other_key else ""
+    return Finding(
+        subject=policy.ref,
+        field=f"{ref.field}.kind" if is_kind else f"{ref.field}.name",
+        message=f"{problem.message}; {unless}connections to the backend fail",
+        reason=INVALID_KIND if is_kind else "InvalidCACertificateRef",
+        related=(world.related(target),) if world.index.get(target) else (),
+        fix=world.did_you_mean(target) if is_missing else None,
+        severity="warning" if has_other_key else None,
+    )
+
+
+@value(kw_only=True)
+class _Setting:
+    """A reference from the settings of a policy, of which is known what it is for; `harm` is what follows without it.
+
+    It stands in the `owner`, the policy or another object that it needs, and may be no more than a name. Whether it is
+    `permitted` may be unknown.
+    """
+
+    policy: Resource
+    owner: ObjectRef
+    field: str
+    ref: ObjectRef
+    permitted: bool | None
+    harm: str
+    severity: Severity = "error"
+    is_name: bool = False
+
+
+def _settings(world: Linted) -> Sequence[_Setting]:
+    """What the settings of all policies refer to, each reference once."""
+    found: dict[tuple[ObjectRef, str], _Setting] = {}
+    for policy in world.attaching:
+        profile = world.registry.known(policy.ref.group_kind)
+        if policy.ref.group_kind != BACKEND_TLS_POLICY and (profile.needs or profile.backend_fields):
+            for each in _settings_of(world, policy, profile):
+                found.setdefault((each.owner, each.field), each)
+    return tuple(found.values())
+
+
+def _settings_of(world: Linted, policy: Resource, profile: PolicyKindProfile) -> Iterator[_Setting]:
+    """First what a policy needs, then the backends that it asks; each may be in both."""
+    index, fields = world.index, set[str]()
+    invalid = FAILING if profile.when_invalid == "errors" else "; without it, the policy is not valid"
+    for named in named_needs(index, index.filled(policy), profile.every_need):
+        if isinstance(named, NotAttached) or named.guessed or named.need.by == "labels":
+            continue
+        fields.add(named.field)
+        ignored = "" if named.need.when_missing == "unknown" else "; without it, this setting is ignored"
+        yield _Setting(
+            policy=policy,
+            owner=named.owner,
+            field=named.field,
+            ref=named.ref,
+            permitted=is_permitted(index, named),
+            harm=ignored if named.tolerated else invalid,
+            severity="warning" if named.tolerated else "error",
+            is_name=named.need.by == "name",
+        )
+    for call in calls_of(index, policy, profile):
+        if call.field not in fields:
+            yield _Setting(
+                policy=policy,
+                owner=policy.ref,
+                field=call.field,
+                ref=call.backend,
+                permitted=index.grants.permit(policy.ref.group_kind, policy.ref.namespace, call.backend),
+                harm="; what the policy asks there fails",
+            )
+
+
+def _subject(world: Linted, each: _Setting, part: str) -> tuple[Resource, str, str]:
+    """Where a reference can be put right, if that is linted, else the policy that needs it; and what follows.
+
+    The `part` of the reference is what is wrong with it.
+    """
+    owner = world.index.get(each.owner)
+    if owner and world.lints(owner):
+        return owner, f"{each.field}{part}", each.harm
+    return each.policy, "", f" ({each.field} of {each.owner}){each.harm}"
+
+
+def _absent(  # noqa: PLR0913 (what findings have)
+    world: Linted,
+    subject: Resource,
+    ref: ObjectRef,
+    field: str,
+    harm: str,
+    *,
+    reason: str = "",
+    severity: Severity | None = None,
+) -> Iterator[Finding]:
+    """That what a reference names does not exist, with the harm that follows; or that it may not exist."""
+    presence = world.index.presence(ref)
+    if presence == "missing":
+        yield Finding(
+            subject=subject.ref,
+            field=field,
+            message=f"{ref} does not exist{harm}",
+            reason=reason,
+            fix=world.did_you_mean(ref),
+            severity=severity,
+        )
+    elif presence == "unknown":
+        yield world.unknown(subject, field, world.index.not_here(ref))
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP5012", "error", ca_ref_invalid, ("closed world",)),
+    Rule("GWP5013", "error", ca_and_wellknown),
+    Rule("GWP5014", "error", extensionref_not_found, ("closed world",)),
+    Rule("GWP5016", "error", policy_side_ref_missing, ("closed world", "profile")),
+    Rule("GWP5017", "error", policy_side_ref_needs_grant, ("closed world", "profile")),
+    Rule("GWP5018", "error", parameters_not_found, ("closed world",)),
+    Rule("GWP5019", "warning", filter_attaches_nothing, ("profile",)),
+)

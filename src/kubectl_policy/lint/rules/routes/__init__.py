@@ -1,0 +1,1 @@
+"""Routes, and what they are attached to."""

@@ -1,0 +1,258 @@
+"""GWP4xxx: hostnames of routes, and which requests they get by them at their listeners."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_policy.lint.finding import Finding, Related, some
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model.fields import items_at
+from kubectl_policy.model.index import grouped
+from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
+from kubectl_policy.topology.gateway.hostnames import around, comparable, intersect, intersection
+from kubectl_policy.topology.gateway.listeners import listener_words
+from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, WITH_LISTENERS, hostnames_of, parent_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.lint.facts.refusals import Refusal
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import GroupKind, NodeRef, Resource
+    from kubectl_policy.topology import Binding
+    from kubectl_policy.topology.gateway.listeners import Listener
+
+# So many of several alike are told.
+_MOST_RELATED: Final = 3
+_BOTH_KINDS: Final = (HTTP_ROUTE, GRPC_ROUTE)
+
+
+def hostname_no_intersection(world: Linted) -> Iterator[Finding]:
+    """A route and its listener have no hostname in common.
+
+    The route is not attached, and takes no requests. A wildcard stands for one label or more: `*.example.com` covers
+    `shop.example.com` and `eu.shop.example.com`, and not `example.com`. Of several listeners one that has a hostname in
+    common with the route is enough.
+
+    Source: HTTPRouteSpec.Hostnames and RouteReasonNoMatchingListenerHostname (Gateway API, apis/v1/httproute_types.go).
+    """
+    for each in world.refusals:
+        if each.sort == "listener-hostname":
+            yield _without_common_hostname(world, each)
+
+
+def hostname_partially_ignored(world: Linted) -> Iterator[Finding]:
+    """A hostname of a route matches none of its listeners, and is ignored.
+
+    The route is attached for its other hostnames, so that its status is fine; but no request for this one reaches it.
+
+    Source: HTTPRouteSpec.Hostnames, "any HTTPRoute hostnames that do not match the Listener hostname MUST be ignored"
+    (Gateway API, apis/v1/httproute_types.go).
+    """
+    for route in world.of_kind(*WITH_HOSTNAMES):
+        if len(hostnames_of(world.index, route.ref)) > 1:
+            yield from _ignored_hostnames(world, route)
+
+
+def http_grpc_same_host(world: Linted) -> Iterator[Finding]:
+    """An HTTPRoute and a GRPCRoute are for the same hostname at one listener.
+
+    Implementations must accept exactly one of the two: the older one, then the first by namespace and name. The other
+    one takes no requests. Some implementations serve both all the same, so that this is no more than a warning; but to
+    give each of the two a hostname or a listener of its own is right with all of them.
+
+    Source: GRPCRouteSpec.Hostnames, "the implementation MUST accept exactly one of these two routes" (Gateway API,
+    apis/v1/grpcroute_types.go).
+    """
+    at_listeners = _by_listener(world, GRPC_ROUTE)
+    if not at_listeners:
+        return
+    http = _by_listener(world, HTTP_ROUTE)
+    told: set[tuple[Resource, Resource]] = set()
+    for listener, grpc in at_listeners.items():
+        for each in _refused_for_others(world, listener, (*grpc, *http.get(listener, ()))):
+            if (each.refused, each.accepted) not in told:
+                told.add((each.refused, each.accepted))
+                yield _taken_by_other(world, each, listener)
+
+
+def attaches_everywhere(world: Linted) -> Iterator[Finding]:
+    """A route names neither a listener nor hostnames, and so serves every listener of its Gateway.
+
+    It takes requests for every hostname, and over plain HTTP as well as over HTTPS: a cookie or a token may be sent
+    without encryption. If that is meant, there is nothing to do; if not, a `sectionName` or `hostnames` narrow it.
+
+    Source: ParentReference.SectionName, "When unspecified, this will reference the entire resource" (Gateway API,
+    apis/v1/shared_types.go).
+    """
+    for route in world.of_kind(*_BOTH_KINDS):
+        if not hostnames_of(world.index, route.ref):
+            yield from _everywhere(world, route)
+
+
+def _without_common_hostname(world: Linted, each: Refusal) -> Finding:
+    own = hostnames_of(world.index, each.route.ref)
+    field = "spec.hostnames[0]" if len(own) == 1 else "spec.hostnames"
+    if not each.certain:
+        return world.unknown(each.route, field, each.message)
+    listeners = list(filter(None, map(world.gateways.listener, each.listeners)))
+    what = f"hostname {own[0]}" if len(own) == 1 else f"none of its {len(own)} hostnames"
+    verb = "matches" if len(own) > 1 else "does not match"
+    return Finding(
+        subject=each.route.ref,
+        field=field,
+        message=f"{what} {verb} {_hostnames_of(listeners)}",
+        reason=each.reason,
+        related=tuple(_related(world, listener) for listener in listeners[:_MOST_RELATED]),
+    )
+
+
+def _hostnames_of(listeners: Sequence[Listener]) -> str:
+    """The hostnames of listeners, with what they are of."""
+    if len(listeners) == 1:
+        return f"{listeners[0].hostname} of {listeners[0]}"
+    every = some([f"{each.hostname} ({each.node.section})" for each in listeners])
+    return f"{every} of the listeners of {listeners[0].node.object}"
+
+
+def _related(world: Linted, listener: Listener) -> Related:
+    return world.related(listener.node.object, f"listener {listener.node.section}", f"{listener.field}.hostname")
+
+
+def _ignored_hostnames(world: Linted, route: Resource) -> Iterator[Finding]:
+    bindings = world.relations.bindings(route.ref)
+    attached = [each for each in bindings if each.state == "attached"]
+    at = [world.gateways.listener(each.listener) if each.listener else None for each in attached]
+    if not all(at) or all(listener and not listener.hostname for listener in at):
+        return
+    listeners = [*filter(None, at), *_that_would_take_it(world, bindings)]
+    doubt = next((each for each in bindings if each.state == "unknown"), None)
+    for position, hostname in enumerate(items_at(world.index.raw(route.ref), "spec.hostnames")):
+        if not isinstance(hostname, str) or not listeners:
+            continue
+        common = {intersect(hostname, listener.hostname) for listener in listeners}
+        field = f"spec.hostnames[{position}]"
+        if True in common:
+            continue
+        if doubt:
+            yield world.unknown(route, "spec.hostnames", doubt.message)
+            return
+        if None in common:
+            yield world.unknown(route, field, f"whether a listener matches {hostname} cannot be known yet")
+        else:
+            yield Finding(
+                subject=route.ref,
+                field=field,
+                message=f"hostname {hostname} matches none of its listeners, so that it is ignored",
+                related=tuple(_related(world, listener) for listener in listeners[:_MOST_RELATED]),
+            )
+
+
+def _that_would_take_it(world: Linted, bindings: Iterable[Binding]) -> Iterator[Listener]:
+    """The listeners by which a route would be attached, were it not for what other rules find."""
+    accepted = {each.parent_index for each in bindings if each.state == "attached"}
+    for each in bindings:
+        listener = world.gateways.listener(each.listener) if each.listener and each.state == "refused" else None
+        if listener and (each.is_counted or each.parent_index not in accepted):
+            yield listener
+
+
+def _by_listener(world: Linted, kind: GroupKind) -> Mapping[NodeRef, Sequence[Resource]]:
+    """The routes of a kind that are attached to each listener."""
+    return grouped(
+        (binding.listener, route)
+        for route in world.index.of_kind(kind)
+        for binding in world.relations.bindings(route.ref)
+        if binding.listener and binding.state == "attached" and binding.parent.group_kind in WITH_LISTENERS
+    )
+
+
+class _Taken(NamedTuple):
+    """A route that is not accepted at a listener, and the one of the other kind that has a hostname of it."""
+
+    refused: Resource
+    accepted: Resource
+    hostname: str
+
+
+def _refused_for_others(world: Linted, listener: NodeRef, routes: Iterable[Resource]) -> Iterator[_Taken]:
+    """The routes at a listener that are not accepted for one of the other kind that is."""
+    at = world.gateways.listener(listener)
+    accepted = {kind: _Hostnames() for kind in _BOTH_KINDS}
+    for route in sorted(routes, key=lambda each: (each.seniority, _BOTH_KINDS.index(each.ref.group_kind))):
+        own = hostnames_of(world.index, route.ref) or ("",)
+        names = [name for each in own if at and (name := intersection(each, at.hostname)) is not None]
+        other = accepted[GRPC_ROUTE if route.ref.group_kind == HTTP_ROUTE else HTTP_ROUTE]
+        met = ((other.meeting(name), name) for name in names)
+        first = next(((holder, name) for holder, name in met if holder), None)
+        if first:
+            yield _Taken(route, *first)
+        else:
+            accepted[route.ref.group_kind].add(names, route)
+
+
+class _Hostnames:
+    """Hostnames of routes, by which those are found that have one in common with another route."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, Resource] = {}
+        self._inside: dict[str, Resource] = {}
+
+    def add(self, names: Iterable[str], route: Resource) -> None:
+        for name in names:
+            self._names.setdefault(comparable(name), route)
+            for wider in _wider(name):
+                self._inside.setdefault(wider, route)
+
+    def meeting(self, name: str) -> Resource | None:
+        """The first route that was added with a name that covers another one, or is covered by it."""
+        covering = next((self._names[wider] for wider in _wider(name) if wider in self._names), None)
+        return covering or self._inside.get(comparable(name))
+
+
+def _wider(name: str) -> Iterator[str]:
+    """A name and those that cover it; every one is covered by the empty one."""
+    yield from around(name)
+    yield ""
+
+
+def _taken_by_other(world: Linted, taken: _Taken, listener: NodeRef) -> Finding:
+    refused, accepted, hostname = taken
+    known = refused.created is not None and accepted.created is not None
+    which = f"{accepted.ref}" if known else "the older one, and their ages are not known here"
+    what = f"hostname {hostname}" if hostname else "every hostname"
+    return Finding(
+        subject=refused.ref,
+        field="spec.hostnames",
+        message=f"{accepted.ref} has {what} of {listener_words(listener)}: one of the two is accepted, {which}",
+        related=(world.related(accepted.ref, "", "spec.hostnames"), world.related(listener.object)),
+    )
+
+
+def _everywhere(world: Linted, route: Resource) -> Iterator[Finding]:
+    bindings = world.relations.bindings(route.ref)
+    for parent in parent_refs(world.index, route.ref):
+        if parent.section or parent.port is not None or parent.object.group_kind not in WITH_LISTENERS:
+            continue
+        mine = [each for each in bindings if each.parent_index == parent.position and each.state == "attached"]
+        listeners = [
+            listener for each in mine if each.listener and (listener := world.gateways.listener(each.listener))
+        ]
+        if len(listeners) > 1:
+            protocols = {each.protocol for each in listeners}
+            plain = ", over plain HTTP as well" if protocols == {"HTTP", "HTTPS"} else ""
+            message = f"it serves every hostname at all {len(listeners)} listeners of {parent.object}{plain}"
+            yield Finding(
+                subject=route.ref,
+                field=f"spec.parentRefs[{parent.position}]",
+                message=message,
+                related=(world.related(parent.object),),
+            )
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP4006", "error", hostname_no_intersection),
+    Rule("GWP4007", "warning", hostname_partially_ignored),
+    Rule("GWP4011", "warning", http_grpc_same_host),
+    Rule("GWP4014", "info", attaches_everywhere),
+)

@@ -1,0 +1,242 @@
+"""GWP4xxx: routes and the Gateways, ListenerSets and Services that they name as their parents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.linted import nearest
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rules.routes.gateways import impossible_kinds
+from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.unknown import is_unknown
+from kubectl_policy.topology.gateway.handshake import NO_PARENT
+from kubectl_policy.topology.gateway.listeners import listener_words
+from kubectl_policy.topology.references import LISTENER_SETS, TLS_ROUTE, parent_refs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_policy.lint.facts.refusals import Refusal
+    from kubectl_policy.lint.finding import Related
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import NodeRef, Resource
+    from kubectl_policy.topology.references import ParentRef
+
+# So many of several alike are told.
+_MOST_RELATED: Final = 3
+
+
+def parent_not_found(world: Linted) -> Iterator[Finding]:
+    """A route or a ListenerSet names a parent that does not exist.
+
+    No request reaches the route by that parent, nor the listeners of the ListenerSet. No controller acts on such a
+    reference, so that the status says nothing either: a route without any status is a sign of it.
+
+    Source: RouteReasonNoMatchingParent (Gateway API, apis/v1/shared_types.go); kubernetes-sigs/gateway-api#4272.
+    """
+    for each in world.refusals:
+        if not each.listeners:
+            yield from world.absent(each.route, each.parent, f"{each.field}.name", reason=NO_PARENT)
+    for listener_set in world.of_kind(*LISTENER_SETS):
+        gateway = world.gateways.gateway_of(listener_set.ref)
+        if gateway:
+            yield from world.absent(listener_set, gateway, "spec.parentRef.name", reason="ParentNotAccepted")
+        else:
+            message = "it names no Gateway as its parent, so that its listeners serve nothing"
+            yield Finding(subject=listener_set.ref, field="spec.parentRef", message=message, reason="Invalid")
+
+
+def parent_section_not_found(world: Linted) -> Iterator[Finding]:
+    """A route names a listener of its parent, or a port of a Service, by a name that there is none of.
+
+    The route is not attached, and takes no requests: a reference with a `sectionName` is to that section alone.
+
+    Source: ParentReference.SectionName and RouteReasonNoMatchingParent (Gateway API, apis/v1/shared_types.go).
+    """
+    for each in _refused_as(world, "listener-missing"):
+        parent = _parent_of(world, each)
+        if parent.section:
+            yield _refused(world, each, field=f"{each.field}.sectionName", fix=_other_section(world, parent))
+        else:
+            yield _refused(world, each, field=each.field)
+
+
+def parent_port_no_listener(world: Linted) -> Iterator[Finding]:
+    """A route names a port of its parent on which there is no listener, or not the one that it names as well.
+
+    The route is not attached, and takes no requests. Where a `sectionName` and a `port` are both given, both must be
+    those of one listener. To name the listener alone is enough, and goes on to hold if its port changes.
+
+    Source: ParentReference.Port (Gateway API, apis/v1/shared_types.go).
+    """
+    for each in _refused_as(world, "listener-port"):
+        yield _refused(world, each, field=f"{each.field}.port")
+
+
+def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
+    """A route is in a namespace from which its listener takes no routes.
+
+    The route is not attached, and takes no requests. Without `allowedRoutes` a listener takes routes of its Gateway's
+    own namespace only. Whoever owns the Gateway has to let the namespace in; or the route belongs on another listener.
+    Of several listeners one that takes the route is enough.
+
+    Source: AllowedRoutes.Namespaces (Gateway API, apis/v1/gateway_types.go); RouteReasonNotAllowedByListeners.
+    """
+    for each in _refused_as(world, "listener-namespace"):
+        namespace = each.route.ref.namespace
+        where = " or ".join(map(listener_words, each.listeners[:_MOST_RELATED]))
+        fix = Fix(words=f"let namespace {namespace} in, by allowedRoutes.namespaces of {where}")
+        yield _refused(world, each, field=each.field, fix=fix)
+
+
+def not_allowed_kind(world: Linted) -> Iterator[Finding]:
+    """A route is of a kind that its listener does not take.
+
+    The route is not attached, and takes no requests. Which kinds a listener takes follows from its protocol, and may be
+    narrowed by `allowedRoutes.kinds`: HTTP and HTTPS take HTTPRoutes and GRPCRoutes, TLS takes TLSRoutes, and
+    TCPRoutes where it terminates TLS, TCP takes TCPRoutes, UDP takes UDPRoutes. Which ones a protocol of an
+    implementation's own takes is not known here. Of a TLSRoute tlsroute-wrong-listener tells; and of a listener that
+    allows no kind that it can serve, listener-kind-impossible does.
+
+    Source: AllowedRoutes.Kinds and ProtocolType (Gateway API, apis/v1/gateway_types.go).
+    """
+    for each in _refused_as(world, "listener-kind"):
+        if each.route.ref.group_kind != TLS_ROUTE and not _is_impossible(world, each):
+            yield _refused(world, each, field=each.field)
+
+
+def tlsroute_wrong_listener(world: Linted) -> Iterator[Finding]:
+    """A TLSRoute names a listener that does not serve TLSRoutes.
+
+    The route is not attached, and takes no connections. It needs a listener of protocol TLS: one of protocol HTTPS
+    reads requests, and so takes HTTPRoutes. Not every implementation has TLSRoutes where TLS is terminated.
+
+    Source: TLSRouteSpec, "A TLSRoute MUST be attached to a Listener of protocol TLS" (Gateway API,
+    apis/v1/tlsroute_types.go).
+    """
+    for each in _refused_as(world, "listener-kind"):
+        if each.route.ref.group_kind == TLS_ROUTE and not _is_impossible(world, each):
+            yield _refused(world, each, field=each.field)
+
+
+def parentrefs_not_distinct(world: Linted) -> Iterator[Finding]:
+    """A route names the same parent twice, and not as different sections of it.
+
+    An API server refuses the route. Where several parentRefs name one parent, each must have a `sectionName` (or each a
+    `port`) of its own: one without either is for all listeners, and so for those of the others as well.
+
+    Source: CommonRouteSpec.ParentRefs, "ParentRefs must be distinct" (Gateway API, apis/v1/shared_types.go).
+    """
+    for route in world.routes:
+        parents = parent_refs(world.index, route.ref)
+        if len(parents) > 1 and len({each.object for each in parents}) < len(parents):
+            yield from _not_distinct(route, parents)
+
+
+def mesh_consumer_route(world: Linted) -> Iterator[Finding]:
+    """A route names a Service of another namespace as its parent, and so is for clients of its own namespace alone.
+
+    It is a consumer route: in the mesh, it changes requests from its own namespace to that Service, and no other ones.
+    A route for all clients of a Service, a producer route, must be in the namespace of the Service. Not every mesh has
+    consumer routes.
+
+    Source: ParentReference.Namespace (Gateway API, apis/v1/shared_types.go); GEP-1294, "Consumer routes".
+    """
+    for route in world.routes:
+        for parent in parent_refs(world.index, route.ref):
+            service, home = parent.object, route.ref.namespace
+            is_known = not (is_unknown(home) or is_unknown(service.namespace))
+            is_there = world.index.presence(service) != "missing"
+            if service.group_kind == SERVICE and service.namespace != home and is_known and is_there:
+                message = f"it is for requests from namespace {home} to {service} alone, not for those of other clients"
+                field = f"spec.parentRefs[{parent.position}]"
+                yield Finding(subject=route.ref, field=field, message=message, related=(world.related(service),))
+
+
+def _refused_as(world: Linted, sort: str) -> Iterator[Refusal]:
+    return (each for each in world.refusals if each.sort == sort)
+
+
+def _refused(world: Linted, each: Refusal, *, field: str, fix: Fix | None = None) -> Finding:
+    """That a reference attaches a route to nothing, for a reason that the first of its listeners gives."""
+    if not each.certain:
+        return world.unknown(each.route, field, each.message)
+    return Finding(
+        subject=each.route.ref,
+        field=field,
+        message=f"{each.message}{_also(each.listeners)}",
+        reason=each.reason,
+        related=_related(world, each),
+        fix=fix,
+    )
+
+
+def _is_impossible(world: Linted, each: Refusal) -> bool:
+    """Whether a listener that refuses a route allows nothing that it can serve, which is found there."""
+    for listener in filter(None, map(world.gateways.listener, each.listeners)):
+        kinds = impossible_kinds(world, listener)
+        if kinds and all(kinds) and world.is_linted(listener.node.object):
+            return True
+    return False
+
+
+def _also(listeners: Sequence[NodeRef]) -> str:
+    """Which other listeners refuse a route for the same reason as the first one, in words."""
+    others = [each.section for each in listeners[1:]]
+    return f"; so it is at listener{'s' if len(others) > 1 else ''} {some(others)}" if others else ""
+
+
+def _related(world: Linted, each: Refusal) -> tuple[Related, ...]:
+    """The parent of a reference, if it was read; or its listeners, with what of them matters."""
+    if not each.listeners:
+        return (world.related(each.parent),)
+    named = zip(each.listeners[:_MOST_RELATED], each.reasons, strict=False)
+    return tuple(
+        world.related(node.object, f"listener {node.section}", reason.field if reason.object == node.object else "")
+        for node, reason in named
+    )
+
+
+def _parent_of(world: Linted, each: Refusal) -> ParentRef:
+    parents = parent_refs(world.index, each.route.ref)
+    return next(parent for parent in parents if parent.position == each.position)
+
+
+def _other_section(world: Linted, parent: ParentRef) -> Fix | None:
+    """What a name may mean that no listener of a parent has: a listener of a ListenerSet, or one of a name like it."""
+    for listener_set in world.gateways.listener_sets(parent.object):
+        if parent.section in world.topology.sections(listener_set):
+            return Fix(words=f"{listener_set} has that listener: name it as the parent")
+    near = nearest(parent.section, world.topology.sections(parent.object))
+    return Fix(words=f"did you mean {near}?", value=near) if near else None
+
+
+def _not_distinct(route: Resource, parents: Sequence[ParentRef]) -> Iterator[Finding]:
+    """The references that name what an earlier one of a route names, and not another section or port of it."""
+    first: dict[object, ParentRef] = {}
+    seen: dict[object, ParentRef] = {}
+    for parent in parents:
+        earlier = first.setdefault(parent.object, parent)
+        same = seen.setdefault((parent.object, parent.section, parent.port), parent)
+        field, other = f"spec.parentRefs[{parent.position}]", f"spec.parentRefs[{earlier.position}]"
+        lone = "sectionName" if bool(parent.section) != bool(earlier.section) else ""
+        lone = lone or ("port" if (parent.port is None) != (earlier.port is None) else "")
+        if same is not parent:
+            message = f"it is the same reference to {parent.object} as spec.parentRefs[{same.position}]"
+            yield Finding(subject=route.ref, field=field, message=message)
+        elif lone:
+            message = f"it names {parent.object} as {other} does, and only one of them has a {lone}"
+            yield Finding(subject=route.ref, field=field, message=message)
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP4001", "error", parent_not_found, ("closed world",)),
+    Rule("GWP4002", "error", parent_section_not_found),
+    Rule("GWP4003", "error", parent_port_no_listener),
+    Rule("GWP4004", "error", not_allowed_namespace),
+    Rule("GWP4005", "error", not_allowed_kind),
+    Rule("GWP4008", "error", parentrefs_not_distinct),
+    Rule("GWP4012", "error", tlsroute_wrong_listener),
+    Rule("GWP4017", "info", mesh_consumer_route),
+)

@@ -1,0 +1,1 @@
+"""What controllers reported."""

@@ -1,0 +1,282 @@
+"""GWP3006 to GWP3013: what was reported on Gateways, listeners and routes, and what of a status counts no more."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rules.status.trouble import (
+    NOT_SERVING,
+    as_computed,
+    by_place,
+    finding_about,
+    is_about_policies,
+)
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import text_at, time_at
+from kubectl_policy.model.kinds import with_article
+from kubectl_policy.profiles.load import built_in_groups
+from kubectl_policy.questions.predicted.policies import target_conditions
+from kubectl_policy.questions.shared.reported import NOT_WORKING, reported_conditions
+from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from kubectl_policy.lint.facts.reported import Told
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
+
+# By which a controller says of any object, also of a policy, that something of it is not as it should be.
+_WARNING: Final = {"Warning": "True"}
+_PARTLY: Final = {"PartiallyInvalid": "True"}
+# How the marks on what policies affect are called: `<Kind>Affected`.
+_AFFECTED: Final = "Affected"
+# What is served then, by how the message of the condition begins.
+_SERVING: Final = {
+    "Dropped Rule": "; its other rules serve",
+    "Fall Back": "; the last version of it that was valid serves, and not this one",
+}
+_AGGREGATED: Final = {"Aggregated": "True"}
+# Of which there are rules of their own; but no other one looks into certificates for what they have in common.
+_OF_OTHERS: Final = frozenset(
+    {"SupportedVersion", "PartiallyInvalid", "OverlappingTLSConfig", "InsecureFrontendValidationMode"}
+)
+_OVERLAPPING: Final = "OverlappingCertificates"
+# That the listeners of a Gateway are wrong is reported on these, too.
+_FOR_LISTENERS: Final = frozenset({"ListenersNotValid", "ListenersNotReady", "ListenersNotResolved"})
+# The definitions' default for a transition that never was.
+_NEVER: Final = 1970
+
+
+def affected_condition_missing(world: Linted) -> Iterator[Finding]:
+    """An object does not say that a policy affects it, although the controller of that kind reports so elsewhere.
+
+    Who looks at the object alone does not learn of the policy. It counts all the same. Only kinds are looked at whose
+    controllers are known to mark what their policies affect, and only objects that any controller reported on; a
+    policy of which a controller says that it does not work needs no mark.
+
+    Source: GEP-713, "Target object status"; nginx/nginx-gateway-fabric#1761.
+    """
+    for told in world.reported.current:
+        comparison = told.comparison
+        if comparison.kind and comparison.verdict == "not reported" and comparison.computed:
+            doubt = world.reported.doubt(comparison)
+            if doubt:
+                message = f"whether {comparison.type} should be there{told.where} is unknown: {doubt}"
+                yield world.unknown(told.resource, "status", message)
+            elif any(_works(world, policy) for policy in _marked_by(world, told)):
+                why = f" ({comparison.computed.message})" if comparison.computed.message else ""
+                affecting = with_article(comparison.kind.kind)
+                message = f"it lacks {comparison.type}{told.where}, although {affecting} affects it{why}"
+                yield finding_about(world, told, message)
+
+
+def _marked_by(world: Linted, told: Told) -> Iterator[ObjectRef]:
+    """The policies for which an object should have a mark."""
+    node = told.comparison.at or NodeRef(told.resource.ref)
+    for condition in target_conditions(world.analysis, node):
+        if condition.type == told.comparison.type:
+            yield from (policy.object for policy in condition.related)
+    # An annotation names those that are attached.
+    of_kind = (
+        each for each in world.analysis.attachments_to(node.object) if each.policy.group_kind == told.comparison.kind
+    )
+    yield from (each.policy for each in of_kind if each.state == "attached")
+
+
+def _works(world: Linted, policy: ObjectRef) -> bool:
+    """Whether no controller says that a policy does not work."""
+    said = reported_conditions(world.index.raw(policy))
+    return not any(NOT_WORKING.get(condition.type) == condition.status for condition in said)
+
+
+def affected_condition_stale(world: Linted) -> Iterator[Finding]:
+    """An object says that a policy affects it, and none does, or others do.
+
+    Who looks at the object alone looks for a policy that is not there any more, or never was in force here. A
+    controller should take the mark away with the last policy. Where no policy of the kind was read at all, this is
+    unknown, unless all is in the input.
+
+    Source: GEP-713, "Target object status".
+    """
+    for told in world.reported.current:
+        comparison, reported, computed = told.comparison, told.comparison.reported, told.comparison.computed
+        kind = comparison.kind or _kind_without_policies(world, told)
+        if kind is None or reported is None or (computed and computed.status == reported.status):
+            continue
+        doubt = world.reported.doubt(comparison)
+        if not comparison.kind and not world.snapshot.complete:
+            doubt = f"no {kind.kind} was read"
+        affecting = with_article(kind.kind)
+        if doubt:
+            message = f"whether {affecting} affects it{told.where}, as {comparison.type} says, is unknown: {doubt}"
+            yield world.unknown(told.resource, world.reported.written(told)[0], message)
+        elif computed:
+            yield finding_about(world, told, f"{comparison.type} is {reported.status}, and should be {computed.status}")
+        else:
+            message = f"{comparison.type} says that {affecting} affects it{told.where}, and none does"
+            yield finding_about(world, told, message)
+
+
+def _kind_without_policies(world: Linted, told: Told) -> GroupKind | None:
+    """The kind whose mark a condition is, of which no policy was read; None for any other condition."""
+    type_ = told.comparison.type
+    if told.comparison.verdict != "unknown type" or not told.has({type_: "True"}) or not type_.endswith(_AFFECTED):
+        return None
+    for kind in world.registry.profiled(built_in_groups()):
+        profile = world.registry.profile_of(kind)
+        words = profile.status.conditions.get("affected", ()) if profile else ()
+        if kind not in world.index.group_kinds and any(each.type == type_ for each in words):
+            return kind
+    return None
+
+
+def negative_condition(world: Linted) -> Iterator[Finding]:
+    """A controller reports that a GatewayClass, a Gateway, a listener or a route is not in order.
+
+    Requests may not be served there. Of several such conditions in one place the first one that causes the others is
+    found: that it is not accepted comes before that it is not programmed. Where the very same follows from the
+    manifests, only the rule is found that says why; so are routes that are invalid in part, and listeners that overlap
+    or do not check clients, of which other rules are. On policies, only warnings of a controller are found by it.
+
+    Source: GatewayConditionType, ListenerConditionType, RouteConditionType (Gateway API, apis/v1); Istio IST0171.
+    """
+    against: dict[ObjectRef, list[Told]] = {}
+    for told_there in by_place(world.reported.current).values():
+        signs = _WARNING if is_about_policies(told_there[0]) else {**NOT_SERVING, **_WARNING}
+        of_type = {told.comparison.type: told for told in reversed(told_there) if told.has(signs)}
+        first = next((of_type[type_] for type_ in signs if type_ in of_type), None)
+        if first:
+            against.setdefault(first.resource.ref, []).append(first)
+    for of_object in against.values():
+        yield from (finding_about(world, told, told.words) for told in of_object if _is_cause(told, of_object))
+
+
+def _is_cause(told: Told, others: Sequence[Told]) -> bool:
+    """Whether something that was reported against an object has no cause that is found, here or by other rules."""
+    comparison, of_whole = told.comparison, told.comparison.at is None
+    reason = comparison.reported.reason if comparison.reported else ""
+    if comparison.verdict == "agrees" or (comparison.type in _OF_OTHERS and reason != _OVERLAPPING):
+        return False
+    if told.resource.ref.group_kind not in WITH_LISTENERS:
+        return True
+    if of_whole:
+        return not (reason in _FOR_LISTENERS and any(other.comparison.at for other in others))
+    return comparison.type != "Programmed" or all(other.comparison.at for other in others)
+
+
+def pending_too_long(world: Linted) -> Iterator[Finding]:
+    """No controller has taken up an object.
+
+    Its conditions are still those that it was created with: Unknown, with the reason Pending. Mostly no controller runs
+    that goes by the controllerName of the GatewayClass. Of a Gateway, this is not found where its GatewayClass does not
+    exist or is not accepted either, which other findings say. What has been so for less than the grace period is left
+    out, where it is known what time it is.
+
+    Source: the defaults of GatewayClass and Gateway, "Waiting for controller" (Gateway API, apis/v1/gateway_types.go).
+    """
+    for told_there in by_place(told for told in world.reported.current if told.is_pending).values():
+        told, types = told_there[0], [each.comparison.type for each in told_there]
+        since = _since(told.resource, world.reported.written(told)[1])
+        above = world.reported.above(told.resource.ref)
+        if world.reported.is_recent(since) or any(map(world.reported.is_refused, above)):
+            continue
+        state = f"{' and '.join(types)} {'have' if types[1:] else 'has'} been Unknown (Pending){told.where}"
+        when = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
+        controller = text_at(told.resource.raw, "spec.controllerName")
+        is_class = told.resource.ref.group_kind == GATEWAY_CLASS
+        who = (
+            f"no controller that goes by {controller} has taken it up" if is_class else "no controller has taken it up"
+        )
+        yield finding_about(world, told, f"{state}{when}: {who}")
+
+
+def _since(resource: Resource, condition: Json) -> datetime | None:
+    """Since when a condition is as it is, if it ever was otherwise; else since the object is there."""
+    changed = time_at(condition, "lastTransitionTime")
+    return changed if changed and changed.year != _NEVER else resource.created
+
+
+def ancestor_orphan(world: Linted) -> Iterator[Finding]:
+    """A status has an entry for something that does not exist any more, or that the object does not name any more.
+
+    Who reads the status takes the object for attached there. The controller that wrote the entry should have taken it
+    away; one that was uninstalled leaves its entries behind. Nothing else of such an entry is looked at.
+
+    Source: PolicyStatus.Ancestors and RouteStatus.Parents (Gateway API, apis/v1/policy_types.go, shared_types.go).
+    """
+    for told_there in by_place(world.reported.orphaned).values():
+        told, at = told_there[0], told_there[0].comparison.at
+        if at and at.object == told.resource.ref:
+            message = f"{told.who} reports on listener {at.section}, which there is none of"
+        elif told.resource.ref.group_kind in ROUTES:
+            message = f"{told.who} reports{told.where}, which it does not name as its parent"
+        else:
+            message = f"{told.who} reports{told.where}, which does not exist"
+        yield finding_about(world, told, message)
+
+
+def aggregated_status(world: Linted) -> Iterator[Finding]:
+    """A status stands for more ancestors than it has entries for.
+
+    A status holds 16 ancestors at most; of those that are left out, nothing can be said from it. Policies that are for
+    fewer Gateways, each with a status of its own, can be looked at one by one.
+
+    Source: PolicyStatus.Ancestors (Gateway API, apis/v1/policy_types.go); the condition Aggregated of Envoy Gateway.
+    """
+    for told in world.reported.current:
+        if told.has(_AGGREGATED):
+            yield finding_about(world, told, f"{told.words}; what holds for the others is not known from the status")
+
+
+def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
+    """A Gateway counts other routes, or ListenerSets, than are attached as computed.
+
+    Either the controller takes routes that should not be attached, or it refuses some that should be; the route says
+    which. The count is of what is attached to a listener, whether or not that serves anything. In a world that may hold
+    more than was read, a count that is higher than what is computed is unknown.
+
+    Source: ListenerStatus.AttachedRoutes (Gateway API, apis/v1/gateway_types.go);
+    apache/apisix-ingress-controller#2620.
+    """
+    for told in world.reported.current:
+        comparison, reported, computed = told.comparison, told.comparison.reported, told.comparison.computed
+        if not (comparison.is_count and reported and computed) or comparison.verdict == "agrees":
+            continue
+        field, doubt = world.reported.written(told)[0], world.reported.doubt(comparison)
+        counted = f"{told.words}; {as_computed(comparison, computed)}"
+        if doubt:
+            yield world.unknown(told.resource, field, f"{counted}; others may not have been read")
+        else:
+            yield finding_about(world, told, counted)
+
+
+def partially_invalid_route(world: Linted) -> Iterator[Finding]:
+    """A controller serves a part of a route only.
+
+    Some of its rules are not valid. As the controller says, it has dropped these (the message begins with "Dropped
+    Rule"), so that their requests get no answer or that of another rule; or it serves the last version of the route
+    that was valid ("Fall Back"), so that no later change is in force.
+
+    Source: RouteConditionPartiallyInvalid (Gateway API, apis/v1/shared_types.go).
+    """
+    for told in world.reported.current:
+        if told.resource.ref.group_kind in ROUTES and told.has(_PARTLY):
+            serving = next((words for start, words in _SERVING.items() if told.message.startswith(f": {start}")), "")
+            yield finding_about(world, told, f"{told.words}{serving}")
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP3006", "info", affected_condition_missing, ("status",)),
+    Rule("GWP3007", "warning", affected_condition_stale, ("status",)),
+    Rule("GWP3008", "warning", negative_condition, ("status",)),
+    Rule("GWP3009", "warning", pending_too_long, ("status",)),
+    Rule("GWP3010", "info", ancestor_orphan, ("status",)),
+    Rule("GWP3011", "info", aggregated_status, ("status",)),
+    Rule("GWP3012", "warning", attachedroutes_mismatch, ("status",)),
+    Rule("GWP3013", "warning", partially_invalid_route, ("status",)),
+)

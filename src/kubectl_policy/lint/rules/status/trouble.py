@@ -1,0 +1,281 @@
+"""GWP3001 to GWP3005: what controllers reported on policies, where it is bad, late, or not as computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.facts.reported import Told, worded
+from kubectl_policy.lint.finding import Finding, Fix
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model.fields import integer_at, time_at
+from kubectl_policy.questions.shared.reported import NOT_WORKING
+from kubectl_policy.questions.status.objects import COMPARED
+from kubectl_policy.topology.references import GATEWAY_CLASS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import NodeRef, ObjectRef, Resource, Severity
+    from kubectl_policy.questions.status.comparison import Claim, Comparison
+
+# By which a controller says that a policy does not work, although it accepts it.
+_NOT_IN_FORCE: Final = {type_: status for type_, status in NOT_WORKING.items() if type_ != "Accepted"}
+_REFUSED: Final = {"Accepted": "False"}
+# By which it says that an object of Gateway API does not, or not as it should.
+NOT_SERVING: Final[Mapping[str, str]] = {
+    "Accepted": "False",
+    "SupportedVersion": "False",
+    "ResolvedRefs": "False",
+    "Conflicted": "True",
+    "Programmed": "False",
+    "PartiallyInvalid": "True",
+    "OverlappingTLSConfig": "True",
+    "InsecureFrontendValidationMode": "True",
+}
+# What others do, what will pass, and what is known to be cut: no mistake in the policy.
+_NO_MISTAKES: Final = frozenset({"Overridden", "Reconciling", "Pending", "AncestorLimitReached"})
+_IN_WORK: Final = "Reconciling"
+_NEXT_STEPS: Final[Mapping[str, str]] = {
+    "TargetNotFound": "compare kind, name and namespace of the target with what is in the cluster",
+    "Conflicted": "give one of the two policies another target, or make one of both",
+    "Invalid": "correct the setting that the controller names",
+    "NoValidCACertificate": "refer to a ConfigMap with a certificate under ca.crt",
+}
+
+
+def is_about_policies(told: Told) -> bool:
+    """Whether something was reported on a policy, and not on what policies are for."""
+    return told.resource.ref.group_kind not in (GATEWAY_CLASS, *COMPARED)
+
+
+def by_place(reports: Iterable[Told]) -> Mapping[tuple[ObjectRef, NodeRef | None, str], list[Told]]:
+    """What was reported, by the object, what in it or around it that is about, and who reported it."""
+    places: dict[tuple[ObjectRef, NodeRef | None, str], list[Told]] = {}
+    for told in reports:
+        places.setdefault(told.place, []).append(told)
+    return places
+
+
+def finding_about(world: Linted, told: Told, message: str, *, severity: Severity | None = None) -> Finding:
+    """What is wrong with something that was reported, where that is written."""
+    at, comparison = told.comparison.at, told.comparison
+    reported = comparison.reported or comparison.computed
+    return Finding(
+        subject=told.resource.ref,
+        field=world.reported.written(told)[0],
+        message=message,
+        reason=reported.reason if reported else "",
+        related=(world.related(at.object),) if at and told.is_about_another else (),
+        severity=severity,
+    )
+
+
+def stale_observed_generation(world: Linted) -> Iterator[Finding]:
+    """What a controller reported is about an earlier version of the object.
+
+    Its status says which generation the controller has seen, and the object has changed since. Whether the change is in
+    force is not known: the controller may be behind, have stopped, or not be able to write the status. An object that
+    was written less than the grace period ago is left out, where it is known what time it is. What such a status says
+    is not held against what is computed by any other rule.
+
+    Source: PolicyAncestorStatus and metav1.Condition, observedGeneration (Gateway API, apis/v1/policy_types.go);
+    envoyproxy/gateway#8926.
+    """
+    first: dict[tuple[ObjectRef, str], Told] = {}
+    for told in world.reported.stale:
+        if not told.comparison.is_count:
+            first.setdefault((told.resource.ref, told.comparison.controller), told)
+    for told in first.values():
+        if not world.reported.is_new(told.resource):
+            now = integer_at(told.resource.raw, "metadata.generation")
+            seen = f"{told.who} has seen generation {told.comparison.seen} of it, and it is at generation {now}"
+            message = f"{seen}: whether its last change is in force is not known"
+            yield finding_about(world, told, message)
+
+
+def no_status(world: Linted) -> Iterator[Finding]:
+    """No controller has reported anything on an object of a cluster.
+
+    Either no controller that knows the kind is running, or none takes the object for its own, so that it has no effect.
+    Manifests have no status before they are applied: only objects are looked at that come from a cluster, as their uid
+    or generation show, or are read together with others that were reported on. What no controller would report on, such
+    as a policy of which no target exists, is not found; nor is what hangs on a Gateway alone that is not accepted, or
+    has no report itself.
+
+    Source: GEP-713, "The status stanza of policy objects"; kgateway-dev/kgateway#11438.
+    """
+    for resource in world.of_kind(*world.reported.kinds):
+        if world.reported.lacks_report(resource) and not world.reported.is_new(resource):
+            yield from _without_report(world, resource)
+
+
+def _without_report(world: Linted, resource: Resource) -> Iterator[Finding]:
+    if any(map(world.reported.is_refused, world.reported.above(resource.ref))):
+        return
+    expected = [each for each in world.reported.unreported(resource) if not _is_silent_for(world, each.at)]
+    missing = [each for each in expected if each.disagrees and not each.kind]
+    if not missing:
+        undecided = next((each for each in expected if each.verdict == "undecided"), None)
+        if undecided:
+            doubt = world.reported.doubt(undecided)
+            yield world.unknown(resource, "status", f"whether anything should be reported on it is unknown: {doubt}")
+        return
+    doubts = [world.reported.doubt(each) for each in missing]
+    if all(doubts):
+        yield world.unknown(resource, "status", f"whether anything should be reported on it is unknown: {doubts[0]}")
+        return
+    first = Told(resource, missing[0])
+    types = " and ".join(dict.fromkeys(each.type for each in missing if each.at == missing[0].at))
+    message = (
+        f"no controller has reported anything on it, where {types} should be{first.where}{_why(resource, missing)}"
+    )
+    yield Finding(subject=resource.ref, field="status", message=message)
+
+
+def _is_silent_for(world: Linted, at: NodeRef | None) -> bool:
+    """Whether nobody reports on a Gateway, or takes it, so that nobody would on what hangs on it."""
+    gateway = world.gateways.gateway_of(at.object) if at else None
+    if at is None or gateway is None:
+        return False
+    resource = world.index.get(gateway)
+    return _is_refused(world, at) or bool(resource and world.reported.lacks_report(resource))
+
+
+def _is_refused(world: Linted, at: NodeRef | None) -> bool:
+    return bool(at and any(map(world.reported.is_refused, (at.object, *world.reported.above(at.object)))))
+
+
+def _why(resource: Resource, missing: Iterable[Comparison]) -> str:
+    kind = resource.ref.kind
+    words = {
+        "silent controller": f": none has on any {kind}, so it may not be running, or not know the kind",
+        "no class": ": no GatewayClass is one of its controllers",
+    }
+    return next((words[each.explanation] for each in missing if each.explanation in words), "")
+
+
+def accepted_false(world: Linted) -> Iterator[Finding]:
+    """A controller does not accept a policy.
+
+    The policy has no effect there. The message is the controller's own; where something else is computed, the finding
+    says so. Where the very same is computed, only its cause is found, by a rule about targets or conflicts, say.
+
+    Source: PolicyConditionAccepted with its reasons (Gateway API, apis/v1/policy_types.go).
+    """
+    for told in world.reported.current:
+        comparison = told.comparison
+        # What is as computed is found by its cause.
+        if not told.has(_REFUSED) or not is_about_policies(told) or comparison.verdict == "agrees":
+            continue
+        message, computed = told.words, comparison.computed
+        if comparison.verdict == "differs" and computed:
+            message = f"{message}; {as_computed(comparison, computed)}"
+        found = finding_about(world, told, message)
+        step = _NEXT_STEPS.get(found.reason)
+        yield Finding(
+            subject=found.subject,
+            field=found.field,
+            message=found.message,
+            reason=found.reason,
+            related=found.related,
+            fix=Fix(words=step) if step else None,
+        )
+
+
+def programmed_false(world: Linted) -> Iterator[Finding]:
+    """A controller accepts a policy and does not enforce it.
+
+    It says so by a condition such as Programmed, Enforced, Attached or ResolvedRefs. That others override the policy,
+    or that it is still being worked on, is a warning; all else is an error. Where the very same is computed, only its
+    cause is found, such as policies that override it; and of a policy that is not accepted only that.
+
+    Source: GEP-713, "Status conditions" (Programmed: Reconciling, Overridden); Enforced of Kuadrant, Attached of
+    kgateway.
+    """
+    for told_there in by_place(filter(is_about_policies, world.reported.current)).values():
+        if any(told.has(_REFUSED) for told in told_there):
+            continue
+        against = {told.comparison.type: told for told in reversed(told_there) if told.has(_NOT_IN_FORCE)}
+        told = next((against[type_] for type_ in _NOT_IN_FORCE if type_ in against), None)
+        if told is None or told.comparison.verdict == "agrees":
+            continue
+        found = finding_about(world, told, told.words)
+        since = time_at(world.reported.written(told)[1], "lastTransitionTime")
+        if found.reason != _IN_WORK or not world.reported.is_recent(since):
+            severity: Severity = "warning" if found.reason in _NO_MISTAKES else "error"
+            yield finding_about(world, told, told.words, severity=severity)
+
+
+def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
+    """A controller reports something else than what follows from the manifests.
+
+    The controller has it otherwise than it is written, or otherwise than what is known of it; `kubectl policy status`
+    shows both in full. That it reports another reason for the same, or leaves out a condition that would say that all
+    is well, is only for information. What it says against an object is found by other rules, and so is a report on an
+    earlier version; for a Gateway that is not accepted, nothing need be reported. What rests on a guess about the kind,
+    or on objects that were not read, is unknown.
+
+    Source: kgateway-dev/kgateway#14277, Kuadrant/kuadrant-operator#1421.
+    """
+    for told_there in by_place(world.reported.current).values():
+        different = [told for told in told_there if _is_to_compare(told)]
+        doubtful = [told for told in different if world.reported.doubt(told.comparison)]
+        known = [told for told in different if told not in doubtful]
+        if doubtful:
+            first, doubt = doubtful[0], world.reported.doubt(doubtful[0].comparison)
+            message = f"whether what is reported{first.where} is right is unknown: {doubt}"
+            yield world.unknown(first.resource, world.reported.written(first)[0], message)
+        if any(told.comparison.reported for told in told_there):
+            yield from (_contradiction(world, told) for told in known)
+        elif known and not _is_refused(world, known[0].comparison.at):
+            # A listener that has no report is seldom one that does not serve.
+            severity: Severity = "warning" if known[0].is_about_another else "info"
+            message = f"nothing is reported{known[0].where}, where {_expected(known)} should be"
+            yield finding_about(world, known[0], message, severity=severity)
+
+
+def _is_to_compare(told: Told) -> bool:
+    """Whether a disagreement, or one that is not decided, is for no other rule."""
+    comparison = told.comparison
+    if comparison.is_count or comparison.kind or told.is_pending:
+        return False
+    if told.has({**_REFUSED, **_NOT_IN_FORCE} if is_about_policies(told) else NOT_SERVING):
+        return False
+    return comparison.disagrees or (comparison.verdict == "undecided" and comparison.reported is not None)
+
+
+def _expected(reports: Iterable[Told]) -> str:
+    claims = [(told.comparison.type, told.comparison.computed) for told in reports]
+    return " and ".join(f"{type_}={worded(type_, computed)}" for type_, computed in claims if computed)
+
+
+def as_computed(comparison: Comparison, computed: Claim) -> str:
+    """What is computed instead, in words that follow what was reported."""
+    why = f": {computed.message}" if computed.message else ""
+    return f"as computed, it is {worded(comparison.type, computed)}{why}"
+
+
+def _contradiction(world: Linted, told: Told) -> Finding:
+    comparison, computed, reported = told.comparison, told.comparison.computed, told.comparison.reported
+    severity: Severity = "warning"
+    if computed is None:
+        is_other = comparison.explanation == "other class"
+        why = "the Gateway is another controller's, by its GatewayClass" if is_other else "there is no reason to"
+        message = f"{told.words}; as computed, {why}"
+    elif reported is None:
+        message = f"{comparison.type} is not reported{told.where}; {as_computed(comparison, computed)}"
+        severity = "info" if computed.status == "True" else "warning"
+    else:
+        message = f"{told.words}; {as_computed(comparison, computed)}"
+        severity = "info" if computed.status == reported.status else "warning"
+    return finding_about(world, told, message, severity=severity)
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP3001", "warning", stale_observed_generation, ("status",)),
+    Rule("GWP3002", "warning", no_status, ("status",)),
+    Rule("GWP3003", "error", accepted_false, ("status",)),
+    Rule("GWP3004", "error", programmed_false, ("status",)),
+    Rule("GWP3005", "warning", status_contradicts_computed, ("status",)),
+)

@@ -1,0 +1,1 @@
+"""What teams want to hold, and what a change makes worse."""

@@ -1,0 +1,120 @@
+"""GWP91xx: what a change makes worse, whatever is wrong with single objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.finding import Finding, Related, some
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.resolution.enforcement import ENFORCEMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.differences.effects import EffectChange
+    from kubectl_policy.questions.differences.traffic import RouteTraffic
+
+_MOST_NAMED: Final = 3
+
+
+def security_setting_lost(world: Linted) -> Iterator[Finding]:
+    """A change takes a security setting from requests, or gives it another value.
+
+    Requests that had to have a token, or were limited, or were encrypted, are so no more, or otherwise: a policy is
+    gone, is beaten by a new one, or does not reach the route any more. Which settings are about security is known from
+    the profile of each kind. It is found with `--diff-base` alone.
+
+    Source: EG#8781 and ai-gateway#2622, about settings that a nearer policy replaces without a word.
+    """
+    for effect in world.difference.effects if world.difference else ():
+        if effect.security:
+            yield _settings_lost(world, effect)
+
+
+def _settings_lost(world: Linted, effect: EffectChange) -> Finding:
+    harmful = [each for each in effect.fields if each.harmful]
+    lost = [each for each in harmful if each.sort == "lost"]
+    told = lost or harmful
+    after = {each.after.source.object: None for each in harmful if each.after}
+    before = {each.before.source.object: None for each in harmful if each.before}
+    routes = [each.node.object for each in effect.objects]
+    # What sets it now is where it can be put right, else what has it no more.
+    subject = next((each for each in (*after, *reversed(routes)) if world.is_linted(each)), None)
+    fields = some([each.field or "what it sets" for each in told])
+    what = "is lost" if lost else "has another value"
+    values = [value for each in harmful for value in (each.before, each.after) if value]
+    return Finding(
+        subject=subject,
+        message=f"{fields} of {effect.kind.kind} {what} for {some([named(each.node) for each in effect.objects])}",
+        certain=not effect.doubts and all(each.certain for each in values),
+        related=tuple(_as_before(world, each, "set it before") for each in before if each != subject),
+    )
+
+
+def traffic_lost(world: Linted) -> Iterator[Finding]:
+    """A change takes requests from a route, or makes some of them fail.
+
+    The route is gone, or is not attached any more to a listener at which it took requests, or a backend of it cannot be
+    reached. Of a route that is deleted it is a warning: that may be what the change is for. It is found with
+    `--diff-base` alone.
+
+    Source: HTTPRouteRule.BackendRefs, for requests without a backend (Gateway API, apis/v1/httproute_types.go).
+    """
+    lost = world.difference.traffic.lost if world.difference else None
+    for each in lost.all if lost else ():
+        yield _requests_lost(world, each, "takes no requests any more")
+    for each in lost.some if lost else ():
+        yield _requests_lost(world, each, "takes fewer requests than before")
+
+
+def _requests_lost(world: Linted, found: RouteTraffic, what: str) -> Finding:
+    remains = world.is_linted(found.route)
+    subject = found.route if remains else None
+    why = [each.message for each in found.failing if each.message]
+    share = f"{len(found.failing)} of {found.rules} rules fail" if found.failing else ""
+    said = [what if remains else f"{found.route} is gone", *([share] if share else []), *dict.fromkeys(why[:1])]
+    before = _as_before(world, found.route, "before").origin
+    return Finding(
+        subject=subject,
+        message=f"{': '.join(said)} (hostnames {some(found.hostnames)})",
+        severity=None if remains else "warning",
+        origin=None if remains else before,
+        related=tuple(world.related(each.object, f"listener {each.section}", "") for each in found.lost[:_MOST_NAMED]),
+    )
+
+
+def policy_left_without_effect(world: Linted) -> Iterator[Finding]:
+    """A change leaves a policy without any effect that it had before.
+
+    The policy is still there, so that whoever wrote it thinks that it holds: but another one beats it now, its target
+    is gone, or nothing is attached to that any more. It is found with `--diff-base` alone.
+
+    Source: GEP-713, "Conflict Resolution", and its condition reason Overridden.
+    """
+    for change in world.difference.enforcement if world.difference else ():
+        if change.before and change.after and ENFORCEMENT[change.before].in_force:
+            meaning = ENFORCEMENT[change.after]
+            if not meaning.in_force:
+                by = f", which {some([str(each) for each in change.by])} beats now" if change.by else ""
+                yield Finding(
+                    subject=change.policy,
+                    message=f"had an effect before ({change.before}) and has none any more ({change.after}){by}",
+                    certain=meaning.known,
+                    related=tuple(world.related(each, "beats it now") for each in change.by),
+                )
+
+
+def _as_before(world: Linted, obj: ObjectRef, words: str) -> Related:
+    """An object as it was read before the change, if it was."""
+    before = world.comparison.before.index.get(obj) if world.comparison else None
+    return Related(object=obj, words=words, origin=before.origin if before else None)
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP9101", "error", security_setting_lost, ("base",), guards=True),
+    Rule("GWP9102", "error", traffic_lost, ("base",)),
+    Rule("GWP9103", "warning", policy_left_without_effect, ("base",)),
+)

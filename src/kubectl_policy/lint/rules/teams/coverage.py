@@ -1,0 +1,256 @@
+"""GWP9001 and GWP9002: what a team wants to be in force for its routes, and within which bounds."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from kubectl_policy.lint.finding import Finding, some
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model import NodeRef
+from kubectl_policy.model.fields import mapping_at, value_at
+from kubectl_policy.model.index import grouped
+from kubectl_policy.profiles.load import built_in_groups
+from kubectl_policy.questions.shared.effects import covered_paths
+from kubectl_policy.questions.shared.in_force import effective_entries
+from kubectl_policy.questions.shared.selection import is_called
+from kubectl_policy.questions.unseen.answers import unseen_settings
+from kubectl_policy.questions.unseen.things import unknown_parents
+from kubectl_policy.resolution import plain
+from kubectl_policy.topology.references import GATEWAY, hostnames_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.requirement import Requirement
+    from kubectl_policy.model import GroupKind, Resource
+    from kubectl_policy.resolution import Resolution
+    from kubectl_policy.topology import Path
+    from kubectl_policy.validation.expressions import Result, Seen
+
+# What an expression may call beside the settings; without these it is the same wherever the same policies meet.
+_SURROUNDINGS: Final = re.compile(r"\b(?:route|gateway|listener)\b")
+_MOST_NAMED: Final = 3
+
+
+def route_without_required_policy(world: Linted) -> Iterator[Finding]:
+    """A route lacks a policy, or a setting of one, that the config file requires for it.
+
+    What counts is what is in force on each way of requests to the route, not what is attached: a policy that is beaten,
+    or that applies to another listener, protects nothing. What may be in force, as something was not read, is unknown.
+
+    Source: `policies` in the config file; kiali KIA1301 and EG#6887 are requests for such a check.
+    """
+    for requirement in world.settings.requirements:
+        if requirement.check and not requirement.required:
+            continue
+        kinds = _kinds(world, requirement)
+        for route in _routes(world, requirement):
+            lacking: list[tuple[NodeRef, Path]] = []
+            unseen = ""
+            for rule, paths in _ways(world, requirement, route):
+                found = grouped((each.path, each.resolution) for each in _in_force(world, rule, paths, kinds))
+                bare = [path for place, path in enumerate(paths) if not _has(found.get(place, ()), requirement)]
+                lacking += [(rule, path) for path in bare]
+                unseen = unseen or (_unseen(world, rule, kinds) if bare else "")
+            if lacking:
+                yield _not_covered(world, requirement, route, lacking, unseen)
+
+
+class _InForce(NamedTuple):
+    """What policies of one kind come to on a path of some, given by its place."""
+
+    path: int
+    resolution: Resolution
+
+
+def _kinds(world: Linted, requirement: Requirement) -> list[GroupKind]:
+    """The kinds that are required, as far as there are any objects of them, or a profile."""
+    registry = world.registry
+    known = {*registry.profiled(built_in_groups()), *(each.group_kind for each in registry.policy_kinds)}
+    names = [(kind, registry.names_of(kind)) for kind in sorted(known)]
+    return [kind for kind, called in names if any(is_called(called, word) for word in requirement.policies)]
+
+
+def _routes(world: Linted, requirement: Requirement) -> Iterator[Resource]:
+    return filter(requirement.routes.has, world.routes)
+
+
+def _ways(world: Linted, requirement: Requirement, route: Resource) -> Iterator[tuple[NodeRef, Sequence[Path]]]:
+    """The rules of a route, each with the paths on which requests come to it."""
+    for section in world.topology.sections(route.ref):
+        rule = NodeRef(route.ref, section)
+        every = covered_paths(world.analysis, rule)
+        paths = [path for path in every if requirement.routes.leads(path) and world.topology.carries_traffic(path)]
+        if paths:
+            yield rule, paths
+
+
+def _in_force(world: Linted, rule: NodeRef, paths: Sequence[Path], kinds: Sequence[GroupKind]) -> Iterator[_InForce]:
+    for kind in kinds:
+        for entry in effective_entries(world.analysis, rule, paths, kind):
+            yield _InForce(entry.path, entry.effective.resolution)
+
+
+def _has(found: Sequence[Resolution], requirement: Requirement) -> bool:
+    """Whether one of the outcomes on a path is certain to have what is required."""
+    return any(
+        resolution.policies_in_force - resolution.policies_undecided
+        and all(value_at(plain(resolution.spec), field) is not None for field in requirement.fields)
+        for resolution in found
+    )
+
+
+def _unseen(world: Linted, rule: NodeRef, kinds: Sequence[GroupKind]) -> str:
+    """Why it may be in force all the same; empty if it is not."""
+    covered = covered_paths(world.analysis, rule)
+    unseen = (
+        *unseen_settings(world.analysis, rule, covered, frozenset(kinds)),
+        *unknown_parents(world.analysis, [rule.object]),
+    )
+    return next((f"{each.what} {each.reason}" for each in unseen), "")
+
+
+def _not_covered(
+    world: Linted, requirement: Requirement, route: Resource, lacking: Sequence[tuple[NodeRef, Path]], unseen: str
+) -> Finding:
+    what = " or ".join(requirement.policies)
+    fields = f" with {' and '.join(requirement.fields)}" if requirement.fields else ""
+    rules = list(dict.fromkeys(rule for rule, _ in lacking))
+    every = world.topology.sections(route.ref)
+    where = "" if len(rules) == len(every) else f" for {some([rule.section for rule in rules])}"
+    through = sorted({_entrance(path) for _, path in lacking})
+    message = f"no {what}{fields} is in force{where}, for requests through {some(through)}"
+    said = f"{requirement.name}: {requirement.message or message}"
+    first = every.index(rules[0].section)
+    return Finding(
+        subject=route.ref,
+        field=f"spec.rules[{first}]" if where else "",
+        message=f"{said}; {unseen}" if unseen else said,
+        certain=not unseen,
+        severity=requirement.severity,
+        related=tuple(
+            world.related(obj)
+            for obj in sorted(
+                {node.object for _, path in lacking for node in path if node.object.group_kind == GATEWAY}
+            )
+        ),
+    )
+
+
+def _entrance(path: Path) -> str:
+    """Where requests on a path come in: its listener, or what it begins with."""
+    first = next((node for node in path if node.section), path[0])
+    return f"listener {first.section} of {first.object}" if first.object.group_kind == GATEWAY else str(first)
+
+
+def setting_out_of_bounds(world: Linted) -> Iterator[Finding]:
+    """A setting in force is not as the config file wants it.
+
+    The `check` of a requirement, in CEL, is evaluated for the settings in force on each way of requests to a route,
+    after defaults, overrides and merging. What cannot be evaluated, as where a field is not set, does not hold: write
+    `has(policy.timeout)` or `policy.?timeout` for what may be absent.
+
+    Source: `policies` in the config file, with Common Expression Language (https://cel.dev).
+    """
+    for requirement in world.settings.requirements:
+        if requirement.check:
+            kinds = _kinds(world, requirement)
+            results: dict[tuple[object, ...], Result] = {}
+            outside: dict[Resolution, list[tuple[NodeRef, Result]]] = {}
+            for route in _routes(world, requirement):
+                for rule, paths in _ways(world, requirement, route):
+                    for each in _in_force(world, rule, paths, kinds):
+                        result = _checked(world, requirement, route, paths[each.path], each.resolution, results)
+                        if result.value is not True:
+                            outside.setdefault(each.resolution, []).append((rule, result))
+            for resolution, places in outside.items():
+                yield _out_of_bounds(world, requirement, resolution, places)
+
+
+def _checked(  # noqa: PLR0913, PLR0917 (all that decides on the result)
+    world: Linted,
+    requirement: Requirement,
+    route: Resource,
+    path: Path,
+    resolution: Resolution,
+    known: dict[tuple[object, ...], Result],
+) -> Result:
+    """What the check comes to; known wherever nothing else decides on it."""
+    local = bool(_SURROUNDINGS.search(requirement.check))
+    key = (resolution, *((path,) if local else ()))
+    if key not in known:
+        variables = cast("dict[str, Seen]", {"policy": plain(resolution.spec), **_around(world, route, path)})
+        (known[key],) = world.analysis.evaluator.evaluate_with([requirement.check], variables)
+    return known[key]
+
+
+def _around(world: Linted, route: Resource, path: Path) -> dict[str, object]:
+    """What requests pass on a path, as expressions see it."""
+    listener = world.topology.listener_on(path)
+    gateway = next((node.object for node in path if node.object.group_kind == GATEWAY), None)
+    return {
+        "route": _seen(route) | {"hostnames": list(hostnames_of(world.index, route.ref))},
+        "gateway": _seen(world.index.get(gateway) if gateway else None),
+        "listener": {
+            "name": listener.node.section,
+            "protocol": listener.protocol,
+            "port": listener.port,
+            "hostname": listener.hostname,
+        }
+        if listener
+        else {},
+    }
+
+
+def _seen(resource: Resource | None) -> dict[str, object]:
+    if resource is None:
+        return {}
+    ref, metadata = resource.ref, mapping_at(resource.raw, "metadata")
+    return {
+        "kind": ref.kind,
+        "namespace": ref.namespace,
+        "name": ref.name,
+        "labels": _texts(mapping_at(metadata, "labels")),
+        "annotations": _texts(mapping_at(metadata, "annotations")),
+    }
+
+
+def _texts(entries: object) -> dict[str, str]:
+    return {key: each for key, each in cast("dict[str, object]", entries).items() if isinstance(each, str)}
+
+
+def _out_of_bounds(
+    world: Linted, requirement: Requirement, resolution: Resolution, places: Sequence[tuple[NodeRef, Result]]
+) -> Finding:
+    """One finding wherever the same policies meet, at the most specific of them."""
+    policies = [
+        part.source.object for part in resolution.contributions if part.source.object in resolution.policies_in_force
+    ]
+    subject = policies[-1]
+    routes = sorted({rule.object for rule, _ in places})
+    problem = places[0][1].problem
+    said = requirement.message or f"not so: {requirement.check}"
+    why = f" (it cannot be evaluated: {problem})" if problem else ""
+    undecided = bool(resolution.undecided)
+    return Finding(
+        subject=subject,
+        message=f"{requirement.name}: {said}{why}, in force on {some([str(route) for route in routes])}",
+        certain=not undecided and not world.analysis.evaluator.obstacle,
+        severity=requirement.severity,
+        related=(
+            *(
+                world.related(policy, "in force as well")
+                for policy in dict.fromkeys(policies[:-1])
+                if policy != subject
+            ),
+            *(world.related(route, "affected") for route in routes[:_MOST_NAMED]),
+        ),
+    )
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP9001", "error", route_without_required_policy, ("configuration",), guards=True),
+    Rule("GWP9002", "error", setting_out_of_bounds, ("configuration",)),
+)

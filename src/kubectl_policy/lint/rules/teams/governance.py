@@ -1,0 +1,322 @@
+"""GWP9003 to GWP9007: what adds up over several hops, and how far policies reach into what others own."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kubectl_policy.lint.facts.losses import there
+from kubectl_policy.lint.facts.matches import matches_of
+from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, text_at, value_at
+from kubectl_policy.model.kinds import NAMESPACE, SERVICE
+from kubectl_policy.model.patterns import pattern
+from kubectl_policy.questions.changes.behind import routes_behind
+from kubectl_policy.questions.differences.counts import owner
+from kubectl_policy.questions.shared.effects import affected, policy_outcomes
+from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
+from kubectl_policy.resolution import Leaf, plain
+from kubectl_policy.resolution.enforcement import ENFORCEMENT
+from kubectl_policy.topology import attached_hostnames
+from kubectl_policy.topology.gateway.hostnames import intersect
+from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kubectl_policy.lint.facts.matches import Conditions
+    from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.resolution import EffectivePolicy
+    from kubectl_policy.resolution.enforcement import Enforcement
+
+# GEP-1762: what an implementation makes for a Gateway, its Service among that, has its name in this label.
+_OF_GATEWAY: Final = "gateway.networking.k8s.io/gateway-name"
+# By these words profiles say which field is the number of retries.
+_RETRIES: Final = "{# retry}"
+_REQUEST: Final = "rule.timeouts.request"
+_DURATION: Final = pattern(r"(?:[0-9]+(?:\.[0-9]+)?(?:h|ms|m|s))+")
+_SPAN: Final = pattern(r"([0-9]+(?:\.[0-9]+)?)(h|ms|m|s)")
+_SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_MOST_RELATED: Final = 10
+
+
+class _Rule(NamedTuple):
+    """A rule of a route that retries: how often, with its number, and what it matches."""
+
+    node: NodeRef
+    place: int
+    retries: int
+    conditions: tuple[Conditions, ...]
+
+
+def retry_amplification(world: Linted) -> Iterator[Finding]:
+    """Requests are retried at one Gateway, and each of these tries is retried again at the next one.
+
+    A backend that fails gets the product of both: with 3 retries before 4 others it gets 20 requests for one, when it
+    can bear that least. What counts is what is in force, by routes and by policies. The next Gateway is known by the
+    label of its Service (`gateway.networking.k8s.io/gateway-name`). Retries of meshes and of applications are not seen.
+
+    Retry in one place, best next to the backend.
+
+    Source: GEP-1731, for retries; GEP-1762, for the label; the parable of GEP-713, in which nobody sees a RetryPolicy.
+    """
+    gateways = {each.ref for each in world.index.of_kind(GATEWAY)}
+    for service in world.index.of_kind(SERVICE) if len(gateways) > 1 else ():
+        labels, selector = (mapping_at(service.raw, field) for field in ("metadata.labels", "spec.selector"))
+        name = labels.get(_OF_GATEWAY) or selector.get(_OF_GATEWAY)
+        gateway = ObjectRef(GATEWAY, service.ref.namespace, name) if isinstance(name, str) else None
+        if gateway and gateway in gateways:
+            for first in world.relations.routes_forwarding_to(service.ref):
+                yield from _amplified(world, first, service.ref, gateway)
+
+
+def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: ObjectRef) -> Iterator[Finding]:
+    before = [rule for rule in _retrying(world, first) if _leads_to(world, rule.node, service)]
+    if not before or _rewrites(world, first):
+        return
+    behind = dict.fromkeys(
+        (listener.node, route)
+        for listener in world.gateways.listeners(gateway)
+        for route in world.relations.attached_to(listener.node)
+        if route != first
+    )
+    hosts = _hostnames(world, first)
+    again = [
+        rule
+        for listener, route in behind
+        if _meet(hosts, attached_hostnames(world.topology, listener, route))
+        for rule in _retrying(world, route)
+    ]
+    for rule in before:
+        others = [other for other in again if _overlap(rule.conditions, other.conditions)]
+        if others:
+            worst = max(others, key=lambda other: (other.retries, other.node))
+            tries, more = rule.retries + 1, worst.retries + 1
+            yield Finding(
+                subject=first,
+                field=f"spec.rules[{rule.place}]",
+                message=f"makes up to {tries} tries of a request, and {gateway} behind {service} makes up to {more} of"
+                f" each by {worst.node.object}: {tries * more} requests to the backend for one",
+                related=(
+                    world.related(worst.node.object, "retries again", f"spec.rules[{worst.place}]"),
+                    world.related(gateway, "the next Gateway"),
+                ),
+            )
+
+
+def _retrying(world: Linted, route: ObjectRef) -> Iterator[_Rule]:
+    """The rules of a route by which requests are retried."""
+    resource = world.index.get(route)
+    matches = matches_of(resource) if resource else []
+    for place, section in enumerate(world.topology.sections(route)):
+        node = NodeRef(route, section)
+        retries = _retries(world, node)
+        if retries:
+            conditions = tuple(match.conditions for match in matches if match.rule == place)
+            yield _Rule(node, place, retries, conditions)
+
+
+def _retries(world: Linted, rule: NodeRef) -> int:
+    """How often a request is retried by a rule, at most: by what it says itself, and by policies."""
+    paths = [path for path in world.topology.paths(rule) if world.topology.carries_traffic(path)]
+    entries = (*effective_entries(world.analysis, rule, paths), *own_entries(world.analysis, paths))
+    found = (
+        integer_at(plain(entry.effective.spec), part.field)
+        for entry in entries
+        for part in world.registry.known(entry.effective.kind).summary
+        if part.words == _RETRIES
+    )
+    return max(filter(None, found), default=0)
+
+
+def _leads_to(world: Linted, rule: NodeRef, service: ObjectRef) -> bool:
+    return any(node.object == service for node in world.relations.below_rule(rule))
+
+
+def _rewrites(world: Linted, route: ObjectRef) -> bool:
+    """Whether a route changes by what the next Gateway tells requests apart."""
+    filters = (
+        each for rule in mappings_at(world.index.raw(route), "spec.rules") for each in mappings_at(rule, "filters")
+    )
+    return any(text_at(each, "type") in {"URLRewrite", "RequestHeaderModifier", "ExtensionRef"} for each in filters)
+
+
+def _hostnames(world: Linted, route: ObjectRef) -> frozenset[str]:
+    listeners = dict.fromkeys(each.listener for each in world.relations.bindings(route) if each.listener)
+    return frozenset(name for each in listeners for name in attached_hostnames(world.topology, each, route))
+
+
+def _meet(ones: Iterable[str], others: Iterable[str]) -> bool:
+    """Whether some host is among both; `*` is every host."""
+    plain_names = (["" if name == "*" else name for name in names] for names in (ones, others))
+    return any(intersect(one, other) for one, other in product(*plain_names))
+
+
+def _overlap(ones: Sequence[Conditions], others: Sequence[Conditions]) -> bool:
+    """Whether some request may match both, as far as paths tell that."""
+    pairs = product(ones, others)
+    return any(one.fits(other) and (one.has_path(other.path) or other.has_path(one.path)) for one, other in pairs)
+
+
+def timeout_inversion(world: Linted) -> Iterator[Finding]:
+    """The time that a rule gives to tries is longer than the time that requests have.
+
+    A request ends when its own timeout does: a timeout for single tries that is longer than that never comes, and of
+    several tries the last ones are cut off. The timeout of requests may come from a policy, on the Gateway as well,
+    where the rule has none. If all tries together may take longer, that is told as an info.
+
+    Make the timeout of requests longer, or that of tries shorter.
+
+    Source: HTTPRouteTimeouts (Gateway API, apis/v1/httproute_types.go), by which a backend request must not be given
+    longer than the request; GEP-1731, by which all retries are within the timeout of the request.
+    """
+    for route in world.of_kind(HTTP_ROUTE):
+        for place, rule in enumerate(items_at(route.raw, "spec.rules")):
+            # Hardly any rule has it.
+            each = _seconds(value_at(rule, "timeouts.backendRequest")) if value_at(rule, "timeouts") else 0
+            if each:
+                yield from _inverted(world, route, place, rule, each)
+
+
+def _inverted(world: Linted, route: Resource, place: int, rule: Json, each: float) -> Iterator[Finding]:
+    tries = (integer_at(rule, "retry.attempts") or 0) + 1
+    said = text_at(rule, "timeouts.backendRequest")
+    for words, source in _request_timeouts(world, route.ref, place, rule):
+        whole = _seconds(words)
+        if not whole or whole >= each * tries:
+            continue
+        by = f" by {source}" if source != route.ref else ""
+        longer = each > whole
+        what = f"a try may take {said}" if longer else f"{tries} tries of {said} each may take {_words(each * tries)}"
+        yield Finding(
+            subject=route.ref,
+            field=f"spec.rules[{place}].timeouts.backendRequest",
+            message=f"{what}, and requests end after {words}{by}",
+            severity=None if longer else "info",
+            related=(world.related(source, "the timeout of requests"),) if by else (),
+        )
+
+
+def _request_timeouts(world: Linted, route: ObjectRef, place: int, rule: Json) -> dict[tuple[str, ObjectRef], None]:
+    """How long requests to a rule may take, each with who says so: the rule, or policies where it does not."""
+    own = text_at(rule, "timeouts.request")
+    if own:
+        return {(own, route): None}
+    node = NodeRef(route, world.topology.sections(route)[place])
+    paths = [path for path in world.topology.paths(node) if world.topology.carries_traffic(path)]
+    entries = effective_entries(world.analysis, node, paths)
+    return dict.fromkeys(each for entry in entries for each in _of_policies(world, entry.effective))
+
+
+def _of_policies(world: Linted, effective: EffectivePolicy) -> Iterator[tuple[str, ObjectRef]]:
+    """The timeout of requests that policies say, by the field that stands for that of rules."""
+    profile = world.registry.known(effective.kind).at(effective.target.object.group_kind)
+    for field, stands_for in profile.object_fields.items():
+        leaf = there(effective.spec, field.split(".")) if stands_for == _REQUEST else None
+        if isinstance(leaf, Leaf) and isinstance(leaf.value, str):
+            yield leaf.value, leaf.source.object
+
+
+def wide_blast_radius(world: Linted) -> Iterator[Finding]:
+    """A policy affects many routes, so that a change of it wants a second look.
+
+    From how many routes on is said in the config file (`widest`). Counted are routes for which a setting of the policy
+    is in force, or that are behind the Gateways and listeners at which it takes effect.
+
+    `blast-radius` tells what deleting it would change.
+
+    Source: GEP-713, "How many things does this policy affect?".
+    """
+    least = world.settings.widest
+    for policy, enforcement in world.enforcements if least else ():
+        routes = _routes(world, enforcement)
+        if len(routes) >= least:
+            namespaces = {route.namespace for route in routes}
+            where = f"in {len(namespaces)} namespaces" if len(namespaces) > 1 else f"in namespace {min(namespaces)}"
+            yield Finding(subject=policy.ref, message=f"affects {len(routes):,} routes {where}: {_named(routes)}")
+
+
+def cross_team_influence(world: Linted) -> Iterator[Finding]:
+    """A policy of one team changes what routes of other teams do.
+
+    Owners are told by a label or annotation that the config file names (`owner`), of the objects or of their Namespace.
+    Those of the routes may not know of the policy, and may not be allowed to read it. It is an info: platform teams
+    have such policies for good reasons.
+
+    Source: GEP-713, "Gateway API personas and the discoverability problem".
+    """
+    key = world.settings.owner
+    owners: dict[ObjectRef, str] = {}
+    for policy, enforcement in world.enforcements if key else ():
+        ours = owner(world.index, policy.ref, key)
+        others = [route for route in _routes(world, enforcement) if ours]
+        for route in others:
+            if route not in owners:
+                owners[route] = owner(world.index, route, key)
+        theirs = [route for route in others if owners[route] not in {"", ours}]
+        if theirs:
+            teams = sorted({owners[route] for route in theirs})
+            yield Finding(
+                subject=policy.ref,
+                message=f"is owned by {ours}, and affects {_named(theirs)} of {some(teams)}",
+                related=tuple(world.related(route, f"owned by {owners[route]}") for route in theirs[:_MOST_RELATED]),
+            )
+
+
+def owner_label_missing(world: Linted) -> Iterator[Finding]:
+    """A policy says nothing of who owns it, nor does its Namespace.
+
+    Whoever is on call when it does harm has nobody to ask. The label or annotation is named in the config file
+    (`owner`). Where the Namespace was not read, it may say it.
+
+    Source: GEP-713, "Gateway API personas and the discoverability problem".
+    """
+    key = world.settings.owner
+    for policy in world.policies if key else ():
+        if not owner(world.index, policy.ref, key):
+            home = ObjectRef(NAMESPACE, "", policy.ref.namespace)
+            known = not policy.ref.namespace or world.index.get(home) or world.has_all(NAMESPACE)
+            yield Finding(
+                subject=policy.ref,
+                field="metadata",
+                message=f"has no label or annotation {key}" + ("" if known else f", and {home} was not read"),
+                certain=bool(known),
+                fix=Fix(words=f"add the label {key}"),
+            )
+
+
+def _routes(world: Linted, enforcement: Enforcement) -> list[ObjectRef]:
+    """The routes that a policy affects, sorted: on their own paths, or behind what it affects."""
+    if not ENFORCEMENT[enforcement.state].in_force:
+        return []
+    outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
+    found = {node.object for effective in outcomes for node in effective.path if node.object.group_kind in ROUTES}
+    profile = world.registry.known(enforcement.policy.group_kind)
+    return sorted(found or {each.route for each in routes_behind(world.analysis, affected(enforcement, profile))})
+
+
+def _named(routes: Sequence[ObjectRef]) -> str:
+    return some([*map(str, routes)])
+
+
+def _seconds(duration: Json) -> float:
+    """A duration in seconds; 0 for none, which is no limit, and for what is not written as one."""
+    if not isinstance(duration, str) or not _DURATION.fullmatch(duration):
+        return 0
+    return sum(float(number) * _SECONDS[unit] for number, unit in _SPAN.findall(duration))
+
+
+def _words(seconds: float) -> str:
+    return f"{seconds:g}s"
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule("GWP9003", "warning", retry_amplification),
+    Rule("GWP9004", "warning", timeout_inversion),
+    Rule("GWP9005", "info", wide_blast_radius, ("configuration",)),
+    Rule("GWP9006", "info", cross_team_influence, ("configuration",)),
+    Rule("GWP9007", "info", owner_label_missing, ("closed world", "configuration")),
+)

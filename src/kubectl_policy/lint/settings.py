@@ -1,0 +1,112 @@
+"""What a person wants to hear of: which rules count, how bad what they find is, and what fails."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from kubectl_policy.lint.finding import SEVERITIES
+from kubectl_policy.model.values import field, value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import date, datetime
+    from typing import Protocol
+
+    from kubectl_policy.lint.requirement import Requirement
+    from kubectl_policy.model import Origin, Severity
+
+    class Named(Protocol):
+        """What a rule is called: to say which ones count, no more of it needs to be known."""
+
+        @property
+        def id(self) -> str:
+            """Its id."""
+            ...
+
+        @property
+        def name(self) -> str:
+            """Its name."""
+            ...
+
+        @property
+        def blinds(self) -> bool:
+            """Whether it finds what should have been linted, and was not."""
+            ...
+
+
+Threshold: TypeAlias = Literal["error", "warning", "info", "never"]
+# What a rule can be given instead of its own severity.
+Level: TypeAlias = Literal["error", "warning", "info", "off"]
+
+UNKNOWN_RULE: Final = "unknown-rule-id"
+
+
+@value(kw_only=True)
+class LintSettings:
+    """What counts, of all that rules find.
+
+    Rules are called by id, by name, or by the beginning of ids (`GWP1`). Those that are `selected`, all if none is, and
+    not `ignored`, are checked. `severities` are those that rules have instead of their own; `off` is as good as
+    ignored. What is less than `least` is not shown, and what is less than `fail_on` lets nothing fail. Suppressions
+    have to give a reason, if it is required. Of names that are `written` in a file, it is known where.
+
+    `requirements` are what is wanted to be in force for routes. `owner` is the label or annotation that names owners,
+    and `widest` the number of routes from which on a policy affects many; without it, no number is too many.
+    Controllers are given so many minutes of `grace` to report, if it is known which time it is `now`.
+    """
+
+    selected: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    severities: Mapping[str, Level] = field(default_factory=dict[str, "Level"])
+    least: Severity = "info"
+    fail_on: Threshold = "error"
+    require_reason: bool = False
+    written: Mapping[str, Origin] = field(default_factory=dict[str, "Origin"])
+    requirements: tuple[Requirement, ...] = ()
+    owner: str = ""
+    widest: int = 0
+    grace: int = 5
+    now: datetime | None = None
+
+    @property
+    def today(self) -> date | None:
+        """The day that it is, as far as that is known."""
+        return self.now.date() if self.now else None
+
+    def has(self, rule: Named) -> bool:
+        """Whether a rule is to be checked: of two names by which it is selected and ignored, the more exact one counts.
+
+        What says that a rule is unknown is always selected: a name that was misspelt selects nothing. So is what says
+        that something was not linted, in which any rule could have found something.
+        """
+        if self.severity_of(rule) == "off":
+            return False
+        selected = max((_exactness(rule, name) for name in self.selected), default=1)
+        ignored = max((_exactness(rule, name) for name in self.ignored), default=0)
+        return (selected or rule.blinds or rule.name == UNKNOWN_RULE) > ignored
+
+    def severity_of(self, rule: Named) -> Level | None:
+        """The severity that a rule is given instead of its own, by the most exact name of it; None if it keeps that."""
+        names = sorted(filter(partial(is_called, rule), self.severities), key=partial(_exactness, rule))
+        return self.severities[names[-1]] if names else None
+
+    def shows(self, severity: Severity) -> bool:
+        """Whether what is so bad is shown."""
+        return SEVERITIES.index(severity) <= SEVERITIES.index(self.least)
+
+    def fails(self, severity: Severity) -> bool:
+        """Whether what is so bad lets a run fail."""
+        return self.fail_on != "never" and SEVERITIES.index(severity) <= SEVERITIES.index(self.fail_on)
+
+
+def is_called(rule: Named, name: str) -> bool:
+    """Whether a name is that of a rule: its id, its name, or the beginning of its id."""
+    return name == rule.name or (name.startswith("GWP") and rule.id.startswith(name))
+
+
+def _exactness(rule: Named, name: str) -> int:
+    """How exactly a rule is called by a name: by how many letters of its id; 0 if it is not called so."""
+    if name == rule.name:
+        return len(rule.id)
+    return len(name) if is_called(rule, name) else 0

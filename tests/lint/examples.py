@@ -1,0 +1,124 @@
+"""The worlds of rules: of each rule one in which it finds something, and one in which what was wrong is put right.
+
+Both are in `worlds/NAME.yaml`, the wrong one first, then the other one below a line `# right`. What rules about changes
+compare both with stands before them, above a line `# after`.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy import InputOptions, analyze, load_manifests
+from kubectl_policy.comparison import compare
+from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.requirement import Requirement
+from kubectl_policy.lint.run import findings_in
+from kubectl_policy.lint.settings import LintSettings
+from kubectl_policy.lint.suppressing import suppress, unused_in
+from kubectl_policy.model import Diagnostic, Gap, Origin
+from kubectl_policy.model.snapshot import Permission
+from kubectl_policy.model.values import replace
+from kubectl_policy.profiles.shapes import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.rule import Rule
+    from kubectl_policy.model import Json, Snapshot
+
+_WORLDS: Final = Path(__file__).with_name("worlds")
+_MARK: Final = "# right\n"
+_AFTER: Final = "# after\n"
+
+
+def requiring(**requirement: Json) -> LintSettings:
+    """The settings of a config file with one requirement."""
+    return LintSettings(requirements=(Record(Requirement).read({"name": "ours", **requirement}),))
+
+
+def wrong_world(rule: Rule) -> str:
+    """The manifests in which a rule finds something."""
+    return _world(rule).partition(_MARK)[0].rpartition(_AFTER)[2]
+
+
+def right_world(rule: Rule) -> str:
+    """The same, put right."""
+    return _world(rule).partition(_MARK)[2]
+
+
+def world_before(rule: Rule) -> str:
+    """What both are changes of; empty for what is not about changes."""
+    return _world(rule).rpartition(_AFTER)[0]
+
+
+def _world(rule: Rule) -> str:
+    return (_WORLDS / f"{rule.name}.yaml").read_text()
+
+
+def snapshot_of(manifests: str, *, complete: bool = False) -> Snapshot:
+    """The snapshot of manifests, which are all that there is if `complete`."""
+    return load_manifests("-", options=InputOptions(complete=complete), stdin=BytesIO(manifests.encode()))
+
+
+# What the config file asks for, for rules that check nothing else.
+SETTINGS: Final[Mapping[str, LintSettings]] = {
+    "route-without-required-policy": requiring(policies=["SecurityPolicy"], fields=["jwt"]),
+    "setting-out-of-bounds": requiring(
+        policies=["BackendTrafficPolicy"], check='duration(policy.timeout.http.requestTimeout) <= duration("30s")'
+    ),
+    "suppression-without-reason": LintSettings(require_reason=True),
+    "wide-blast-radius": LintSettings(widest=2),
+    "cross-team-influence": LintSettings(owner="team"),
+    "owner-label-missing": LintSettings(owner="team"),
+}
+
+
+# What reading notes where a cluster is asked, or something is rendered, which no manifest says.
+_ORIGIN: Final = Origin("production")
+NOTED: Final[Mapping[str, Gap | Diagnostic]] = {
+    "kind-not-loaded": Gap("Service", "", "the API server did not answer (HTTP 504)", _ORIGIN, group=""),
+    "forbidden": Gap(
+        "SecurityPolicy",
+        "shop",
+        "forbidden (HTTP 403)",
+        _ORIGIN,
+        remedy="have somebody grant this permission",
+        group="gateway.envoyproxy.io",
+        needs=Permission("list", "securitypolicies.gateway.envoyproxy.io", "shop"),
+    ),
+    "not-rendered": Diagnostic(
+        "not-rendered",
+        "warning",
+        "HelmRelease shop/checkout could not be rendered: helm: image.tag is required",
+        origin=Origin("shop.yaml", 2),
+    ),
+    "input-in-doubt": Diagnostic(
+        "too-many-worlds",
+        "warning",
+        "the input is for 4,000 clusters and overlays, which are not told apart",
+        origin=Origin("clusters"),
+    ),
+}
+
+
+def _noted(rule: Rule, snapshot: Snapshot) -> Snapshot:
+    noted = NOTED.get(rule.name)
+    if isinstance(noted, Gap):
+        return replace(snapshot, gaps=(*snapshot.gaps, noted))
+    return replace(snapshot, diagnostics=(*snapshot.diagnostics, noted)) if noted else snapshot
+
+
+def found_by(rule: Rule, manifests: str, *, complete: bool = True) -> list[Finding]:
+    """What a rule finds in manifests."""
+    settings, snapshot = SETTINGS.get(rule.name, LintSettings()), snapshot_of(manifests, complete=complete)
+    snapshot = _noted(rule, snapshot) if manifests == wrong_world(rule) else snapshot
+    before = world_before(rule)
+    comparison = compare(snapshot_of(before, complete=complete), snapshot) if before else None
+    analysis = comparison.after if comparison else analyze(snapshot)
+    world = Linted(analysis, settings, lambda _: True, comparison)
+    found = findings_in(world)
+    unused = unused_in([suppress(world, found)], settings)
+    return [each for each in (*found, *unused) if each.rule == rule.id]

@@ -1,0 +1,83 @@
+"""docs/rules.md: every rule in its own words, with a world in which it finds something and what it finds there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.rules import RULES
+from tests.lint.examples import found_by, world_before, wrong_world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.rule import Need, Rule
+
+_NEEDS: Final[dict[Need, str]] = {
+    "closed world": "certain only if all is in the input (`--complete`), else unknown",
+    "status": "by what controllers reported",
+    "profile": "by what is known of the kind",
+    "configuration": "asked for in the config file",
+    "base": "with `--diff-base`",
+}
+_GROUPS: Final = {
+    "0": "What was read",
+    "1": "Policies and their targets",
+    "2": "Policies that conflict or have no effect",
+    "3": "What controllers reported",
+    "4": "Routes and their parents",
+    "5": "References",
+    "6": "Listeners and certificates",
+    "7": "Matches",
+    "8": "Definitions of policy kinds",
+    "9": "Rules of your own, and what a change makes worse",
+}
+_INTRODUCTION: Final = """\
+# Rules of `kubectl policy lint`
+
+Each rule has an id, which is never given to another one, and a name; both can be used in `--select`, `--ignore`,
+`--severity`, and where a finding is suppressed ([Linting](linting.md) tells how). A finding is certain, or it is
+*unknown*: what decides it was not read. Unknown ones are counted, and let nothing fail.
+
+This page is made from the rules themselves (`python -m tests.test_docs`): what is shown below each is a world of the
+tests, and what the rule finds there.
+"""
+
+
+def page() -> str:
+    """The page."""
+    return "\n".join(_lines())
+
+
+def _lines() -> Iterator[str]:
+    yield _INTRODUCTION
+    yield f"There are {len(RULES)} rules.\n"
+    yield "| id | name | severity | what it finds |"
+    yield "|---|---|---|---|"
+    for rule in RULES:
+        yield f"| {rule.id} | [{rule.name}](#{rule.id.lower()}-{rule.name}) | {rule.severity} | {rule.summary} |"
+    for number, title in _GROUPS.items():
+        yield f"\n## {title}"
+        for rule in RULES:
+            if rule.id[3] == number:
+                yield from _entry(rule)
+
+
+def _entry(rule: Rule) -> Iterator[str]:
+    needs = "".join(f"; {_NEEDS[need]}" for need in rule.needs)
+    yield f"\n### {rule.id} {rule.name}\n"
+    yield f"{rule.severity.capitalize()}{needs}{'; about security' if rule.guards else ''}.\n"
+    yield f"{rule.summary}\n\n{rule.explanation}\n"
+    before = world_before(rule)
+    if before:
+        yield f"Before the change:\n\n```yaml\n{before}```\n\nAfter it:\n"
+    yield f"```yaml\n{wrong_world(rule)}```\n"
+    found = [each for each in found_by(rule, wrong_world(rule)) if each.certain]
+    yield "\n".join(f"- {said}" for said in dict.fromkeys(map(_said, found)))
+
+
+def _said(finding: Finding) -> str:
+    field = f" `{finding.field}`" if finding.field else ""
+    subject = f"{finding.subject}{field}: " if finding.subject else ""
+    fix = f" *{finding.fix.words}*" if finding.fix else ""
+    return f"{subject}{finding.message}.{fix}"

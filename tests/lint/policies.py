@@ -1,0 +1,61 @@
+"""Worlds of policies for tests of rules: a kind without a profile, kinds with one, and a Gateway for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.settings import LintSettings
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from tests import build
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.model import Gap, Resource
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+OURS: Final = "example.com/gateway"
+CLASS: Final = build.gateway_class()
+GATEWAY: Final = build.gateway()
+ROUTE: Final = build.route("r")
+# Something that attaches, and to which requests come.
+SERVED: Final = (CLASS, GATEWAY, ROUTE, build.service())
+TO_ROUTE: Final = build.target("r", "HTTPRoute")
+
+
+def known(kind: str = "ColorPolicy", *, direct: bool = False, **choices: Any) -> PolicyKindProfile:  # noqa: ANN401 (of any type)
+    """The profile of a kind of `example.com`; it is inherited, and targets anything, unless told otherwise."""
+    return PolicyKindProfile(GroupKind("example.com", kind), "direct" if direct else "inherited", "profile", **choices)
+
+
+def kinds(*names: str) -> frozenset[GroupKind]:
+    """Kinds of Gateway API, or of the core for a Service."""
+    return frozenset(GroupKind("" if name == "Service" else GATEWAY_API, name) for name in names)
+
+
+def checked(
+    rule: Callable[[Linted], Iterable[Finding]],
+    *resources: Resource,
+    profiles: Sequence[PolicyKindProfile] = (),
+    complete: bool = True,
+    gaps: Sequence[Gap] = (),
+) -> list[Finding]:
+    """What a rule finds in a world."""
+    snapshot = build.snapshot(*resources, complete=complete, gaps=gaps)
+    found = rule(Linted(analyze(snapshot, profiles=profiles), LintSettings(), lambda _: True))
+    return list({each.key: each for each in found}.values())
+
+
+def said(findings: Iterable[Finding]) -> list[tuple[str, str]]:
+    """Where findings are, and what they say; of unknown ones, with a question mark."""
+    return [(each.field, each.message if each.certain else f"? {each.message}") for each in findings]
+
+
+def verdicts(findings: Iterable[Finding]) -> list[bool]:
+    """Whether each of some findings is certain."""
+    return [each.certain for each in findings]

@@ -1,0 +1,144 @@
+"""A shop behind a Gateway, in short manifests: what tests of policies' effects have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy import analyze
+from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.settings import LintSettings
+from tests.lint.examples import snapshot_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.profiles import PolicyKindProfile
+
+ENVOY = "gateway.envoyproxy.io/gatewayclass-controller"
+JWT = 'jwt: {providers: [{name: example, remoteJWKS: {uri: "https://id.example.com/keys"}}]}'
+CORS = 'cors: {allowOrigins: ["https://www.example.com"]}'
+
+
+def gateway(name: str = "public", controller: str = ENVOY, listeners: Sequence[str] = ("http",)) -> str:
+    """A Gateway in namespace infra for routes of all namespaces, and its class."""
+    each = "".join(
+        f"    - {{name: {listener}, port: {port}, protocol: HTTP, allowedRoutes: {{namespaces: {{from: All}}}}}}\n"
+        for port, listener in enumerate(listeners, 80)
+    )
+    return f"""---
+apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {{name: ours}}
+spec: {{controllerName: {controller}}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {{name: {name}, namespace: infra}}
+spec:
+  gatewayClassName: ours
+  listeners:
+{each}"""
+
+
+def route(  # noqa: PLR0913 (as a builder is read by its keywords)
+    name: str = "cart",
+    *,
+    rule: str = "",
+    backend: str = "cart",
+    gateway: str = "public",
+    section: str = "",
+    namespace: str = "shop",
+    hostname: str = "",
+    labels: str = "",
+) -> str:
+    """An HTTPRoute with one rule, `all`; `rule` is more of it, in flow style."""
+    parent = f"name: {gateway}, namespace: infra" + (f", sectionName: {section}" if section else "")
+    more = f", {rule}" if rule else ""
+    return f"""---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {{name: {name}, namespace: {namespace}, labels: {{{labels}}}}}
+spec:
+  parentRefs: [{{{parent}}}]
+  hostnames: ["{hostname or f"{name}.example.com"}"]
+  rules: [{{name: all, backendRefs: [{{name: {backend}, port: 80}}]{more}}}]
+"""
+
+
+def service(name: str = "cart", namespace: str = "shop", labels: str = "") -> str:
+    """A Service with one port, http."""
+    return f"""---
+apiVersion: v1
+kind: Service
+metadata: {{name: {name}, namespace: {namespace}, labels: {{{labels}}}}}
+spec: {{ports: [{{name: http, port: 80}}]}}
+"""
+
+
+def policy(  # noqa: PLR0913 (as above)
+    kind: str,
+    target: str,
+    spec: str,
+    *,
+    name: str = "",
+    section: str = "",
+    created: str = "",
+    labels: str = "",
+    group: str = "gateway.envoyproxy.io/v1alpha1",
+) -> str:
+    """A policy on `KIND/NAME`, by default called like that, in its namespace: infra of a Gateway, else shop."""
+    of, _, called = target.partition("/")
+    namespace = "infra" if of == "Gateway" else "shop"
+    of_group = "" if of == "Service" else "gateway.networking.k8s.io"
+    narrow = f", sectionName: {section}" if section else ""
+    age = f", creationTimestamp: {created}" if created else ""
+    reference = f'{{group: "{of_group}", kind: {of}, name: {called}{narrow}}}'
+    references = f"targetRef: {reference}" if group.startswith("kuadrant.io") else f"targetRefs: [{reference}]"
+    return f"""---
+apiVersion: {group}
+kind: {kind}
+metadata: {{name: {name or called}, namespace: {namespace}{age}, labels: {{{labels}}}}}
+spec: {{{", ".join(filter(None, (references, spec)))}}}
+"""
+
+
+def kuadrant(kind: str, target: str, spec: str, **more: str) -> str:
+    """A policy of Kuadrant."""
+    return policy(kind, target, spec, group="kuadrant.io/v1", **more)
+
+
+def definition(kind: str, label: str) -> str:
+    """The definition of a kind of example.io that no profile knows."""
+    return f"""---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: {kind.lower()}s.example.io, labels: {{gateway.networking.k8s.io/policy: {label}}}}}
+spec:
+  group: example.io
+  scope: Namespaced
+  names: {{kind: {kind}, plural: {kind.lower()}s}}
+  versions: [{{name: v1, served: true, storage: true}}]
+"""
+
+
+def limits(name: str, number: int) -> str:
+    """A limit of Kuadrant's RateLimitPolicy."""
+    return f"limits: {{{name}: {{rates: [{{limit: {number}, window: 1m}}]}}}}"
+
+
+def found(
+    rule: Callable[[Linted], Iterable[Finding]],
+    *manifests: str,
+    complete: bool = True,
+    settings: LintSettings | None = None,
+    profiles: Sequence[PolicyKindProfile] = (),
+) -> list[Finding]:
+    """What a rule finds in manifests."""
+    analysis = analyze(snapshot_of("".join(manifests), complete=complete), profiles=profiles)
+    return list(rule(Linted(analysis, settings or LintSettings(), lambda _: True)))
+
+
+def said(findings: Iterable[Finding]) -> list[str]:
+    """Of what each finding is, and what it says, where it is certain."""
+    return [f"{finding.subject}: {finding.message}" for finding in findings if finding.certain]

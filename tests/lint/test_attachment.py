@@ -1,0 +1,402 @@
+"""Policies whose targets are there: who gets requests, whose Gateways these are, and which backends nobody asks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from kubectl_policy.lint.finding import Finding, Related
+from kubectl_policy.lint.rules.policies.attachment import (
+    backend_policy_unreferenced,
+    foreign_controller,
+    target_gateway_no_routes,
+    target_unattached,
+)
+from kubectl_policy.model import Gap
+from kubectl_policy.model.kinds import GATEWAY_API
+from tests import build
+from tests.lint.policies import CLASS, GATEWAY, OURS, ROUTE, SERVED, TO_ROUTE, checked, known, said, verdicts
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Resource
+
+P: Final = build.ref("ColorPolicy", "p", group="example.com")
+ON_ROUTE: Final = build.policy("p", TO_ROUTE)
+ON_GATEWAY: Final = build.policy("p", build.target("g"))
+ON_SET: Final = build.policy("p", build.target("ls", "ListenerSet"))
+OPEN: Final = build.gateway(allowedListeners={"namespaces": {"from": "All"}})
+
+
+def related(kind: str, name: str, group: str = GATEWAY_API) -> tuple[Related, ...]:
+    """A target, as what a finding is about as well."""
+    return (Related(object=build.ref(kind, name, group=group), words="the target", origin=build.ORIGIN),)
+
+
+@pytest.mark.parametrize("policy", [ON_ROUTE, ON_GATEWAY, build.policy("p", build.target("s", "Service", group=""))])
+def test_a_target_that_gets_requests(policy: Resource) -> None:
+    """With a Gateway of a class that exists; of Services, that is another matter."""
+    assert checked(target_unattached, *SERVED, policy) == []
+
+
+def test_a_route_of_the_mesh_gets_requests() -> None:
+    """Its parent is a Service."""
+    route = build.route("r", parents=[build.service_parent()])
+    assert checked(target_unattached, route, build.service(), ON_ROUTE) == []
+
+
+def test_a_route_on_the_listener_of_a_listener_set() -> None:
+    """If its Gateway lets that in."""
+    route = build.route("r", parents=[build.parent("ls", kind="ListenerSet")])
+    assert checked(target_unattached, CLASS, OPEN, build.listener_set(), route, ON_ROUTE, ON_SET) == []
+
+
+def test_a_route_to_which_others_delegate() -> None:
+    """It needs no parent of its own."""
+    above = build.route("above", rules=[build.rule(build.backend("r", None, kind="HTTPRoute", group=GATEWAY_API))])
+    gateway_class = build.gateway_class(controller="kgateway.dev/kgateway")
+    assert checked(target_unattached, gateway_class, GATEWAY, above, build.route("r", parents=[]), ON_ROUTE) == []
+
+
+def test_a_route_with_the_gateways_of_everybody() -> None:
+    """It names no parent, and has some all the same (GEP-3793)."""
+    route = build.resource("HTTPRoute", "r", {"useDefaultGateways": "All", "rules": []})
+    assert checked(target_unattached, CLASS, GATEWAY, route, ON_ROUTE) == []
+
+
+def test_a_route_that_is_attached_to_nothing() -> None:
+    """With the reason why."""
+    assert checked(target_unattached, CLASS, GATEWAY, build.route("r", parents=[build.parent("x")]), ON_ROUTE) == [
+        Finding(
+            subject=P,
+            field="spec.targetRefs[0]",
+            message="HTTPRoute default/r gets no requests, so that this has no effect there: "
+            "Gateway default/x does not exist",
+            related=related("HTTPRoute", "r"),
+        )
+    ]
+
+
+def test_a_route_that_may_be_attached_to_something_elsewhere() -> None:
+    """In an open world, its Gateway may exist."""
+    route = build.route("r", parents=[build.parent("x")])
+    found = checked(target_unattached, CLASS, GATEWAY, route, ON_ROUTE, complete=False)
+    why = "Gateway default/x is not in the input"
+    expected = f"? HTTPRoute default/r gets no requests, so that this has no effect there: {why}"
+    assert said(found) == [("spec.targetRefs[0]", expected)]
+
+
+def test_a_route_that_every_listener_refuses() -> None:
+    """That is certain in any world; not more than two reasons are told."""
+    listeners = [build.listener(name, port=port) for port, name in enumerate("abc", 80)]
+    route = build.route("r", parents=[build.parent(namespace="infra")])
+    world = [CLASS, build.gateway("g", *listeners, namespace="infra"), route, ON_ROUTE]
+    for complete in (False, True):
+        (found,) = checked(target_unattached, *world, complete=complete)
+        assert found.certain
+        assert [part.split()[1] for part in found.message.partition(": ")[2].split("; ")] == ["a", "b"]
+
+
+def test_a_route_without_any_parent() -> None:
+    """Some implementation may know a way to it, unless everything is known."""
+    route = build.route("r", parents=[])
+    (found,) = checked(target_unattached, CLASS, GATEWAY, route, ON_ROUTE)
+    assert (found.certain, found.message.partition(": ")[2]) == (
+        True,
+        "it names no parent, and no route delegates to it",
+    )
+    assert verdicts(checked(target_unattached, route, ON_ROUTE, complete=False)) == [False]
+    gap = Gap("HTTPRoute", "infra", "forbidden")
+    assert verdicts(checked(target_unattached, route, ON_ROUTE, gaps=[gap])) == [False]
+    other = build.route("other", rules=[build.rule(build.backend("all", None, kind="Pears", group="pears.example"))])
+    assert verdicts(checked(target_unattached, CLASS, GATEWAY, other, route, ON_ROUTE)) == [False]
+
+
+@pytest.mark.parametrize(
+    ("world", "why"),
+    [
+        ([GATEWAY], "GatewayClass public does not exist"),
+        ([build.resource("Gateway", "g", {"listeners": []})], "it names no GatewayClass"),
+    ],
+)
+def test_a_gateway_on_which_nobody_acts(world: list[Resource], why: str) -> None:
+    """Whether or not it is known who would act on it."""
+    expected = f"Gateway default/g gets no requests, so that this has no effect there: {why}"
+    for profile in (known(), known(controllers=frozenset({OURS}))):
+        found = checked(target_unattached, *world, ON_GATEWAY, profiles=[profile])
+        assert said(found) == [("spec.targetRefs[0]", expected)]
+    assert checked(target_unattached, GATEWAY, ON_GATEWAY, complete=False) == []
+
+
+def test_a_route_on_a_gateway_on_which_nobody_acts() -> None:
+    """It is attached, and gets no requests all the same."""
+    for profile in (known(), known(controllers=frozenset({OURS}))):
+        (found,) = checked(target_unattached, GATEWAY, ROUTE, ON_ROUTE, profiles=[profile])
+        assert found.message.endswith(": GatewayClass public does not exist")
+
+
+@pytest.mark.parametrize(
+    ("gateways", "why"),
+    [
+        ([], "Gateway default/g does not exist"),
+        ([GATEWAY, CLASS], "Gateway default/g does not let it in (spec.allowedListeners)"),
+        ([OPEN], "GatewayClass public does not exist"),
+    ],
+)
+def test_a_listener_set_that_is_not_served(gateways: list[Resource], why: str) -> None:
+    """By way of its Gateway."""
+    (found,) = checked(target_unattached, *gateways, build.listener_set(), ON_SET)
+    assert found.message.endswith(f": {why}")
+
+
+def test_a_listener_set_without_a_gateway() -> None:
+    """It names something else, or nothing."""
+    listener_set = build.resource("ListenerSet", "ls", {"listeners": [build.listener()]})
+    (found,) = checked(target_unattached, listener_set, ON_SET)
+    assert found.message.endswith(": it names no Gateway")
+
+
+def test_many_targets_with_one_reason() -> None:
+    """They are one finding, as one reference selects them."""
+    routes = [build.route(name, parents=[build.parent("x")], labels={"a": "b"}) for name in "qrstu"]
+    selector: Json = {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"a": "b"}}
+    (found,) = checked(target_unattached, *routes, build.policy("p", targetSelectors=[selector]))
+    assert found.message == (
+        "HTTPRoute default/q, HTTPRoute default/r, HTTPRoute default/s and 2 more get no requests, "
+        "so that this has no effect there: Gateway default/x does not exist"
+    )
+    assert len(found.related) == 5
+
+
+def test_parameters_of_a_gateway_on_which_nobody_acts() -> None:
+    """What is wrong is not in the Gateway's reference to them."""
+    profile = known("Settings", attachment="parameters", controllers=frozenset({OURS}))
+    parameters: Json = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "p"}}
+    settings = build.resource("Settings", "p", {}, group="example.com")
+    (found,) = checked(target_unattached, build.gateway(infrastructure=parameters), settings, profiles=[profile])
+    assert (str(found.subject), found.field) == ("Settings default/p", "")
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [ON_GATEWAY, build.policy("p", build.target("g", section="http")), ON_ROUTE],
+    ids=["whole", "listener", "route"],
+)
+def test_a_gateway_with_a_route(policy: Resource) -> None:
+    """It has requests for the policy."""
+    assert checked(target_gateway_no_routes, *SERVED, policy) == []
+
+
+def test_a_gateway_with_a_route_on_a_listener_set() -> None:
+    """Its ListenerSets are part of it."""
+    route = build.route("r", parents=[build.parent("ls", kind="ListenerSet")])
+    assert checked(target_gateway_no_routes, CLASS, OPEN, build.listener_set(), route, ON_GATEWAY, ON_SET) == []
+
+
+def test_a_policy_that_changes_the_gateway_alone() -> None:
+    """It needs no route."""
+    assert checked(target_gateway_no_routes, CLASS, GATEWAY, ON_GATEWAY, profiles=[known(direct=True)]) == []
+
+
+@pytest.mark.parametrize(
+    "listener",
+    [
+        build.listener(protocol="mesh.example/HBONE"),
+        build.listener(allowedRoutes=build.allow("All", kinds=[("pears.example", "PearRoute")])),
+    ],
+)
+def test_a_listener_that_serves_something_else(listener: dict[str, Json]) -> None:
+    """What that is, and whether there is any, is not known."""
+    assert checked(target_gateway_no_routes, CLASS, build.gateway("g", listener), ON_GATEWAY) == []
+
+
+def test_a_gateway_on_which_nobody_acts_has_no_routes() -> None:
+    """That it has no class is the reason."""
+    assert checked(target_gateway_no_routes, GATEWAY, ON_GATEWAY) == []
+
+
+@pytest.mark.parametrize("above", ["g", "ls"])
+def test_a_gateway_that_refuses_its_route(above: str) -> None:
+    """That is what is wrong, and a finding of its own; here or at a ListenerSet that is not let in."""
+    kind = "Gateway" if above == "g" else "ListenerSet"
+    route = build.route("r", parents=[build.parent(above, "x", kind=kind)])
+    assert checked(target_gateway_no_routes, CLASS, GATEWAY, build.listener_set(), route, ON_GATEWAY) == []
+
+
+def test_a_gateway_without_routes() -> None:
+    """In an open world, they may be elsewhere."""
+    expected = "no route is attached to Gateway default/g, so that the policy has no effect there"
+    assert checked(target_gateway_no_routes, CLASS, GATEWAY, ON_GATEWAY) == [
+        Finding(subject=P, field="spec.targetRefs[0]", message=expected, related=related("Gateway", "g"))
+    ]
+    assert verdicts(checked(target_gateway_no_routes, CLASS, GATEWAY, ON_GATEWAY, complete=False)) == [False]
+
+
+def test_a_listener_without_routes() -> None:
+    """The other one has them all."""
+    gateway = build.gateway("g", build.listener(), build.listener("alt", port=81))
+    route = build.route("r", parents=[build.parent("g", "http")])
+    policy = build.policy("p", build.target("g", section="alt"), build.target("g"))
+    assert said(checked(target_gateway_no_routes, CLASS, gateway, route, policy)) == [
+        (
+            "spec.targetRefs[0]",
+            "no route is attached to listener alt of Gateway default/g, so that the policy has no effect there",
+        )
+    ]
+
+
+def test_a_listener_that_a_route_may_mean() -> None:
+    """It is to be filled in."""
+    route = build.route("r", parents=[build.parent("g", "${LISTENER}")])
+    assert verdicts(checked(target_gateway_no_routes, CLASS, GATEWAY, route, ON_GATEWAY)) == [False]
+
+
+def test_many_gateways_without_routes() -> None:
+    """They are one finding, as one reference selects them, and two policies on one of them are two."""
+    gateways = [
+        build.resource("Gateway", name, {**GATEWAY.raw["spec"]}, labels={"a": "b"})  # type: ignore[dict-item]
+        for name in ("g", "h")
+    ]
+    selector: Json = {"group": GATEWAY_API, "kind": "Gateway", "matchLabels": {"a": "b"}}
+    policies = [build.policy("q", targetSelectors=[selector]), ON_GATEWAY]
+    found = checked(target_gateway_no_routes, CLASS, *gateways, *policies)
+    assert [(str(each.subject), len(each.related)) for each in found] == [
+        ("ColorPolicy default/p", 1),
+        ("ColorPolicy default/q", 2),
+    ]
+
+
+TLS: Final = known(direct=True, controllers=frozenset({OURS}))
+ON_SERVICE: Final = build.policy("p", build.target("s", "Service", group=""))
+ALONE: Final = [CLASS, GATEWAY, build.service(), build.route("r", rules=[build.rule(build.backend("other"))])]
+NOBODY_ASKS: Final = "no route sends requests to Service default/s, so that the policy has no effect there"
+
+
+@pytest.mark.parametrize("weight", [0, 1])
+def test_a_backend_that_routes_name(weight: int) -> None:
+    """Also with no weight, as before or after it is used."""
+    route = build.route("r", rules=[build.rule(build.backend(weight=weight))])
+    assert (
+        checked(backend_policy_unreferenced, CLASS, GATEWAY, route, build.service(), ON_SERVICE, profiles=[TLS]) == []
+    )
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        build.route("m", rules=[build.rule(build.backend("other"), filters=[
+            {"type": "RequestMirror", "requestMirror": {"backendRef": {"name": "s", "port": 8080}}}
+        ])]),
+        build.route("m", parents=[build.service_parent("other")]),
+        build.route("m", parents=[build.service_parent("s")]),
+        build.resource("ServiceExport", "s", {}, group="multicluster.x-k8s.io"),
+        build.policy("q", TO_ROUTE, auth={"backendRef": {"name": "s", "kind": "Service"}}),
+    ],
+    ids=["a mirror", "a mesh", "of the mesh", "an export", "another policy"],
+)  # fmt: skip
+def test_a_backend_that_something_else_refers_to(more: Resource) -> None:
+    """It gets requests by that, or may."""
+    assert checked(backend_policy_unreferenced, *ALONE, build.service("other"), more, ON_SERVICE, profiles=[TLS]) == []
+
+
+@pytest.mark.parametrize("profiles", [[], [known(direct=True)], [known(attachment="partly", controllers={OURS})]])
+def test_a_policy_that_may_be_for_a_mesh(profiles: list[Any]) -> None:
+    """Of kinds of nobody that is known to have Gateways, nothing is said."""
+    assert checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=profiles) == []
+
+
+def test_a_backend_that_nobody_asks_for() -> None:
+    """In an open world, the routes may be elsewhere."""
+    assert checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[TLS]) == [
+        Finding(subject=P, field="spec.targetRefs[0]", message=NOBODY_ASKS, related=related("Service", "s", ""))
+    ]
+    found = checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[TLS], complete=False)
+    assert verdicts(found) == [False]
+
+
+def test_a_backend_that_a_route_may_mean() -> None:
+    """Its name is to be filled in."""
+    route = build.route("r", rules=[build.rule(build.backend("${BACKEND}"))])
+    found = checked(backend_policy_unreferenced, CLASS, GATEWAY, route, build.service(), ON_SERVICE, profiles=[TLS])
+    assert verdicts(found) == [False]
+
+
+def test_a_backend_of_another_kind() -> None:
+    """Of which it is known that it has ports."""
+    target = build.target("b", "Backend", group="gateway.envoyproxy.io")
+    backend = build.resource("Backend", "b", {"endpoints": []}, group="gateway.envoyproxy.io")
+    found = checked(backend_policy_unreferenced, *ALONE, backend, build.policy("p", target), profiles=[TLS])
+    assert [each.message for each in found] == [NOBODY_ASKS.replace("Service default/s", "Backend default/b")]
+
+
+def test_a_backend_that_exists_if_routes_refer_to_it() -> None:
+    """Then the policy is not attached at all, and says so in its own words."""
+    profile = known(direct=True, controllers=frozenset({OURS}), targets_exist="whenReferred")
+    found = checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[profile])
+    assert said(found) == [
+        ("spec.targetRefs[0]", "no route that example.com/gateway acts on sends requests to Service default/s")
+    ]
+    found = checked(backend_policy_unreferenced, *ALONE, ON_SERVICE, profiles=[profile], complete=False)
+    assert verdicts(found) == [False]
+
+
+THEIRS: Final = build.gateway_class("public", "other.example/controller")
+
+
+@pytest.mark.parametrize("profile", [known(), known(controllers=frozenset({OURS}))])
+def test_a_target_of_the_own_controllers(profile: Any) -> None:  # noqa: ANN401 (a profile)
+    """Or of a kind that any controller may act on."""
+    assert checked(foreign_controller, *SERVED, ON_ROUTE, profiles=[profile]) == []
+
+
+def test_a_class_that_was_not_read() -> None:
+    """Nobody knows whose it is; and where it does not exist, that is what is wrong."""
+    ours = known(controllers=frozenset({OURS}))
+    for complete in (False, True):
+        assert checked(foreign_controller, GATEWAY, ROUTE, ON_ROUTE, profiles=[ours], complete=complete) == []
+
+
+def test_a_target_of_another_controller() -> None:
+    """It is certain in any world."""
+    ours = known(controllers=frozenset({OURS}))
+    for complete in (False, True):
+        found = checked(foreign_controller, THEIRS, GATEWAY, ON_GATEWAY, profiles=[ours], complete=complete)
+        assert found == [
+            Finding(
+                subject=P,
+                field="spec.targetRefs[0]",
+                message="ColorPolicy counts only for what example.com/gateway manages, "
+                "and Gateway default/g is managed by other.example/controller",
+                related=related("Gateway", "g"),
+            )
+        ]
+
+
+def test_a_route_of_the_mesh_for_a_policy_of_gateways() -> None:
+    """Nobody is known to act on it who reads the policy."""
+    route = build.route("r", parents=[build.service_parent()])
+    ours = known(controllers=frozenset({OURS}))
+    (found,) = checked(foreign_controller, route, build.service(), ON_ROUTE, profiles=[ours])
+    assert found.message.endswith("and no parent of HTTPRoute default/r is")
+    assert checked(target_unattached, route, build.service(), ON_ROUTE, profiles=[ours]) == []
+
+
+def test_several_routes_of_another_controller() -> None:
+    """One reference selects them."""
+    routes = [build.route(name, labels={"a": "b"}) for name in "rst"]
+    selector: Json = {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"a": "b"}}
+    ours = known(controllers=frozenset({OURS}))
+    policy = build.policy("p", targetSelectors=[selector])
+    (found,) = checked(foreign_controller, THEIRS, GATEWAY, *routes, policy, profiles=[ours])
+    assert found.message.endswith("no parent of HTTPRoute default/r is, nor HTTPRoute default/s, HTTPRoute default/t")
+
+
+def test_parameters_of_another_controller() -> None:
+    """What is wrong is what names them."""
+    profile = known("Settings", attachment="parameters", controllers=frozenset({OURS}))
+    parameters: Json = {"parametersRef": {"group": "example.com", "kind": "Settings", "name": "p"}}
+    settings = build.resource("Settings", "p", {}, group="example.com")
+    gateway = build.gateway(infrastructure=parameters)
+    (found,) = checked(foreign_controller, THEIRS, gateway, settings, profiles=[profile])
+    assert (str(found.subject), found.field) == ("Gateway default/g", "spec.infrastructure.parametersRef")
+    assert [(str(each.object), each.words) for each in found.related] == [("Settings default/p", "what it names")]

@@ -1,0 +1,517 @@
+"""Backends of routes: what resolves is not found; of what does not, each reference is found by one rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import Implementation, analyze
+from kubectl_policy.lint.finding import Finding, Fix, Related
+from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.rules.references import backends, serving
+from kubectl_policy.lint.rules.references.backends import (
+    backend_kind_unsupported,
+    backend_not_found,
+    backend_port_missing,
+    mirror_backend_invalid,
+    ref_not_permitted,
+)
+from kubectl_policy.lint.rules.references.serving import (
+    all_weights_zero,
+    app_protocol_mismatch,
+    backend_no_endpoints,
+    duplicate_backendref,
+    weight_single_backend,
+)
+from kubectl_policy.lint.settings import LintSettings
+from kubectl_policy.model import Gap
+from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.snapshot import AssumedObjects
+from kubectl_policy.model.values import replace
+from kubectl_policy.profiles.controllers import DelegationProfile
+from tests import build, delegation
+from tests.lint.policies import checked, known, said, verdicts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import Json, Resource
+
+RULES: Final = sorted((*backends.RULES, *serving.RULES), key=lambda rule: rule.id)
+R: Final = build.ref("HTTPRoute", "r")
+FIRST: Final = "spec.rules[0].backendRefs[0]"
+MIRROR: Final = "spec.rules[0].filters[0].requestMirror.backendRef"
+S: Final = build.service()
+
+
+def found(*resources: Resource, complete: bool = True) -> list[str]:
+    """The ids of the rules that find something for certain, each as often as it does."""
+    every = [(rule.id, checked(rule.check, *resources, complete=complete)) for rule in RULES]
+    return [rule for rule, findings in every for finding in findings if finding.certain]
+
+
+def to(*references: Mapping[str, Json], kind: str = "HTTPRoute", filters: Json = None) -> Resource:
+    """A route with one rule to some backends."""
+    return build.route("r", kind=kind, rules=[build.rule(*references, filters=filters)])
+
+
+def mirrored(reference: Mapping[str, Json]) -> Resource:
+    """A route that mirrors requests."""
+    return to(build.backend(), filters=[{"type": "RequestMirror", "requestMirror": {"backendRef": reference}}])
+
+
+class TestWhatResolves:
+    """Nothing is found of references that lead somewhere, or may."""
+
+    @pytest.mark.parametrize("complete", [True, False], ids=["closed", "open"])
+    @pytest.mark.parametrize(
+        "world",
+        [
+            [to(build.backend()), S],
+            [to(build.backend(namespace="default")), S],
+            [to(build.backend(namespace="b")), build.service(namespace="b"), build.grant(namespace="b")],
+            [to(build.backend(weight=9), build.backend("t")), S, build.service("t")],
+            [
+                to(build.backend("bucket", None, kind="Bucket", group="example.com")),
+                build.resource("Bucket", "bucket", group="example.com"),
+            ],
+            [mirrored(build.backend()), S],
+            [to(), S],
+        ],
+        ids=["here", "by namespace", "granted", "several", "another kind", "mirrored", "none"],
+    )
+    def test_in_order(self, world: list[Resource], *, complete: bool) -> None:
+        """Whatever else is not there."""
+        assert found(*world, complete=complete) == []
+
+    @pytest.mark.parametrize(
+        "reference",
+        [
+            build.backend("${SERVICE}"),
+            build.backend(namespace="${NAMESPACE}"),
+            {**build.backend(), "port": "${PORT}"},
+            build.backend(kind="${KIND}"),
+        ],
+        ids=["name", "namespace", "port", "kind"],
+    )
+    def test_what_is_to_be_filled_in(self, reference: Json) -> None:
+        """It is said once that it is not known."""
+        route = build.resource("HTTPRoute", "r", {"rules": [{"backendRefs": [reference]}]})
+        every = [finding for rule in RULES for finding in checked(rule.check, route, S)]
+        assert verdicts(every) == [False]
+
+    def test_where_somebody_says_that_it_is_there(self) -> None:
+        """Nothing more is known of it."""
+        read = build.snapshot(to(build.backend()), to(build.backend(), kind="UDPRoute"), complete=True)
+        world = Linted(analyze(replace(read, assumed=(AssumedObjects("service"),))), LintSettings(), lambda _: True)
+        assert [finding for rule in RULES for finding in rule.check(world)] == []
+
+    def test_a_circle_of_routes(self) -> None:
+        """It is another rule's, although the API has the same reason for it."""
+        world = (
+            delegation.http_route("r", delegation.passing("/", delegation.to("r")), parents=[build.parent()]),
+            build.gateway(),
+            build.gateway_class(controller=delegation.CONTROLLER),
+        )
+        assert found(*world) == []
+
+    def test_every_route_of_a_namespace(self) -> None:
+        """Some implementations mean that by a star; what it is for others is not known."""
+        every = build.backend("*", None, kind="HTTPRoute", group=GATEWAY_API)
+        world = (build.gateway_class(), build.gateway(), to(every))
+        assert said(checked(backend_not_found, *world)) == [(f"{FIRST}.name", "? HTTPRoute default/* does not exist")]
+
+
+class TestMissing:
+    """Backends that are not there."""
+
+    def test_one_that_does_not_exist(self) -> None:
+        """A name like it is offered."""
+        assert checked(backend_not_found, to(build.backend("checkot")), build.service("checkout")) == [
+            Finding(
+                subject=R,
+                field=f"{FIRST}.name",
+                message="Service default/checkot does not exist; requests to this rule get status 500",
+                reason="BackendNotFound",
+                fix=Fix(words="did you mean checkout?", value="checkout"),
+            )
+        ]
+
+    def test_where_not_all_is_known(self) -> None:
+        """It may exist all the same."""
+        route = to(build.backend())
+        message = "? Service default/s is not in the input"
+        assert said(checked(backend_not_found, route, complete=False)) == [(f"{FIRST}.name", message)]
+        gap = Gap("Service", "default", "forbidden")
+        assert verdicts(checked(backend_not_found, route, gaps=[gap])) == [False]
+
+    @pytest.mark.parametrize(
+        ("kind", "lost"),
+        [
+            ("HTTPRoute", "requests to this rule get status 500"),
+            ("GRPCRoute", "requests to this rule get status UNAVAILABLE"),
+            ("TLSRoute", "connections to this rule fail"),
+            ("TCPRoute", "connections to this rule fail"),
+            ("UDPRoute", "connections to this rule fail"),
+        ],
+    )
+    def test_what_is_lost(self, kind: str, lost: str) -> None:
+        """Each kind of route has its own words for it."""
+        [finding] = checked(backend_not_found, to(build.backend("x"), kind=kind))
+        assert finding.message == f"Service default/x does not exist; {lost}"
+
+    @pytest.mark.parametrize(
+        ("own", "other", "lost"),
+        [
+            (1, 9, "; 10% of the requests to this rule get status 500"),
+            (1, 999, "; 1% of the requests to this rule get status 500"),
+            (1, 0, "; requests to this rule get status 500"),
+            (0, 1, "; none of the requests fail, as its weight is 0"),
+            (1, -1, "; requests to this rule get status 500"),
+        ],
+    )
+    def test_the_share_that_is_lost(self, own: int, other: int, lost: str) -> None:
+        """By its weight."""
+        route = to(build.backend("x", weight=own), build.backend(weight=other))
+        [finding] = checked(backend_not_found, route, S)
+        assert finding.message == f"Service default/x does not exist{lost}"
+
+    def test_where_the_rule_redirects(self) -> None:
+        """No request would get there."""
+        redirect: Json = [{"type": "RequestRedirect", "requestRedirect": {"scheme": "https"}}]
+        [finding] = checked(backend_not_found, to(build.backend("x"), filters=redirect))
+        assert finding.message == "Service default/x does not exist"
+
+    def test_an_authorizer(self) -> None:
+        """Without it no request is let in."""
+        asked: Json = [{"type": "ExternalAuth", "externalAuth": {"backendRef": build.backend("authorizer")}}]
+        [finding] = checked(backend_not_found, to(build.backend(), filters=asked), S)
+        assert finding.message.endswith("; requests to this rule are refused, as nothing can let them in")
+
+    def test_routes_that_a_rule_would_delegate_to(self) -> None:
+        """There may be one by name, or any."""
+        above = (build.gateway(), build.gateway_class(controller=delegation.CONTROLLER))
+        both = delegation.passing("/", delegation.to("menu"), delegation.to("drinks"))
+        assert said(checked(backend_not_found, delegation.http_route("r", both, parents=[build.parent()]), *above)) == [
+            (f"{FIRST}.name", "HTTPRoute default/menu does not exist"),
+            ("spec.rules[0].backendRefs[1].name", "HTTPRoute default/drinks does not exist"),
+        ]
+        labelled = delegation.http_route(
+            "r", delegation.passing("/", delegation.labelled("x")), parents=[build.parent()]
+        )
+        [finding] = checked(backend_not_found, labelled, *above)
+        assert (finding.field, finding.fix) == (FIRST, None)
+
+    def test_a_mirror(self) -> None:
+        """Requests are served without it."""
+        assert checked(mirror_backend_invalid, mirrored(build.backend("t")), S, build.service("tt")) == [
+            Finding(
+                subject=R,
+                field=f"{MIRROR}.name",
+                message="Service default/t does not exist; nothing is mirrored",
+                reason="BackendNotFound",
+            )
+        ]
+        message = "Service default/s has no port 1; nothing is mirrored"
+        assert said(checked(mirror_backend_invalid, mirrored(build.backend(port=1)), S)) == [(MIRROR, message)]
+        assert found(mirrored(build.backend(port=1)), S) == ["GWP5015"]
+
+
+class TestPorts:
+    """Ports that a Service does not have."""
+
+    @pytest.mark.parametrize(
+        ("ports", "known", "fix"),
+        [
+            ([80], "it has 80", "80"),
+            ([80, 81, 82, 83], "it has 80, 81, 82 and 1 more", ""),
+            ([{"port": 80, "targetPort": 8080}, {"port": 90, "targetPort": 9090}], "it has 80, 90", "80"),
+            ([{"port": 80, "targetPort": 8080}, {"port": 90, "targetPort": 8080}], "it has 80, 90", ""),
+            ([{"name": "http"}], "it has none", ""),
+        ],
+        ids=["one", "many", "by its target", "two by their target", "none"],
+    )
+    def test_one_that_it_does_not_have(self, ports: list[Mapping[str, Json]], known: str, fix: str) -> None:
+        """What it has is told, and what is likely to be meant."""
+        [finding] = checked(backend_port_missing, to(build.backend(port=8080)), build.service("s", *ports))
+        assert finding.field == f"{FIRST}.port"
+        assert finding.message == (f"Service default/s has no port 8080; {known}; requests to this rule get status 500")
+        assert finding.fix == (Fix(words=f"did you mean port {fix}?", value=fix) if fix else None)
+        assert finding.related == (Related(object=S.ref, origin=build.ORIGIN),)
+
+    def test_none(self) -> None:
+        """A Service needs one."""
+        message = "it names no port of Service default/s; it has 8080; requests to this rule get status 500"
+        assert said(checked(backend_port_missing, to(build.backend(port=None)), S)) == [(FIRST, message)]
+        assert found(to(build.backend(port=None)), S) == ["GWP5002"]
+
+
+class TestKinds:
+    """Kinds that can be no backends."""
+
+    def test_a_kind_of_kubernetes(self) -> None:
+        """It is told whether or not all is known."""
+        route = to(build.backend("d", kind="Deployment", group="apps"))
+        message = "a Deployment.apps cannot be a backend; requests to this rule get status 500"
+        assert said(checked(backend_kind_unsupported, route, complete=False)) == [(f"{FIRST}.kind", message)]
+        assert found(route) == ["GWP5003"]
+
+    def test_a_kind_that_there_is_nothing_of(self) -> None:
+        """It is told only where all is known."""
+        route = to(build.backend("b", None, kind="Bucket", group="example.com"))
+        message = "Bucket default/b does not exist, nor does any other Bucket.example.com"
+        [finding] = checked(backend_kind_unsupported, route)
+        assert (finding.message, finding.reason) == (f"{message}; requests to this rule get status 500", "InvalidKind")
+        assert found(route, complete=False) == []
+
+
+class TestPermission:
+    """Backends in other namespaces."""
+
+    def test_without_a_grant(self) -> None:
+        """The one to add is told, and those that are there and do not let it in."""
+        grpc = build.grant("rpc", namespace="b", sources=[(GATEWAY_API, "GRPCRoute", "default")])
+        world = (to(build.backend(namespace="b")), build.service(namespace="b"), grpc)
+        [finding] = checked(ref_not_permitted, *world)
+        assert finding == Finding(
+            subject=R,
+            field=f"{FIRST}.namespace",
+            message=(
+                "no ReferenceGrant in namespace b lets it refer to Service b/s; requests to this rule get status 500"
+            ),
+            reason="RefNotPermitted",
+            related=(Related(object=grpc.ref, words="does not let it in", origin=build.ORIGIN),),
+            fix=finding.fix,
+        )
+        assert finding.fix
+        manifest = finding.fix.manifest or {}
+        assert manifest["metadata"] == {"name": "s-for-httproutes-of-default", "namespace": "b"}
+        assert manifest["spec"] == {
+            "from": [{"group": GATEWAY_API, "kind": "HTTPRoute", "namespace": "default"}],
+            "to": [{"group": "", "kind": "Service", "name": "s"}],
+        }
+        assert found(*world) == ["GWP5004"]
+
+    def test_where_not_all_is_known(self) -> None:
+        """There may be one; whether the Service is there is not asked besides."""
+        route = to(build.backend(namespace="b"))
+        every = [finding for rule in RULES for finding in checked(rule.check, route, complete=False)]
+        message = "? whether Service b/s may be referred to is unknown: no ReferenceGrant in the input says so"
+        assert said(every) == [(f"{FIRST}.namespace", message)]
+
+    def test_a_mirror(self) -> None:
+        """It needs one as well."""
+        message = "no ReferenceGrant in namespace b lets it refer to Service b/s; nothing is mirrored"
+        world = (mirrored(build.backend(namespace="b")), S, build.service(namespace="b"))
+        assert said(checked(ref_not_permitted, *world)) == [(f"{MIRROR}.namespace", message)]
+        assert found(*world) == ["GWP5004"]
+
+    def test_in_the_mesh(self) -> None:
+        """Most meshes need none."""
+        parents = [build.service_parent()]
+        route = build.route("r", parents=parents, rules=[build.rule(build.backend(namespace="b"))])
+        assert verdicts(checked(ref_not_permitted, route, S, build.service(namespace="b"))) == [False]
+
+    def test_to_routes_of_another_namespace(self) -> None:
+        """The grant is for the route by name, or for all."""
+        profile = known(
+            delegation=DelegationProfile(group="example.com", grant_required=True, every_route="*", evidence=())
+        )
+        above = [
+            delegation.http_route(name, delegation.passing("/", delegation.to(to_, "x")), parents=[build.parent()])
+            for name, to_ in (("one", "c"), ("every", "*"))
+        ]
+        world = (build.gateway_class(), build.gateway(), *above, delegation.http_route("c", namespace="x"))
+        findings = checked(ref_not_permitted, *world, profiles=[profile])
+        message = "no ReferenceGrant in namespace x lets it refer to an HTTPRoute"
+        assert [finding.message for finding in findings] == [message, message]
+        opened = [mapping_at(finding.fix.manifest, "spec")["to"] for finding in findings if finding.fix]
+        kind = {"group": GATEWAY_API, "kind": "HTTPRoute"}
+        assert opened == [[kind], [{**kind, "name": "c"}]]
+
+
+class TestWeights:
+    """How a rule shares its requests."""
+
+    def test_some(self) -> None:
+        """One that has a weight is enough; delegating has nothing to do with weights."""
+        assert found(to(build.backend(weight=0), build.backend("t")), S, build.service("t")) == []
+        none = delegation.http_route(
+            "r", delegation.passing("/", {**delegation.to("c"), "weight": 0}), parents=[build.parent()]
+        )
+        world = (
+            none,
+            delegation.http_route("c", delegation.passing("/c")),
+            build.gateway(),
+            build.gateway_class(controller=delegation.CONTROLLER),
+        )
+        assert found(*world) == []
+
+    def test_none(self) -> None:
+        """It is told of the rule as a whole."""
+        route = to(build.backend(weight=0), build.backend("t", weight=0))
+        message = "none of its backends has a weight above 0, so that requests to this rule fail"
+        assert said(checked(all_weights_zero, route, S, build.service("t"))) == [("spec.rules[0].backendRefs", message)]
+
+    @pytest.mark.parametrize("weight", [0, 1])
+    def test_what_an_api_server_may_have_filled_in(self, weight: int) -> None:
+        """It is none of anybody's own; without any weight is another rule's."""
+        assert checked(weight_single_backend, to(build.backend(weight=weight)), S) == []
+
+    def test_one_of_several(self) -> None:
+        """It means something."""
+        route = to(build.backend(weight=9), build.backend("t"))
+        assert checked(weight_single_backend, route, S, build.service("t")) == []
+
+    def test_the_only_one(self) -> None:
+        """It means nothing."""
+        message = "weight 90 means nothing: Service default/s is the only backend here"
+        assert said(checked(weight_single_backend, to(build.backend(weight=90)), S)) == [(f"{FIRST}.weight", message)]
+
+    @pytest.mark.parametrize(
+        "other",
+        [build.backend("t"), build.backend(port=8081), build.backend(filters=[{"type": "CORS"}])],
+        ids=["object", "port", "filters"],
+    )
+    def test_what_differs(self, other: Mapping[str, Json]) -> None:
+        """By any of these."""
+        world = (build.service("s", 8080, 8081), build.service("t"))
+        assert checked(duplicate_backendref, to(build.backend(), other), *world) == []
+        assert checked(duplicate_backendref, to(other, build.backend()), *world) == []
+
+    def test_in_other_rules(self) -> None:
+        """Each rule may send requests to it; so may a mirror."""
+        route = build.route("r", rules=[build.rule(build.backend())] * 2)
+        assert checked(duplicate_backendref, route, S) == []
+        assert checked(duplicate_backendref, mirrored(build.backend()), S) == []
+
+    def test_the_same_twice(self) -> None:
+        """The later one is told."""
+        route = to(build.backend(weight=3), build.backend("t"), build.backend())
+        message = f"it names Service default/s as {FIRST} does, so that their weights add up"
+        assert said(checked(duplicate_backendref, route, S)) == [("spec.rules[0].backendRefs[2]", message)]
+
+
+class TestProtocols:
+    """Ports that are for something else than a route sends there."""
+
+    @pytest.mark.parametrize(
+        ("kind", "port"),
+        [
+            ("HTTPRoute", {"protocol": "TCP"}),
+            ("HTTPRoute", {"appProtocol": "kubernetes.io/ws"}),
+            ("GRPCRoute", {"appProtocol": "kubernetes.io/h2c"}),
+            ("GRPCRoute", {}),
+            ("TCPRoute", {"protocol": "${PROTOCOL}"}),
+            ("UDPRoute", {"protocol": "UDP"}),
+            ("UDPRoute", {"protocol": "${PROTOCOL}"}),
+        ],
+    )
+    def test_what_fits(self, kind: str, port: Mapping[str, Json]) -> None:
+        """Or may do so."""
+        world = (to(build.backend(), kind=kind), build.service("s", {"port": 8080, **port}))
+        assert checked(app_protocol_mismatch, *world) == []
+
+    def test_a_port_for_both(self) -> None:
+        """A number may stand for two ports."""
+        both = build.service("s", *({"port": 8080, "protocol": protocol} for protocol in ("TCP", "UDP")))
+        assert checked(app_protocol_mismatch, to(build.backend(), kind="UDPRoute"), both) == []
+        assert checked(app_protocol_mismatch, to(build.backend()), both) == []
+
+    def test_another_kind_of_backend(self) -> None:
+        """Nothing is known of it."""
+        route = to(build.backend("b", kind="Bucket", group="example.com"), build.backend("x"), kind="UDPRoute")
+        assert checked(app_protocol_mismatch, route, build.resource("Bucket", "b", group="example.com")) == []
+
+    @pytest.mark.parametrize(
+        ("kind", "port", "message"),
+        [
+            ("UDPRoute", {}, "port 8080 of Service default/s is for TCP, and UDPRoutes need UDP"),
+            ("HTTPRoute", {"protocol": "UDP"}, "port 8080 of Service default/s is for UDP, and HTTPRoutes need TCP"),
+            (
+                "GRPCRoute",
+                {"appProtocol": "kubernetes.io/wss"},
+                "port 8080 of Service default/s is for kubernetes.io/wss, and not for gRPC",
+            ),
+        ],
+    )
+    def test_what_does_not_fit(self, kind: str, port: Mapping[str, Json], message: str) -> None:
+        """Requests fail there."""
+        service = build.service("s", {"port": 8080, **port})
+        [finding] = checked(app_protocol_mismatch, to(build.backend(), kind=kind), service)
+        assert (finding.field, finding.message) == (f"{FIRST}.port", message)
+        assert finding.reason == "UnsupportedProtocol"
+        assert finding.related == (Related(object=service.ref, field="spec.ports", origin=build.ORIGIN),)
+
+    def test_what_the_implementation_lacks(self) -> None:
+        """As it is said to."""
+        service = build.service("s", {"port": 8080, "appProtocol": "kubernetes.io/h2c"})
+        lacking = Implementation(frozenset({"HTTPRouteBackendProtocolH2C"}))
+        analysis = analyze(build.snapshot(to(build.backend()), service, complete=True), implementation=lacking)
+        findings = app_protocol_mismatch(Linted(analysis, LintSettings(), lambda _: True))
+        message = "Service default/s#8080 speaks a protocol that needs HTTPRouteBackendProtocolH2C"
+        assert said(findings) == [(f"{FIRST}.port", f"{message}; requests to this rule get status 500")]
+
+
+def endpoint_slice(name: str, states: str, service: str = "s") -> Resource:
+    """An EndpointSlice of a Service, with an endpoint for each state: ready (`+`), not (`-`), or not said (`?`)."""
+    ready: dict[str, Json] = {"+": True, "-": False, "?": None}
+    endpoints: Json = [{"conditions": {"ready": ready[state]}} for state in states]
+    labels = {"kubernetes.io/service-name": service}
+    return build.resource("EndpointSlice", name, group="discovery.k8s.io", labels=labels, endpoints=endpoints)
+
+
+def endpoints(*subsets: Json) -> Resource:
+    """The Endpoints of a Service."""
+    return build.resource("Endpoints", "s", group="", subsets=list(subsets))
+
+
+class TestEndpoints:
+    """Services without any endpoint that is ready."""
+
+    @pytest.mark.parametrize(
+        "read",
+        [
+            [],
+            [endpoint_slice("a", "+")],
+            [endpoint_slice("a", "?")],
+            [endpoint_slice("a", "-"), endpoint_slice("b", "-+")],
+            [endpoint_slice("a", "-", service="t")],
+            [endpoint_slice("a", "+"), endpoints()],
+            [endpoints({"addresses": [{"ip": "10.0.0.7"}]})],
+        ],
+        ids=["unread", "ready", "not said", "in another slice", "of another", "slices count", "endpoints"],
+    )
+    def test_one_is_ready(self, read: list[Resource]) -> None:
+        """Or it is not known."""
+        assert checked(backend_no_endpoints, to(build.backend()), S, *read) == []
+
+    @pytest.mark.parametrize("reference", [build.backend(weight=0), build.backend(port=1)], ids=["weight", "port"])
+    def test_no_request_goes_there(self, reference: Mapping[str, Json]) -> None:
+        """It has no weight, or is wrong otherwise."""
+        assert checked(backend_no_endpoints, to(reference), S, endpoint_slice("a", "-")) == []
+
+    def test_a_mirror(self) -> None:
+        """Requests are served without it."""
+        mirrors = mirrored(build.backend("t"))
+        world = (mirrors, S, build.service("t"), endpoint_slice("a", "-", service="t"))
+        assert checked(backend_no_endpoints, *world) == []
+
+    @pytest.mark.parametrize(
+        "read",
+        [[endpoint_slice("a", "-")], [endpoint_slice("a", "")], [endpoints()], [endpoints({"addresses": []})]],
+        ids=["not ready", "none", "endpoints", "without addresses"],
+    )
+    def test_none_is_ready(self, read: list[Resource]) -> None:
+        """Its share of requests fails."""
+        message = "no endpoint of Service default/s is ready; requests to this rule get status 503"
+        assert said(checked(backend_no_endpoints, to(build.backend()), S, *read)) == [(FIRST, message)]
+
+    def test_of_a_service_that_is_only_said_to_exist(self) -> None:
+        """There is nothing to point to."""
+        read = build.snapshot(to(build.backend()), endpoint_slice("a", "-"), complete=True)
+        assumed = replace(read, assumed=(AssumedObjects("service"),))
+        world = Linted(analyze(assumed), LintSettings(), lambda _: True)
+        assert list(backend_no_endpoints(world)) == []

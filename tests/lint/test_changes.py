@@ -1,0 +1,93 @@
+"""What a change makes worse: what is about security, traffic, and policies that are left without effect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubectl_policy.comparison import compare
+from kubectl_policy.lint.run import lint
+from kubectl_policy.lint.settings import LintSettings
+from tests.lint.examples import snapshot_of
+from tests.lint.test_coverage import HEAD, JWT, TIMED, policy
+
+if TYPE_CHECKING:
+    from kubectl_policy.lint.finding import Finding
+
+SECURED = HEAD + policy("SecurityPolicy", f"jwt: {JWT}")
+CORS = policy("SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", "HTTPRoute", "cart")
+
+
+def found(before: str, after: str) -> list[tuple[str, str, str, bool]]:
+    """What the rules about changes find: the rule, the subject, the message, and whether that is certain."""
+    return [(each.rule, str(each.subject or ""), each.message, each.certain) for each in findings(before, after)]
+
+
+def findings(before: str, after: str) -> list[Finding]:
+    """The same as findings."""
+    comparison = compare(snapshot_of(before), snapshot_of(after))
+    every = lint(comparison.after, LintSettings(selected=("GWP91",)), comparison=comparison)
+    return [each for each in every if each.rule.startswith("GWP91")]
+
+
+def test_what_is_the_same_is_no_worse() -> None:
+    """Nor is what is about something else, or what is better."""
+    assert found(SECURED, SECURED) == []
+    assert found(HEAD, SECURED) == []
+    assert found(TIMED, HEAD) == []
+
+
+def test_without_a_state_before_nothing_is_worse() -> None:
+    """The rules say nothing."""
+    assert lint(compare(snapshot_of(HEAD), snapshot_of(HEAD)).after, LintSettings(selected=("GWP91",))) == ()
+
+
+def test_a_nearer_policy_that_takes_a_token_away() -> None:
+    """The nearer one is what can be put right; the other one has no effect any more."""
+    first, second = findings(SECURED, SECURED + CORS)
+    assert (first.rule, first.certain) == ("GWP9101", True)
+    assert str(first.subject) == "HTTPRoute shop/cart"
+    assert first.message.startswith("jwt.providers")
+    assert "of SecurityPolicy is lost for " in first.message
+    assert [(str(each.object), each.words, each.origin is not None) for each in first.related] == [
+        ("SecurityPolicy shop/gateway-public", "set it before", True)
+    ]
+    assert (second.rule, str(second.subject)) == ("GWP9103", "SecurityPolicy shop/gateway-public")
+    assert second.message == (
+        "had an effect before (Enforced) and has none any more (Overridden), "
+        "which SecurityPolicy shop/httproute-cart beats now"
+    )
+
+
+def test_a_token_of_somebody_else() -> None:
+    """A security setting that has another value is as bad as one that is gone."""
+    other = SECURED.replace("https://login.example.com/keys", "https://evil.example.net/keys")
+    ((rule, subject, message, certain),) = found(SECURED, other)
+    assert (rule, subject, certain) == ("GWP9101", "SecurityPolicy shop/gateway-public", True)
+    assert "has another value for " in message
+
+
+def test_a_policy_that_is_deleted() -> None:
+    """What has it no more is what is left to look at."""
+    assert [(rule, subject) for rule, subject, *_ in found(SECURED, HEAD)] == [("GWP9101", "HTTPRoute shop/cart")]
+
+
+def test_a_route_that_gets_no_requests_any_more() -> None:
+    """As its hostname is none of the listeners' any more: at one, or at both."""
+    elsewhere = HEAD.replace("port: 80}", "port: 80, hostname: '*.example.org'}")
+    assert found(HEAD, elsewhere) == [
+        ("GWP9102", "HTTPRoute shop/cart", "takes fewer requests than before (hostnames shop.example.com)", True)
+    ]
+    nowhere = elsewhere.replace("port: 81}", "port: 81, hostname: '*.example.org'}")
+    assert found(HEAD, nowhere) == [
+        ("GWP9102", "HTTPRoute shop/cart", "takes no requests any more (hostnames shop.example.com)", True)
+    ]
+
+
+def test_a_route_that_is_deleted() -> None:
+    """It may be meant; there is nothing left but the file in which it was."""
+    before = HEAD
+    after = "---".join(part for part in HEAD.split("---") if "HTTPRoute" not in part)
+    (finding,) = findings(before, after)
+    assert (finding.rule, finding.severity, finding.subject) == ("GWP9102", "warning", None)
+    assert finding.message == "HTTPRoute shop/cart is gone (hostnames shop.example.com)"
+    assert finding.origin

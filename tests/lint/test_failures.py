@@ -1,0 +1,68 @@
+"""Every attachment that fails is found, by one rule and no other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Final, get_args
+
+import pytest
+
+from kubectl_policy import InputOptions, analyze, load_manifests
+from kubectl_policy.lint import failures as failing
+from kubectl_policy.lint.failures import Concern, Failure
+from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.rules.policies import attachment, declared, refused, targets
+from kubectl_policy.lint.settings import LintSettings
+from tests import build
+from tests.lint.policies import CLASS, GATEWAY, kinds, known
+
+FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
+# What rules of other groups find: what policies refer to beside their targets.
+ELSEWHERE: Final[set[Concern]] = {"need not met"}
+MODULES: Final = (targets, declared, attachment, refused)
+
+
+def test_each_concern_is_that_of_one_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None is asked for twice, and none is left out, but for those of other groups."""
+    asked: Counter[Concern] = Counter()
+
+    def listening(_: Linted, *concerns: Concern) -> list[Failure]:
+        asked.update(concerns)
+        return []
+
+    world = Linted(analyze(build.snapshot()), LintSettings(), lambda _: True)
+    for module in MODULES:
+        monkeypatch.setattr(module, "failures", listening)
+        for rule in module.RULES:
+            list(rule.check(world))
+    every: tuple[Concern, ...] = get_args(Concern)
+    # Policies, and what is none, have a rule each.
+    assert asked == Counter({*every} - ELSEWHERE) + Counter({"not named": 1})
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in sorted(FIXTURES.iterdir()) if path.name != "profiles"], ids=lambda path: path.name
+)
+@pytest.mark.parametrize("complete", [False, True])
+def test_every_failure_is_told(path: Path, *, complete: bool) -> None:
+    """At its reference, or where the policy says what is wrong."""
+    snapshot = load_manifests(str(path), options=InputOptions(complete=complete))
+    world = Linted(analyze(snapshot), LintSettings(), lambda _: True)
+    every = [each for module in MODULES for rule in module.RULES for each in rule.check(world)]
+    for concern in {*get_args(Concern)} - ELSEWHERE:
+        for failure in failing.failures(world, concern):
+            subjects = {failure.policy.ref, failure.attachment.declared.named_by}
+            about = [each for each in every if each.subject in subjects and each.certain is failure.certain]
+            assert about
+            assert concern == "policy invalid" or any(each.field.startswith(failure.field) for each in about)
+
+
+def test_what_is_not_computed_does_not_fail() -> None:
+    """A policy that a filter of a backend names applies there, and nobody knows more."""
+    profile = known(filter_routes=kinds("HTTPRoute"), backend_filters=True)
+    route = build.route("r", rules=[build.rule(build.backend(filters=[build.names("p")]))])
+    snapshot = build.snapshot(CLASS, GATEWAY, route, build.policy("p", color="red"), complete=True)
+    world = Linted(analyze(snapshot, profiles=[profile]), LintSettings(), lambda _: True)
+    assert [attachment.state for _, attachment in world.failed] == ["not computed"]
+    assert failing.failures(world, *get_args(Concern)) == []

@@ -1,0 +1,270 @@
+"""What adds up over hops, what takes longer than it may, and whom policies of others reach."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from kubectl_policy.lint.rules.teams.governance import (
+    cross_team_influence,
+    owner_label_missing,
+    retry_amplification,
+    timeout_inversion,
+    wide_blast_radius,
+)
+from kubectl_policy.lint.settings import LintSettings
+from tests.lint.shop import found, gateway, kuadrant, limits, policy, route, said, service
+
+OWNED: Final = LintSettings(owner="team")
+WIDE: Final = LintSettings(widest=2)
+LABEL: Final = '"gateway.networking.k8s.io/gateway-name": inner'
+# Requests of any host to the outer Gateway go on to the inner one.
+SERVICES: Final = service("inner", "infra", LABEL) + service()
+GATEWAYS: Final = gateway() + gateway("inner") + SERVICES
+
+
+def outer(rule: str = "retry: {attempts: 3}", hostname: str = "*.example.com") -> str:
+    """The route that leads to the inner Gateway."""
+    return route("all", backend="inner", namespace="infra", hostname=hostname, rule=rule)
+
+
+def inner(rule: str = "retry: {attempts: 4}", name: str = "cart") -> str:
+    """A route of the inner Gateway."""
+    return route(name, gateway="inner", rule=rule)
+
+
+def retrying(target: str, times: int) -> str:
+    """A BackendTrafficPolicy that retries."""
+    return policy("BackendTrafficPolicy", target, f"retry: {{numRetries: {times}}}")
+
+
+@pytest.mark.parametrize(
+    "manifests",
+    [
+        # One of the two does not retry, or does not say how often.
+        [GATEWAYS, outer(""), inner()],
+        [GATEWAYS, outer(), inner("")],
+        [GATEWAYS, outer(), inner("retry: {codes: [503]}")],
+        [GATEWAYS, outer(), inner("retry: {attempts: 0}")],
+        # They have other hosts, paths or methods.
+        [GATEWAYS, outer(hostname="www.example.org"), inner()],
+        [
+            GATEWAYS,
+            outer("retry: {attempts: 3}, matches: [{path: {type: PathPrefix, value: /cart}}]"),
+            inner("retry: {attempts: 4}, matches: [{path: {type: PathPrefix, value: /search}}]"),
+        ],
+        [
+            GATEWAYS,
+            outer("retry: {attempts: 3}, matches: [{method: GET}]"),
+            inner("retry: {attempts: 4}, matches: [{method: POST}]"),
+        ],
+        # What is asked for at the next Gateway is something else.
+        [GATEWAYS, outer("retry: {attempts: 3}, filters: [{type: URLRewrite, urlRewrite: {hostname: a.b}}]"), inner()],
+        # It is a Service of something else, or of a Gateway that is not there.
+        [gateway(), gateway("inner"), service("inner", "infra"), service(), outer(), inner()],
+        [gateway(), gateway("other"), SERVICES, outer(), inner()],
+        [gateway(), gateway("inner"), service("inner", "infra", LABEL.replace("inner", "[]")), outer(), inner()],
+        # There is but one Gateway.
+        [gateway("inner"), SERVICES, inner()],
+        # The rule that retries leads elsewhere.
+        [
+            GATEWAYS,
+            service("other", "infra"),
+            outer("").replace(
+                "rules: [", "rules: [{name: else, retry: {attempts: 3}, backendRefs: [{name: other, port: 80}]}, "
+            ),
+            inner(),
+        ],
+        # Only itself would be behind itself.
+        [GATEWAYS, outer().replace("name: public", "name: inner")],
+    ],
+)
+def test_requests_are_retried_once(manifests: list[str]) -> None:
+    """Nothing is found."""
+    assert found(retry_amplification, *manifests) == []
+
+
+def test_retries_multiply_behind_a_second_gateway() -> None:
+    """The worst of what is behind is told, whoever says it."""
+    manifests = [
+        GATEWAYS,
+        outer(),
+        inner(name="search"),
+        inner("matches: [{path: {type: Exact, value: /cart}}]"),
+        retrying("HTTPRoute/cart", 9),
+    ]
+    (finding,) = found(retry_amplification, *manifests, complete=False)
+    assert said([finding]) == [
+        (
+            "HTTPRoute infra/all: makes up to 4 tries of a request, and Gateway infra/inner behind Service infra/inner"
+            " makes up to 10 of each by HTTPRoute shop/cart: 40 requests to the backend for one"
+        )
+    ]
+    assert finding.field == "spec.rules[0]"
+    assert [str(related.object) for related in finding.related] == ["HTTPRoute shop/cart", "Gateway infra/inner"]
+
+
+def test_the_policies_of_gateways_multiply_as_well() -> None:
+    """And any host may be one of those behind; a selector may name the Gateway, too."""
+    selecting = service("inner", "infra").replace("spec: {", f"spec: {{selector: {{{LABEL}}}, ")
+    anywhere = outer("").replace('hostnames: ["*.example.com"]', "hostnames: []")
+    manifests = [
+        gateway() + gateway("inner") + selecting + service(),
+        anywhere,
+        inner(""),
+        retrying("Gateway/public", 1),
+        retrying("Gateway/inner", 2),
+    ]
+    (finding,) = found(retry_amplification, *manifests)
+    assert finding.message.endswith("6 requests to the backend for one")
+
+
+SLOW: Final = "timeout: {http: {requestTimeout: 10s}}"
+WORLD: Final = gateway() + service()
+
+
+def timed(request: str = "", backend: str = "", attempts: int = 0) -> str:
+    """A route with timeouts."""
+    parts = [f"request: {request}"] * bool(request) + [f"backendRequest: {backend}"] * bool(backend)
+    retry = f", retry: {{attempts: {attempts}}}" if attempts else ""
+    return route(rule=f"timeouts: {{{', '.join(parts)}}}{retry}")
+
+
+@pytest.mark.parametrize(
+    "manifests",
+    [
+        [WORLD, timed("30s", "10s", 2)],
+        [WORLD, timed("30s")],
+        [WORLD, timed("", "10s", 2)],
+        # No limit, and what nobody can read.
+        [WORLD, timed("0s", "10s")],
+        [WORLD, timed("5s", "0s")],
+        [WORLD, timed("5s", '"${TIMEOUT}"')],
+        [WORLD, timed("5s", "7")],
+        # Without retries, Envoy Gateway takes it for the timeout of requests.
+        [WORLD, timed("", "30s"), policy("BackendTrafficPolicy", "Gateway/public", SLOW)],
+        # The policy sets something else, or what cannot be read.
+        [WORLD, timed("", "30s", 1), retrying("Gateway/public", 3)],
+        [WORLD, timed("", "30s", 1), policy("BackendTrafficPolicy", "Gateway/public", SLOW.replace("10s", "10"))],
+        [WORLD, timed("", "30s", 1), policy("SecurityPolicy", "Gateway/public", "basicAuth: {}")],
+        [WORLD, route().replace("rules: [", "rules: [7, ")],
+    ],
+)
+def test_there_is_time_enough(manifests: list[str]) -> None:
+    """Nothing is found."""
+    assert found(timeout_inversion, *manifests) == []
+
+
+def test_a_try_may_not_take_longer_than_the_request() -> None:
+    """What is the rule's own is no other object's."""
+    (finding,) = found(timeout_inversion, WORLD, timed("500ms", "1m1.5s"), complete=False)
+    assert said([finding]) == ["HTTPRoute shop/cart: a try may take 1m1.5s, and requests end after 500ms"]
+    assert (finding.field, finding.severity, finding.related) == ("spec.rules[0].timeouts.backendRequest", None, ())
+
+
+def test_tries_that_do_not_all_fit_are_an_info() -> None:
+    """They do where they fail early."""
+    (finding,) = found(timeout_inversion, WORLD, timed("1h", "30m", 3))
+    assert said([finding]) == [
+        "HTTPRoute shop/cart: 4 tries of 30m each may take 7200s, and requests end after 1h",
+    ]
+    assert finding.severity == "info"
+
+
+def test_a_policy_may_give_requests_less_time() -> None:
+    """It is told, with who says it."""
+    above = policy("BackendTrafficPolicy", "Gateway/public", SLOW)
+    (finding,) = found(timeout_inversion, WORLD, timed("", "30s", 1), above)
+    assert finding.message == "a try may take 30s, and requests end after 10s by BackendTrafficPolicy infra/public"
+    assert [str(related.object) for related in finding.related] == ["BackendTrafficPolicy infra/public"]
+
+
+TWO: Final = gateway() + service() + route() + route("search", namespace="find")
+
+
+def test_nothing_is_asked_for_without_settings() -> None:
+    """These rules do nothing by themselves."""
+    manifests = [TWO, retrying("Gateway/public", 1)]
+    assert found(wide_blast_radius, *manifests) == []
+    assert found(cross_team_influence, *manifests) == []
+    assert found(owner_label_missing, *manifests) == []
+
+
+def test_a_policy_may_affect_many_routes() -> None:
+    """Those that nothing else keeps from it count."""
+    assert found(wide_blast_radius, TWO, retrying("HTTPRoute/cart", 1), settings=WIDE) == []
+    assert found(wide_blast_radius, TWO, retrying("HTTPRoute/missing", 1), settings=WIDE) == []
+    assert said(found(wide_blast_radius, TWO, retrying("Gateway/public", 1), settings=WIDE)) == [
+        (
+            "BackendTrafficPolicy infra/public: affects 2 routes in 2 namespaces: HTTPRoute find/search, HTTPRoute"
+            " shop/cart"
+        )
+    ]
+
+
+def test_routes_behind_listeners_count() -> None:
+    """What holds at a listener holds for all requests that come by it."""
+    world = gateway() + route("a") + route("b")
+    listeners = policy("ClientTrafficPolicy", "Gateway/public", "tls: {minVersion: '1.3'}")
+    assert said(found(wide_blast_radius, world, listeners, settings=WIDE)) == [
+        "ClientTrafficPolicy infra/public: affects 2 routes in namespace shop: HTTPRoute shop/a, HTTPRoute shop/b"
+    ]
+
+
+def owned(kind: str, target: str, team: str, name: str = "") -> str:
+    """A policy of a team."""
+    return policy(kind, target, "retry: {numRetries: 1}", labels=f"team: {team}" if team else "", name=name)
+
+
+def test_a_team_may_affect_its_own_routes() -> None:
+    """And those that say nothing of who owns them."""
+    manifests = [gateway(), route(labels="team: shop"), route("search")]
+    for team in ("shop", ""):
+        assert (
+            found(
+                cross_team_influence, *manifests, owned("BackendTrafficPolicy", "Gateway/public", team), settings=OWNED
+            )
+            == []
+        )
+
+
+def test_what_others_own_is_told() -> None:
+    """With whose it is; Namespaces may say it."""
+    home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: find, annotations: {team: search}}\n"
+    manifests = [gateway(), home, route(labels="team: shop"), route("search", namespace="find")]
+    (finding,) = found(
+        cross_team_influence, *manifests, owned("BackendTrafficPolicy", "Gateway/public", "edge"), settings=OWNED
+    )
+    assert said([finding]) == [
+        (
+            "BackendTrafficPolicy infra/public: is owned by edge, and affects HTTPRoute find/search, HTTPRoute"
+            " shop/cart of search, shop"
+        )
+    ]
+    assert [related.words for related in finding.related] == ["owned by search", "owned by shop"]
+
+
+def test_an_owner_is_looked_up_once() -> None:
+    """Of a route that several policies affect."""
+    both = [owned("BackendTrafficPolicy", target, "edge") for target in ("Gateway/public", "HTTPRoute/cart")]
+    jwt = policy("SecurityPolicy", "Gateway/public", "cors: {maxAge: 1s}", labels="team: edge")
+    assert len(found(cross_team_influence, gateway(), route(labels="team: shop"), *both, jwt, settings=OWNED)) == 2
+
+
+def test_somebody_should_own_a_policy() -> None:
+    """Itself or its Namespace says who; where that was not read, it is unknown."""
+    mine = owned("BackendTrafficPolicy", "HTTPRoute/cart", "shop")
+    home = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop, labels: {%s}}\n"
+    nobodys = kuadrant("RateLimitPolicy", "HTTPRoute/cart", limits("all", 1))
+    assert found(owner_label_missing, mine, settings=OWNED) == []
+    assert found(owner_label_missing, home % "team: shop", nobodys, settings=OWNED) == []
+    (finding,) = found(owner_label_missing, home % "", nobodys, settings=OWNED, complete=False)
+    assert said([finding]) == ["RateLimitPolicy shop/cart: has no label or annotation team"]
+    assert finding.fix
+    assert finding.fix.words == "add the label team"
+    (finding,) = found(owner_label_missing, nobodys, settings=OWNED, complete=False)
+    assert (finding.certain, finding.message) == (
+        False,
+        "has no label or annotation team, and Namespace shop was not read",
+    )

@@ -1,0 +1,363 @@
+"""How policies say that they merge, what they say twice, and what protects a backend on some ways alone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.rules.effects.merging import (
+    context_dependent_backend,
+    duplicate_spec,
+    multiple_strategies,
+    nothing_to_merge_with,
+    redundant_policy,
+)
+from kubectl_policy.lint.settings import LintSettings
+from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model.values import replace
+from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+from tests.lint.examples import snapshot_of
+from tests.lint.shop import CORS, JWT, definition, found, gateway, kuadrant, limits, policy, route, said, service
+
+WORLD: Final = gateway() + route() + service()
+ISTIO: Final = gateway(controller="istio.io/gateway-controller") + route() + service()
+ON_GATEWAY: Final = "Gateway/public"
+ON_ROUTE: Final = "HTTPRoute/cart"
+MERGING: Final = f"mergeType: StrategicMerge, {CORS}"
+SLOW: Final = "timeout: {http: {requestTimeout: 60s}}"
+
+
+def traffic(target: str, spec: str, section: str = "", name: str = "") -> str:
+    """A BackendTrafficPolicy of Envoy Gateway."""
+    return policy("BackendTrafficPolicy", target, spec, section=section, name=name)
+
+
+def security(target: str, spec: str, section: str = "", name: str = "") -> str:
+    """A SecurityPolicy of Envoy Gateway."""
+    return policy("SecurityPolicy", target, spec, section=section, name=name)
+
+
+@pytest.mark.parametrize(
+    "manifests",
+    [
+        [WORLD, security(ON_GATEWAY, JWT), security(ON_ROUTE, MERGING)],
+        # It does not ask for it, and what it asks for is yet to be filled in.
+        [WORLD, security(ON_ROUTE, CORS)],
+        [WORLD, security(ON_ROUTE, f'mergeType: "${{MERGE}}", {CORS}')],
+        # The one further up is there, and is not valid: that is what is to be said.
+        [WORLD, security(ON_GATEWAY, "basicAuth: {users: {name: missing}}"), security(ON_ROUTE, MERGING)],
+        # It has no effect at all.
+        [security(ON_ROUTE, MERGING)],
+        # Where those further up decide, there is nothing to ask for.
+        [ISTIO, kuadrant("RateLimitPolicy", ON_ROUTE, f"defaults: {{strategy: merge, {limits('all', 1)}}}")],
+    ],
+)
+def test_there_is_something_to_merge_with(manifests: list[str]) -> None:
+    """Or nothing that asks for it: nothing is found."""
+    assert found(nothing_to_merge_with, *manifests) == []
+
+
+def test_nothing_is_there_to_merge_with() -> None:
+    """A policy on the same route is nothing for one on a rule to merge with; and one may be elsewhere."""
+    manifests = [WORLD, security(ON_ROUTE, JWT), security(ON_ROUTE, MERGING, section="all", name="all")]
+    (finding,) = found(nothing_to_merge_with, *manifests)
+    assert said([finding]) == [
+        (
+            "SecurityPolicy shop/all: no SecurityPolicy is attached to a Gateway, ListenerSet or XListenerSet further"
+            " up to merge with: it applies alone"
+        )
+    ]
+    assert finding.field == "spec.mergeType"
+    assert said(found(nothing_to_merge_with, *manifests, complete=False)) == []
+
+
+@pytest.mark.parametrize(("kind", "certain"), [("SecurityPolicy", False), ("", False), ("Secret", True)])
+def test_what_may_not_be_read_may_be_there(kind: str, certain: bool) -> None:  # noqa: FBT001 (a parameter of the test)
+    """A cluster that does not give out policies of the kind may have one."""
+    snapshot = snapshot_of(WORLD + security(ON_ROUTE, MERGING), complete=True)
+    analysis = analyze(replace(snapshot, gaps=(Gap(kind, "", "forbidden"),)))
+    (finding,) = nothing_to_merge_with(Linted(analysis, LintSettings(), lambda _: True))
+    assert finding.certain is certain
+
+
+def test_it_may_be_any_target_further_up() -> None:
+    """Where the profile says no more."""
+    profile = PolicyKindProfile(
+        GroupKind("example.io", "QuotaPolicy"),
+        "inherited",
+        "profile",
+        strategy=MergeStrategy.ATOMIC_DEFAULTS,
+        strategy_field="spec.merge",
+        chooser="challenger",
+    )
+    alone = policy("QuotaPolicy", ON_ROUTE, "merge: Patch, quota: 1", group="example.io/v1")
+    (finding,) = found(nothing_to_merge_with, WORLD, alone, profiles=[profile])
+    assert finding.message == "no QuotaPolicy is attached to a target further up to merge with: it applies alone"
+
+
+LIMITS: Final = f"{{{limits('all', 1)}}}"
+
+
+@pytest.mark.parametrize(
+    "spec", [limits("all", 1), f"defaults: {LIMITS}", f"overrides: {LIMITS}", "defaults: text", "overrides: []"]
+)
+def test_one_strategy_is_right(spec: str) -> None:
+    """Whichever it is, and what is of no such shape says none."""
+    assert found(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec)) == []
+
+
+def test_the_experimental_text_has_two_strategies() -> None:
+    """Of Azure's kinds, with `default` and `override`."""
+    both = "default: {timeouts: {routeTimeout: 1s}}, override: {timeouts: {routeTimeout: 2s}}"
+    manifests = policy("RoutePolicy", ON_ROUTE, both, group="alb.networking.azure.io/v1")
+    assert found(multiple_strategies, manifests) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "parts", "field"),
+    [
+        (f"overrides: {LIMITS}, defaults: {LIMITS}", "defaults and overrides", "spec.overrides"),
+        (f"{limits('all', 1)}, defaults: {LIMITS}", "settings and defaults", "spec.defaults"),
+        (f"{limits('all', 1)}, overrides: {LIMITS}", "settings and overrides", "spec.overrides"),
+    ],
+)
+def test_several_strategies_are_told(spec: str, parts: str, field: str) -> None:
+    """With the parts that are in each other's way."""
+    (finding,) = found(multiple_strategies, kuadrant("RateLimitPolicy", ON_ROUTE, spec), complete=False)
+    assert said([finding]) == [f"RateLimitPolicy shop/cart: has {parts}, where a policy has one strategy"]
+    assert finding.field == field
+
+
+def test_of_a_kind_without_a_schema_it_is_a_guess() -> None:
+    """Fields of these names may be settings."""
+    both = policy("QuotaPolicy", ON_ROUTE, "defaults: {a: 1}, overrides: {a: 2}", group="example.io/v1")
+    (finding,) = found(multiple_strategies, definition("QuotaPolicy", "inherited"), both)
+    assert not finding.certain
+
+
+SHARED: Final = gateway(listeners=("http", "other")) + route("one") + route("two") + service()
+
+
+@pytest.mark.parametrize(
+    "manifests",
+    [
+        [SHARED, security(ON_GATEWAY, JWT)],
+        # Only one route leads there.
+        [WORLD, route("search", backend="search"), security(ON_ROUTE, JWT)],
+        # Two policies protect what is behind both, and one what is behind another one.
+        [
+            SHARED,
+            route("search", backend="search"),
+            security(ON_GATEWAY, JWT),
+            security("HTTPRoute/search", MERGING),
+        ],
+        # What differs does not protect.
+        [SHARED, traffic("HTTPRoute/one", SLOW)],
+        [SHARED, security("HTTPRoute/one", "mergeType: StrategicMerge, jwt: {optional: false}")],
+        # Values are not compared.
+        [SHARED, security("HTTPRoute/one", JWT), security("HTTPRoute/two", JWT.replace("example", "other"))],
+        # The other route is attached to nothing.
+        [gateway(), route("one"), route("two", gateway="none"), service(), security("HTTPRoute/one", JWT)],
+        # It is about the backend itself, and about listeners.
+        [
+            SHARED,
+            policy(
+                "BackendTLSPolicy",
+                "Service/cart",
+                "validation: {hostname: cart.example.com, wellKnownCACertificates: System}",
+                group="gateway.networking.k8s.io/v1",
+            ),
+            policy("ClientTrafficPolicy", ON_GATEWAY, "tls: {minVersion: '1.3'}", section="http"),
+        ],
+        # No profile says what protects.
+        [
+            SHARED,
+            definition("QuotaPolicy", "inherited"),
+            policy("QuotaPolicy", "HTTPRoute/one", "quota: 1", group="example.io/v1"),
+        ],
+        # The rule that leads there is protected as well, which another one of the route is not.
+        [
+            gateway(),
+            route("one"),
+            route("two").replace("rules: [", "rules: [{name: else, backendRefs: [{name: search, port: 80}]}, "),
+            service(),
+            security("HTTPRoute/one", JWT),
+            security("HTTPRoute/two", JWT, section="all"),
+        ],
+    ],
+)
+def test_a_backend_is_protected_alike(manifests: list[str]) -> None:
+    """Nothing is found."""
+    assert found(context_dependent_backend, *manifests) == []
+
+
+def test_a_backend_is_protected_on_one_way_alone() -> None:
+    """The routes by way of which it is not are told."""
+    manifests = [SHARED, security("HTTPRoute/one", f"{JWT}, {CORS}"), security("HTTPRoute/two", CORS)]
+    (finding,) = found(context_dependent_backend, *manifests, complete=False)
+    assert said([finding]) == [
+        (
+            "Service shop/cart: SecurityPolicy sets jwt for requests by way of HTTPRoute shop/one, and not by way of"
+            " HTTPRoute shop/two"
+        )
+    ]
+    assert [str(related.object) for related in finding.related] == ["HTTPRoute shop/two"]
+
+
+def test_policies_that_all_apply_protect_as_well() -> None:
+    """Their settings stand below their names."""
+    guard = policy(
+        "WAFPolicy",
+        "HTTPRoute/one",
+        "type: HTTP, policySource: {httpSource: {url: 'https://example.com/waf'}}",
+        group="gateway.nginx.org/v1alpha1",
+    )
+    proxy = """---
+apiVersion: gateway.nginx.org/v1alpha2
+kind: NginxProxy
+metadata: {name: waf, namespace: infra}
+spec: {waf: {enable: true}}
+"""
+    world = gateway(controller="gateway.nginx.org/nginx-gateway-controller") + route("one") + route("two") + service()
+    world = world.replace(
+        "  listeners:",
+        "  infrastructure: {parametersRef: {group: gateway.nginx.org, kind: NginxProxy, name: waf}}\n  listeners:",
+    )
+    (finding,) = found(context_dependent_backend, world, proxy, guard)
+    assert finding.message.startswith("WAFPolicy sets policySource, type for requests by way of HTTPRoute shop/one,")
+
+
+def on_routes(*names: str, spec: str = SLOW) -> str:
+    """A BackendTrafficPolicy on each of some routes."""
+    return "".join(traffic(f"HTTPRoute/{name}", spec) for name in names)
+
+
+THREE: Final = gateway() + "".join(route(name, backend=name) for name in ("a", "b", "c")) + traffic(ON_GATEWAY, SLOW)
+
+
+@pytest.mark.parametrize(
+    "manifests",
+    [
+        # Two are not many.
+        [THREE, on_routes("a", "b")],
+        # One says something else.
+        [THREE, on_routes("a", "b"), on_routes("c", spec="retry: {numRetries: 1}")],
+        # They have no effect.
+        [on_routes("a", "b", "c")],
+        # They say nothing.
+        [THREE, on_routes("a", "b", "c", spec="")],
+        # One is about a target of another kind.
+        [
+            gateway(listeners=("http", "other")),
+            route("a"),
+            traffic(ON_GATEWAY, SLOW),
+            traffic(ON_GATEWAY, SLOW, section="http", name="http"),
+            route("d", namespace="infra"),
+            on_routes("d").replace("namespace: shop", "namespace: infra"),
+        ],
+        # Each takes one target alone, or is for one.
+        [
+            gateway(controller="istio.io/gateway-controller") + "".join(route(name) for name in "abc"),
+            *(kuadrant("RateLimitPolicy", f"HTTPRoute/{name}", limits("all", 1)) for name in "abc"),
+        ],
+    ],
+)
+def test_nothing_is_said_too_often(manifests: list[str]) -> None:
+    """Nothing is found."""
+    assert found(duplicate_spec, *manifests) == []
+
+
+def test_what_is_said_too_often_is_told_once() -> None:
+    """Of the first policy, with the others."""
+    (finding,) = found(duplicate_spec, THREE, on_routes("a", "b", "c"), complete=False)
+    assert said([finding]) == [
+        (
+            "BackendTrafficPolicy shop/a: says the same as BackendTrafficPolicy shop/b, BackendTrafficPolicy shop/c:"
+            " one policy with several targets could say it"
+        )
+    ]
+    assert [related.words for related in finding.related] == ["says the same", "says the same"]
+
+
+@pytest.mark.parametrize(
+    "manifests",
+    [
+        [WORLD, traffic(ON_GATEWAY, SLOW)],
+        [WORLD, traffic(ON_GATEWAY, SLOW), traffic(ON_ROUTE, SLOW.replace("60", "5"))],
+        # It adds something, or takes something away.
+        [WORLD, traffic(ON_GATEWAY, SLOW), traffic(ON_ROUTE, f"{SLOW}, retry: {{numRetries: 1}}")],
+        [WORLD, traffic(ON_GATEWAY, f"{SLOW}, retry: {{numRetries: 1}}"), traffic(ON_ROUTE, SLOW)],
+        # It is needed where the other one is not.
+        [
+            WORLD,
+            gateway("internal"),
+            traffic(ON_GATEWAY, SLOW),
+            traffic("HTTPRoute/both", SLOW),
+            route("both").replace("parentRefs: [", "parentRefs: [{name: internal, namespace: infra}, "),
+        ],
+        # An override holds its value whatever others say.
+        [
+            ISTIO,
+            kuadrant("RateLimitPolicy", ON_GATEWAY, limits("all", 1)),
+            kuadrant("RateLimitPolicy", ON_ROUTE, f"overrides: {LIMITS}"),
+        ],
+        # It is refused, which is another matter.
+        [WORLD, traffic(ON_GATEWAY, SLOW), traffic(ON_ROUTE, SLOW, name="a"), traffic(ON_ROUTE, SLOW, name="b")],
+        # All of them apply.
+        [WORLD, *(policy("EnvoyPatchPolicy", ON_GATEWAY, "priority: 0", name=name) for name in "ab")],
+        # How they combine is not known.
+        [
+            WORLD,
+            definition("QuotaPolicy", "inherited"),
+            *(policy("QuotaPolicy", each, "quota: 1", group="example.io/v1") for each in (ON_GATEWAY, ON_ROUTE)),
+        ],
+        # One of them is there for others.
+        [WORLD, traffic(ON_GATEWAY, SLOW), route("search"), traffic(ON_ROUTE, "")],
+    ],
+)
+def test_what_is_needed_is_not_found(manifests: list[str]) -> None:
+    """Nothing is found."""
+    assert found(redundant_policy, *manifests) == []
+
+
+def test_what_others_say_already_is_found() -> None:
+    """Where all is known, since what is elsewhere may say something between the two."""
+    manifests = [WORLD, traffic(ON_GATEWAY, SLOW), traffic(ON_ROUTE, SLOW)]
+    (finding,) = found(redundant_policy, *manifests)
+    assert said([finding]) == [
+        (
+            "BackendTrafficPolicy shop/cart: sets nothing that is not in force without it: BackendTrafficPolicy"
+            " infra/public says the same"
+        )
+    ]
+    assert said(found(redundant_policy, *manifests, complete=False)) == []
+
+
+def test_of_two_on_one_target_that_say_the_same_one_is_found() -> None:
+    """The one that is not in force."""
+    two = [kuadrant("RateLimitPolicy", ON_ROUTE, limits("all", 1), name=name) for name in ("one", "two")]
+    assert said(found(redundant_policy, ISTIO, *two)) == [
+        (
+            "RateLimitPolicy shop/one: sets nothing that is not in force without it: RateLimitPolicy shop/two says the"
+            " same"
+        )
+    ]
+    other = kuadrant("RateLimitPolicy", ON_ROUTE, limits("all", 2), name="two")
+    assert found(redundant_policy, ISTIO, two[0], other) == []
+
+
+def test_what_is_merged_from_several_may_be_needed_all_the_same() -> None:
+    """Each of its values is said by another policy, and not both of them would be in force without it."""
+    profile = PolicyKindProfile(
+        GroupKind("example.io", "QuotaPolicy"), "inherited", "profile", strategy=MergeStrategy.ATOMIC_DEFAULTS
+    )
+    manifests = [
+        gateway(listeners=("http",)) + route() + service(),
+        policy("QuotaPolicy", ON_GATEWAY, "a: 1", group="example.io/v1"),
+        policy("QuotaPolicy", ON_GATEWAY, "b: 2", group="example.io/v1", section="http", name="http"),
+        policy("QuotaPolicy", ON_ROUTE, "a: 1, b: 2", group="example.io/v1"),
+    ]
+    assert found(redundant_policy, *manifests, profiles=[profile]) == []

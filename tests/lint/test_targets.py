@@ -1,0 +1,407 @@
+"""What references of policies name: what is there and may be named, and what is said of all else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from kubectl_policy.lint.finding import Finding, Fix, Related
+from kubectl_policy.lint.rules.policies.targets import (
+    partial_target_resolution,
+    target_cross_namespace,
+    target_group_wrong,
+    target_kind_unsupported,
+    target_not_found,
+    target_section_not_found,
+)
+from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from tests import build
+from tests.lint.policies import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Resource
+
+P: Final = build.ref("ColorPolicy", "p", group="example.com")
+SETS: Final = build.listener_set("ls", build.listener("extra", port=81))
+OPEN: Final = build.gateway(allowedListeners={"namespaces": {"from": "All"}})
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        TO_ROUTE,
+        build.target("g"),
+        build.target("s", "Service", group=""),
+        build.target("default", "Namespace", group=""),
+    ],
+    ids=lambda reference: str(reference["kind"]),
+)
+def test_what_exists_is_found(reference: dict[str, Json]) -> None:
+    """Whatever it is."""
+    assert checked(target_not_found, *SERVED, build.policy("p", reference)) == []
+
+
+@pytest.mark.parametrize("name", ["${ROUTE}", "{{ .name }}", "ROUTE_NAME"])
+def test_a_name_to_be_filled_in_may_be_that_of_anything(name: str) -> None:
+    """It is unknown, even where nothing else exists."""
+    found = checked(target_not_found, *SERVED, build.policy("p", build.target(name, "HTTPRoute")))
+    assert verdicts(found) == [False]
+
+
+def test_a_kind_to_be_filled_in_may_be_any() -> None:
+    """Then nothing is known of the target."""
+    found = checked(target_not_found, *SERVED, build.policy("p", build.target("r", "${KIND}")))
+    assert verdicts(found) == [False]
+
+
+def test_what_could_not_be_read_may_exist() -> None:
+    """A gap in the input leaves room for it."""
+    gap = Gap("HTTPRoute", "default", "forbidden")
+    found = checked(target_not_found, *SERVED, build.policy("p", build.target("x", "HTTPRoute")), gaps=[gap])
+    assert verdicts(found) == [False]
+
+
+def test_what_does_not_exist() -> None:
+    """The name is what is wrong, and one that is like it is offered."""
+    found = checked(
+        target_not_found, *SERVED, build.route("cart"), build.policy("p", build.target("crat", "HTTPRoute"))
+    )
+    assert found == [
+        Finding(
+            subject=P,
+            field="spec.targetRefs[0].name",
+            message="HTTPRoute default/crat does not exist",
+            reason="TargetNotFound",
+            fix=Fix(words="did you mean cart?", value="cart"),
+        )
+    ]
+
+
+def test_a_reference_may_be_the_only_one() -> None:
+    """In the older spelling it is no list."""
+    policy = build.policy("p", targetRef=build.target("x", "HTTPRoute"))
+    assert said(checked(target_not_found, *SERVED, policy)) == [
+        ("spec.targetRef.name", "HTTPRoute default/x does not exist")
+    ]
+
+
+def test_a_service_that_nothing_refers_to_is_another_matter() -> None:
+    """Where targets exist if routes refer to them, that they do not exist is said only if there is no such object."""
+    profile = known(targets_exist="whenReferred")
+    policy = build.policy("p", build.target("s", "Service", group=""))
+    assert checked(target_not_found, CLASS, GATEWAY, build.service(), policy, profiles=[profile]) == []
+    assert said(checked(target_not_found, CLASS, GATEWAY, policy, profiles=[profile])) == [
+        ("spec.targetRefs[0].name", "Service default/s does not exist")
+    ]
+
+
+TWO: Final = build.policy("p", TO_ROUTE, build.target("x", "HTTPRoute"))
+
+
+def test_all_targets_exist() -> None:
+    """Then none of them is missing."""
+    policy = build.policy("p", TO_ROUTE, build.target("g"))
+    assert checked(partial_target_resolution, *SERVED, policy) == []
+
+
+def test_one_of_two_targets_is_missing() -> None:
+    """One rule says so, with what the policy holds for; the other one is for policies that hold for nothing."""
+    assert checked(target_not_found, *SERVED, TWO) == []
+    assert checked(partial_target_resolution, *SERVED, TWO) == [
+        Finding(
+            subject=P,
+            field="spec.targetRefs[1].name",
+            message="HTTPRoute default/x does not exist, so that the policy holds for HTTPRoute default/r alone",
+            reason="TargetNotFound",
+            related=(Related(object=build.ref("HTTPRoute", "r"), words="a target that exists", origin=build.ORIGIN),),
+        )
+    ]
+
+
+def test_one_of_two_targets_may_be_elsewhere() -> None:
+    """Open worlds give unknowns."""
+    assert verdicts(checked(partial_target_resolution, *SERVED, TWO, complete=False)) == [False]
+
+
+NAMED: Final = build.route("r", rules=[build.rule(build.backend(), name="all")])
+
+
+def on(section: str, kind: str = "Gateway", name: str = "g", group: str = GATEWAY_API, **fields: Json) -> Resource:
+    """The policy, on a section of something."""
+    return build.policy("p", build.target(name, kind, section, group=group, **fields))
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [on("http"), on("all", "HTTPRoute", "r"), on("8080", "Service", "s", ""), on("")],
+)
+def test_a_section_that_is_there(policy: Resource) -> None:
+    """Listeners and rules by their names, ports by names or, without one, numbers."""
+    assert checked(target_section_not_found, CLASS, GATEWAY, NAMED, build.service(), policy) == []
+
+
+def test_a_section_that_is_not_there() -> None:
+    """It is the name that is wrong, and the section of a similar name is offered."""
+    assert checked(target_section_not_found, *SERVED, on("htpp")) == [
+        Finding(
+            subject=P,
+            field="spec.targetRefs[0].sectionName",
+            message="Gateway default/g has no section htpp; it has http",
+            reason="TargetNotFound",
+            related=(Related(object=build.ref("Gateway", "g"), words="the target", origin=build.ORIGIN),),
+            fix=Fix(words="did you mean http?", value="http"),
+        )
+    ]
+
+
+def test_one_of_several_sections_is_not_there() -> None:
+    """It is found in its place in the list."""
+    policy = build.policy("p", build.target("g", sectionNames=["http", "x"]))
+    found = checked(target_section_not_found, *SERVED, policy)
+    assert [(each.field, each.fix) for each in found] == [("spec.targetRefs[0].sectionNames[1]", None)]
+
+
+def test_a_rule_without_a_name_is_not_offered() -> None:
+    """Nobody can name it."""
+    (found,) = checked(target_section_not_found, *SERVED, on("rule0", "HTTPRoute", "r"))
+    assert found.fix is None
+
+
+def test_a_listener_of_a_listener_set() -> None:
+    """It is none of the Gateway, whose ListenerSet is offered."""
+    (found,) = checked(target_section_not_found, CLASS, OPEN, SETS, on("extra"))
+    assert found.fix == Fix(words="extra is a listener of ListenerSet default/ls, which can be targeted itself")
+    assert verdicts(checked(target_section_not_found, CLASS, GATEWAY, SETS, on("extra"))) == [True]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        on("${LISTENER}"),
+        on("rule-1", "HTTPRoute", "r"),
+        on("8080", "Service", "s", ""),
+        on("x", "Pear", "x", "example.com"),
+    ],
+    ids=["a placeholder", "a rule by its place", "a port by its number", "a kind that nobody knows"],
+)
+def test_a_section_in_doubt(policy: Resource) -> None:
+    """Some implementations have names for rules without one, and take the number of a port that has a name."""
+    service, pear = build.service("s", ("web", 8080)), build.resource("Pear", "x", {}, group="example.com")
+    assert verdicts(checked(target_section_not_found, CLASS, GATEWAY, ROUTE, service, pear, policy)) == [False]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [on("rule-2", "HTTPRoute", "r"), on("rule-1", "Gateway"), on("9090", "Service", "s", "")],
+)
+def test_a_number_of_nothing(policy: Resource) -> None:
+    """There is no such rule or port."""
+    service = build.service("s", ("web", 8080))
+    assert verdicts(checked(target_section_not_found, CLASS, GATEWAY, ROUTE, service, policy)) == [True]
+
+
+def test_a_number_where_the_kind_is_known() -> None:
+    """Its profile would say how it calls rules without a name."""
+    found = checked(target_section_not_found, *SERVED, on("rule-1", "HTTPRoute", "r"), profiles=[known()])
+    assert verdicts(found) == [True]
+
+
+FOR_ROUTES: Final = known(declared_targets=kinds("HTTPRoute"))
+
+
+@pytest.mark.parametrize("profiles", [[], [known()], [known(declared_targets=kinds("HTTPRoute", "Gateway"))]])
+def test_a_kind_that_can_be_targeted(profiles: list[Any]) -> None:
+    """Of kinds without a profile, or whose profile does not say it, nothing is known."""
+    assert checked(target_kind_unsupported, *SERVED, on(""), profiles=profiles) == []
+
+
+def test_a_kind_that_cannot_be_targeted() -> None:
+    """What is another kind is not misspelt."""
+    assert checked(target_kind_unsupported, *SERVED, on(""), profiles=[FOR_ROUTES]) == [
+        Finding(
+            subject=P,
+            field="spec.targetRefs[0].kind",
+            message="ColorPolicy cannot target a Gateway.gateway.networking.k8s.io; "
+            "it takes HTTPRoute.gateway.networking.k8s.io",
+            reason="Invalid",
+        )
+    ]
+
+
+def test_a_kind_that_is_misspelt() -> None:
+    """The one that is meant is offered."""
+    (found,) = checked(target_kind_unsupported, *SERVED, on("", "HTTPRoutes", "r"), profiles=[FOR_ROUTES])
+    assert found.fix == Fix(words="did you mean HTTPRoute?", value="HTTPRoute")
+
+
+def of_group(group: str | None, kind: str = "HTTPRoute", name: str = "r") -> Resource:
+    """The policy, with a reference that has a group, or none."""
+    reference: dict[str, Json] = {"kind": kind, "name": name}
+    return build.policy("p", reference if group is None else {**reference, "group": group})
+
+
+PEARS: Final = build.crd("HTTPRoute", "pears.example.com")
+
+
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        of_group(GATEWAY_API),
+        of_group("", "Service", "s"),
+        of_group("core", "Service", "s"),
+        of_group("pears.example.com"),
+        of_group("${GROUP}"),
+        of_group("policy.example.com", "Server", "x"),
+    ],
+)
+def test_a_group_that_may_have_the_kind(policy: Resource, *, complete: bool) -> None:
+    """What other groups have is not known, but by their definitions."""
+    assert checked(target_group_wrong, *SERVED, PEARS, policy, complete=complete) == []
+
+
+def test_a_group_that_has_not_the_kind() -> None:
+    """It is certain in any world: the kinds of these groups are known."""
+    for complete in (False, True):
+        assert checked(target_group_wrong, *SERVED, of_group("", name="x"), complete=complete) == [
+            Finding(
+                subject=P,
+                field="spec.targetRefs[0].group",
+                message='the core group, "" has no HTTPRoute, so that the reference is to nothing',
+                reason="TargetNotFound",
+                fix=Fix(words="HTTPRoute is in group gateway.networking.k8s.io", value=GATEWAY_API),
+            )
+        ]
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (of_group("apps"), "group apps has no HTTPRoute, so that the reference is to nothing"),
+        (of_group("v1", "Service", "s"), "group v1 has no Service, so that the reference is to nothing"),
+        (
+            of_group(f"{GATEWAY_API}/v1"),
+            "group gateway.networking.k8s.io/v1 has a version in it, so that the reference is to nothing",
+        ),
+    ],
+)
+def test_other_groups_that_have_not_the_kind(policy: Resource, message: str) -> None:
+    """Those of Kubernetes itself, versions, and a group with a version."""
+    for complete in (False, True):
+        found = checked(target_group_wrong, *SERVED, policy, complete=complete)
+        assert said(found) == [("spec.targetRefs[0].group", message)]
+
+
+def test_a_group_that_is_misspelt() -> None:
+    """In a closed world, in which nothing else has it."""
+    policy = of_group("gateway.networking.k8.io")
+    (found,) = checked(target_group_wrong, *SERVED, policy)
+    assert found.fix == Fix(words="HTTPRoute is in group gateway.networking.k8s.io", value=GATEWAY_API)
+    assert checked(target_group_wrong, *SERVED, policy, complete=False) == []
+    assert checked(target_group_wrong, *SERVED, of_group("example.org")) == []
+
+
+def test_the_wrong_group_for_a_kind_with_a_profile() -> None:
+    """That other group may well have the kind, and policies cannot target it."""
+    found = checked(target_group_wrong, *SERVED, PEARS, of_group("pears.example.com"), profiles=[FOR_ROUTES])
+    message = "a ColorPolicy cannot target an HTTPRoute of group pears.example.com, so that the reference is to nothing"
+    assert said(found) == [("spec.targetRefs[0].group", message)]
+
+
+def test_a_group_that_is_left_out() -> None:
+    """The definition of a kind may have a default, so that it is not known where that was not read."""
+    assert verdicts(checked(target_group_wrong, *SERVED, of_group(None))) == [False]
+    assert verdicts(checked(target_group_wrong, *SERVED, of_group(None), build.crd("ColorPolicy"))) == [True]
+    assert verdicts(checked(target_group_wrong, *SERVED, of_group(None), profiles=[known()])) == [True]
+
+
+def test_a_kind_that_no_api_serves() -> None:
+    """Where the profile says so, nothing is wrong."""
+    profile = known(declared_targets=kinds("HTTPRoute"), virtual_targets=frozenset({GroupKind("a.example", "Host")}))
+    policy = of_group("a.example", "Host", "example.com")
+    assert checked(target_group_wrong, *SERVED, build.crd("Host", "b.example"), policy, profiles=[profile]) == []
+
+
+AWAY: Final = build.policy("p", TO_ROUTE | {"namespace": "infra"})
+INFRA: Final = build.route("r", namespace="infra")
+LET_IN: Final = build.grant(
+    namespace="infra", sources=[("example.com", "ColorPolicy", "default")], targets=[(GATEWAY_API, "HTTPRoute")]
+)
+
+
+def test_a_reference_that_may_leave_its_namespace() -> None:
+    """By a ReferenceGrant, or as the kind needs none; and one within it may always."""
+    assert checked(target_cross_namespace, INFRA, LET_IN, AWAY) == []
+    assert checked(target_cross_namespace, INFRA, AWAY, profiles=[known(grant_required=False)]) == []
+    assert checked(target_cross_namespace, ROUTE, build.policy("p", TO_ROUTE | {"namespace": "default"})) == []
+
+
+def test_a_reference_that_needs_a_grant() -> None:
+    """That is what to add."""
+    (found,) = checked(target_cross_namespace, INFRA, AWAY)
+    assert (found.field, found.certain) == ("spec.targetRefs[0].namespace", True)
+    assert found.message == (
+        "no ReferenceGrant in namespace infra lets ColorPolicy of default target HTTPRoute infra/r"
+    )
+    assert found.fix
+    assert found.fix.manifest
+    assert found.fix.manifest["spec"] == {
+        "from": [{"group": "example.com", "kind": "ColorPolicy", "namespace": "default"}],
+        "to": [{"group": GATEWAY_API, "kind": "HTTPRoute", "name": "r"}],
+    }
+    assert verdicts(checked(target_cross_namespace, INFRA, AWAY, complete=False)) == [False]
+
+
+def test_a_kind_that_never_reaches_another_namespace() -> None:
+    """The policy has to be where its target is, unless what is meant is in its own namespace."""
+    closed = [known(cross_namespace=False)]
+    (found,) = checked(target_cross_namespace, INFRA, LET_IN, AWAY, profiles=closed)
+    assert found.message == "ColorPolicy can only target its own namespace default, not infra"
+    assert found.fix == Fix(words="a ColorPolicy for it has to be in namespace infra")
+    (found,) = checked(target_cross_namespace, INFRA, ROUTE, AWAY, profiles=closed)
+    assert found.fix == Fix(words="there is HTTPRoute default/r", value="default")
+    assert verdicts(checked(target_cross_namespace, INFRA, AWAY, profiles=closed, complete=False)) == [True]
+
+
+def test_a_namespace_to_be_filled_in_may_be_its_own() -> None:
+    """Then the policy may be in order."""
+    policy = build.policy("p", TO_ROUTE | {"namespace": "${NAMESPACE}"})
+    assert verdicts(checked(target_cross_namespace, ROUTE, policy, profiles=[known(cross_namespace=False)])) == [False]
+
+
+def selecting(**fields: Json) -> Resource:
+    """The policy, with a selector for the routes of all namespaces."""
+    selector = {"group": GATEWAY_API, "kind": "HTTPRoute", "matchLabels": {"tier": "gold"}, **fields}
+    return build.policy("p", targetSelectors=[{**selector, "namespaces": {"from": "All"}}])
+
+
+GOLD: Final = [
+    build.route(name, namespace=home, labels={"tier": "gold"}) for home in ("one", "two") for name in ("a", "b")
+]
+
+
+def test_what_a_selector_reaches_in_namespaces_that_do_not_let_it_in() -> None:
+    """It is said once for each namespace; a grant has to be for all that is selected there."""
+    found = checked(target_cross_namespace, *GOLD, selecting())
+    assert [(each.severity, [str(it.object) for it in each.related]) for each in found] == [
+        ("warning", ["HTTPRoute one/a"]),
+        ("warning", ["HTTPRoute two/a"]),
+    ]
+    (fix, _) = (each.fix for each in found)
+    assert fix
+    assert fix.manifest
+    assert fix.manifest["spec"] == {
+        "from": [{"group": "example.com", "kind": "ColorPolicy", "namespace": "default"}],
+        "to": [{"group": GATEWAY_API, "kind": "HTTPRoute"}],
+    }
+
+
+def test_what_a_selector_reaches_besides() -> None:
+    """Namespaces that let nobody in are as they should be where others do."""
+    grant = build.grant(
+        namespace="one", sources=[("example.com", "ColorPolicy", "default")], targets=[(GATEWAY_API, "HTTPRoute")]
+    )
+    (found,) = checked(target_cross_namespace, *GOLD, grant, selecting())
+    assert (found.severity, found.field) == ("info", "spec.targetSelectors[0]")
