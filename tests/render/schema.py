@@ -26,6 +26,7 @@ from kubectl_policy.render.effective.documents import MATRIX
 from kubectl_policy.render.explain.documents import EXPLANATION
 from kubectl_policy.render.graph.documents import GRAPH
 from kubectl_policy.render.history.documents import EFFECT_HISTORY
+from kubectl_policy.render.lint.documents import LINT_REPORT
 from kubectl_policy.render.listing.documents import LISTS
 from kubectl_policy.render.listing.several import SEVERAL
 from kubectl_policy.render.output.documents import API_VERSION, Field, Shape, shape_of
@@ -53,9 +54,10 @@ DOCUMENTS: Final = (
     EFFECT_EXPLANATION,
     EFFECT_HISTORY,
     GRAPH,
+    LINT_REPORT,
     ANSWERS,
 )
-TITLE: Final = "Answers of kubectl policy describe, explain, get, graph, status, blast-radius, diff and why-not"
+TITLE: Final = "Answers of kubectl policy describe, explain, get, graph, lint, status, blast-radius, diff and why-not"
 DESCRIPTION: Final = (
     "What -o json and -o yaml print. Paths are numbered from 1; everything else refers to them by number. An empty "
     "string or list means that there is none."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from kubectl_policy.lint.report import Report
 from kubectl_policy.questions.changes.blast_radius import BlastRadius
 from kubectl_policy.questions.changes.diff import StateDiff
 from kubectl_policy.questions.describe.objects import ObjectDescription
@@ -20,6 +21,7 @@ from kubectl_policy.render.describe import OBJECT, POLICY
 from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.explain import EXPLANATION
 from kubectl_policy.render.graph import GRAPH
+from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.listing import LISTING, SEVERAL
 from kubectl_policy.render.output.documents import json_pieces
 from kubectl_policy.render.output.formats import render
@@ -47,6 +49,7 @@ FORMS: Final[dict[type, Forms]] = {
     StatusReport: STATUS,
     StateDiff: DIFF,
     BlastRadius: BLAST_RADIUS,
+    Report: LINT,
     WhyNot: WHY_NOT,
 }
 

@@ -165,7 +165,7 @@ _MANY: Final = 256
 _PIECE: Final = 2**15
 
 
-def json_pieces(document: Shaped | Mapping[str, Json]) -> Iterator[str]:
+def json_pieces(document: Shaped | Mapping[str, Json] | list[Json]) -> Iterator[str]:
     """The document as JSON, in pieces that are made one after the other, so that never much of it is in memory.
 
     It is in ASCII only: what a name holds can then do no harm and is kept by any encoding.

@@ -31,6 +31,12 @@ def _escaped(character: str) -> str:
 _COMMAND: Final = r"(?m)^(?P<indent>[^\S\n]*):(?=:)|#(?=#\w*\[)"
 
 
+class Commands(str):
+    """Text that a CI is to obey: whoever makes it sees to it that nothing from the input is a command."""
+
+    __slots__ = ()
+
+
 def commands(text: str) -> bool:
     """Whether a CI that reads the text in its log would obey something in it."""
     return ("::" in text or "##" in text) and re.search(_COMMAND, text) is not None

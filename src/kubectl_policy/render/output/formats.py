@@ -30,6 +30,7 @@ class Forms:
 
     headline: str  # (answer) -> str: the sentence that it opens with
     document: str  # (answer) -> Shaped
+    text: str = ""  # (answer, view) -> Document: a line each
     tree: str = ""  # (answer, view) -> Document
     table: str = ""  # (answer, view) -> Table
     names: str = ""  # (answer) -> Iterable[ObjectRef]
@@ -39,6 +40,13 @@ class Forms:
     mermaid: str = ""  # (answer, view) -> str
     graphml: str = ""  # (answer) -> str
     html: str = ""  # (answer, view) -> str: one page
+    # Those of CI systems: (answer) -> a document in their own shape, str, or Commands
+    sarif: str = ""
+    junit: str = ""
+    github: str = ""
+    gitlab: str = ""
+    checkstyle: str = ""
+    rdjson: str = ""
     remarks: str = ""  # (answer, empty) -> Sequence[str]: next to rows, of which there may be none; else the headline
     hints: str = ""  # (answer) -> Sequence[str]: next to any format
     # Whether rows that are all there is need no headline next to them.
@@ -82,7 +90,7 @@ class Format:
     @property
     def styled(self) -> bool:
         """Whether words in it can stand out by their colour."""
-        return self.part in {"tree", "table"}
+        return self.part in {"text", "tree", "table"}
 
 
 def _table(forms: Forms, answer: object, view: View, *, wide: bool) -> Shown:
@@ -135,7 +143,20 @@ def _drawn(forms: Forms, answer: object, view: View, *, form: str) -> Shown:
     return drawn(forms.part("dot", answer, view), form)
 
 
+def _own_json(forms: Forms, answer: object, _: View, *, part: str) -> Iterator[str]:
+    from kubectl_policy.render.output.documents import json_pieces  # noqa: PLC0415 (the other formats do without)
+
+    yield from json_pieces(forms.part(part, answer))
+    yield "\n"
+
+
+def _own_text(forms: Forms, answer: object, _: View, *, part: str) -> str:
+    text: str = forms.part(part, answer)
+    return text
+
+
 FORMATS: Final[Mapping[str, Format]] = {
+    "text": Format(part="text", tells="everything", make=lambda forms, answer, view: forms.part("text", answer, view)),
     "tree": Format(part="tree", tells="everything", make=lambda forms, answer, view: forms.part("tree", answer, view)),
     "table": Format(
         part="table", tells="rows", make=lambda forms, answer, view: _table(forms, answer, view, wide=False)
@@ -158,11 +179,18 @@ FORMATS: Final[Mapping[str, Format]] = {
     "pdf": Format(part="dot", tells="headline", make=partial(_drawn, form="pdf")),
     "html": Format(part="html", tells="headline", make=lambda forms, answer, view: forms.part("html", answer, view)),
     "graphml": Format(part="graphml", tells="rows", make=lambda forms, answer, _: forms.part("graphml", answer)),
+    "sarif": Format(part="sarif", tells="headline", make=partial(_own_json, part="sarif")),
+    "junit": Format(part="junit", tells="headline", make=partial(_own_text, part="junit")),
+    "github": Format(part="github", tells="headline", make=partial(_own_text, part="github")),
+    "gitlab": Format(part="gitlab", tells="rows", make=partial(_own_json, part="gitlab")),
+    "checkstyle": Format(part="checkstyle", tells="rows", make=partial(_own_text, part="checkstyle")),
+    "rdjson": Format(part="rdjson", tells="rows", make=partial(_own_json, part="rdjson")),
 }
 
 
 # The parts that have no place for the cluster that they are about.
 PICTURES: Final = frozenset({"dot", "mermaid", "graphml", "html"})
+OF_CI: Final = frozenset({"sarif", "junit", "github", "gitlab", "checkstyle", "rdjson"})
 # A format of these names has a template of the user's behind it: `jsonpath={.items[*].object.name}`.
 TEMPLATES: Final = ("jsonpath", "custom-columns")
 

@@ -198,6 +198,7 @@ def _custom_columns(answers: Answers, name: str) -> str:
 
 
 _WAYS: Final[dict[str, Callable[[Answers, str], Shown]]] = {
+    "text": _trees,
     "tree": _trees,
     "table": _tables,
     "document": _document,

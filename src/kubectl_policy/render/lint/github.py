@@ -1,0 +1,79 @@
+"""Findings as annotations of GitHub, by commands in the log of a step, and the summary of that step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.render.lint.markdown import markdown
+from kubectl_policy.render.lint.places import path_of
+from kubectl_policy.render.lint.text import lint_body
+from kubectl_policy.render.lint.words import lint_headline, notes, sentence, told, worst_first
+from kubectl_policy.render.output.escape import Commands, uncommanding, visible
+from kubectl_policy.render.output.text import View, to_text
+from kubectl_policy.render.words.names import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.lint.report import Report
+    from kubectl_policy.model import Severity
+    from kubectl_policy.render.lint.words import Told
+
+# A step has so many annotations of each severity, and a summary of less than 1 MiB.
+MOST: Final = 10
+SUMMARY_LIMIT: Final = 1_000_000
+_COMMANDS: Final[Mapping[Severity, str]] = {"error": "error", "warning": "warning", "info": "notice"}
+# No line of a log needs to be broken.
+_WIDTH: Final = 10_000
+
+
+def lint_github(report: Report) -> Commands:
+    """As many annotations as GitHub shows, the worst of all findings; then the text of all, folded, and how many."""
+    found = worst_first(told(report.findings, report))
+    shown = [each for severity in _COMMANDS for each in [one for one in found if one.severity == severity][:MOST]]
+    if len(shown) < len(found):
+        notices = [each for each in shown if each.severity == "info"]
+        shown = [each for each in shown if each.severity != "info"] + notices[: MOST - 1]
+        left = count(len(found) - len(shown), "more finding")
+        more = [_command("notice", f"{left} in the log and the summary of this step", title="kubectl policy lint")]
+    else:
+        more = []
+    lines = [*(_annotation(each, report) for each in shown), *more, *_log(report)]
+    return Commands("".join(f"{line}\n" for line in lines))
+
+
+def _annotation(each: Told, report: Report) -> str:
+    finding = each.finding
+    path = path_of(finding.origin, report)
+    line = str(finding.origin.line) if path and finding.origin else ""
+    message = "\n".join(map(visible, (sentence(finding), *notes(finding))))
+    return _command(_COMMANDS[each.severity], message, file=visible(path), line=line, title=each.rule_words)
+
+
+def _command(name: str, message: str, **properties: str) -> str:
+    """A command of the log: `::error file=shop.yaml,line=14::...`."""
+    given = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
+    return f"::{name} {given}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _log(report: Report) -> Iterator[str]:
+    """What people read in the log, without what would be a command there."""
+    text = to_text(lint_body(report, View(width=_WIDTH)), _WIDTH)
+    if text:
+        yield f"::group::{count(len(report.findings), 'finding')}"
+        yield uncommanding(text.removesuffix("\n"))
+        yield "::endgroup::"
+    yield uncommanding(visible(lint_headline(report)))
+
+
+def github_summary(report: Report) -> str:
+    """What is to be appended to the file that `GITHUB_STEP_SUMMARY` names: the findings in Markdown."""
+    return markdown(report, SUMMARY_LIMIT, marked=False)

@@ -1,0 +1,98 @@
+"""Findings as a JUnit report: a test for each, and for each rule that found nothing one that passed.
+
+It is what the schema of Jenkins' xUnit plugin allows, which is the strictest reader of what is called JUnit; `file` of
+a test, which GitLab knows, is not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.render.lint.places import path_of
+from kubectl_policy.render.lint.words import notes, sentence, told
+from kubectl_policy.render.lint.xml_text import as_xml, element, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from xml.etree.ElementTree import Element
+
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.report import Report
+    from kubectl_policy.render.lint.words import Told
+
+_NAME: Final = "kubectl-policy lint"
+
+
+def lint_junit(report: Report) -> str:
+    """Every test fails of which the finding lets the run fail; others are passed or skipped."""
+    suite = element(None, "testsuite", name=_NAME)
+    names = _Names()
+    for each in told(report.findings, report):
+        test = names.test(suite, each, report)
+        text = lines(_text(each))
+        if report.settings.fails(each.severity):
+            found = element(test, "failure", message=sentence(each.finding), type=each.severity)
+            found.text = text
+        else:
+            element(test, "system-out").text = f"{each.severity}: {text}"
+    for each, reason in _skipped(report):
+        test = names.test(suite, each, report)
+        element(test, "skipped", message=reason).text = lines(_text(each))
+    for rule in report.rules:
+        if rule.id not in names.rules:
+            element(suite, "testcase", classname=f"{rule.id} {rule.name}", name="nothing found")
+    return as_xml(_with_totals(suite))
+
+
+class _Names:
+    """The names of tests, no two of which are the same: readers drop all but one of those."""
+
+    def __init__(self) -> None:
+        self._times = Counter[tuple[str, str]]()
+        self.rules = set[str]()
+
+    def test(self, suite: Element, each: Told, report: Report) -> Element:
+        """A test for a finding, called by what stays when lines move: so do readers know it again."""
+        self.rules.add(each.finding.rule)
+        name = _name(each.finding, report)
+        self._times[each.rule_words, name] += 1
+        times = self._times[each.rule_words, name]
+        return element(suite, "testcase", classname=each.rule_words, name=f"{name} #{times}" if times > 1 else name)
+
+
+def _name(finding: Finding, report: Report) -> str:
+    """`HTTPRoute shop/checkout, spec.parentRefs[0] (shop.yaml)`."""
+    path, subject = path_of(finding.origin, report), finding.subject
+    words = ", ".join(filter(None, (str(subject), finding.field))) if subject else ""
+    return f"{words} ({path})" if words and path else words or path or finding.message
+
+
+def _text(each: Told) -> Iterator[str]:
+    origin = each.finding.origin
+    yield (f"{origin}: " if origin else "") + sentence(each.finding)
+    yield from notes(each.finding)
+    if each.rule:
+        yield each.rule.summary
+
+
+def _skipped(report: Report) -> Iterable[tuple[Told, str]]:
+    """What does not count, and why."""
+    for each in told(report.unknowns, report):
+        yield each, "could not be decided, as not all that decides it was seen"
+    for each in told(report.known, report):
+        yield each, f"known since {report.since}" if report.since else "known"
+    hidden = told((each.finding for each in report.suppressed), report)
+    for each, suppressed in zip(hidden, report.suppressed, strict=True):
+        yield each, f"suppressed by {suppressed.how}" + (f": {suppressed.reason}" if suppressed.reason else "")
+
+
+def _with_totals(suite: Element) -> Element:
+    """The document of a suite, with how many tests there are and what came of them."""
+    tests = suite.findall("testcase")
+    numbers = {"tests": len(tests), "failures": len(suite.findall("testcase/failure")), "errors": 0}
+    root = element(None, "testsuites", name=_NAME, **numbers)
+    for key, number in {**numbers, "skipped": len(suite.findall("testcase/skipped"))}.items():
+        suite.set(key, str(number))
+    root.append(suite)
+    return root

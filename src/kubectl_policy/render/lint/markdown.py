@@ -1,0 +1,118 @@
+"""Findings as a comment on a pull request, in GitHub Flavored Markdown, as GitLab has it too."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.render.lint.places import path_of
+from kubectl_policy.render.lint.words import lint_headline, message_words, notes, subject_words, told, worst_first
+from kubectl_policy.render.output.escape import code, inert
+from kubectl_policy.render.output.text import cut
+from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.render.words.unseen import what_to_do
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy.lint.report import Report
+    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.render.lint.words import Told
+
+# A comment holds 65,536 characters; what is around it needs some.
+LIMIT: Final = 60_000
+# The sentence about what was left out, at its longest.
+_NOTE: Final = 300
+_LONGEST_HEADLINE: Final = 600
+# A line that takes more than this part of all is left out, so that others are not.
+_SHARE: Final = 10
+_WARNING: Final = "\n> [!WARNING]\n> Not everything could be seen, so there may be more:\n"
+_HEAD: Final = "\n| Severity | Where | Object | Problem | Rule |\n| --- | --- | --- | --- | --- |\n"
+_FIXED: Final = "\n<details><summary>Fixed</summary>\n\n"
+_END: Final = "\n</details>\n"
+
+
+def lint_markdown(report: Report) -> str:
+    """A comment, which begins with a mark that nobody sees: by it a later run finds the comment that it replaces."""
+    return markdown(report, LIMIT, marked=True)
+
+
+def mark(report: Report) -> str:
+    """What a comment about the same worlds begins with."""
+    worlds = "".join(f" {re.sub('[^A-Za-z0-9._]+', '-', world)}" for world in report.worlds)
+    return f"<!-- kubectl-policy lint{cut(worlds, _NOTE)} -->\n"
+
+
+def markdown(report: Report, limit: int, *, marked: bool) -> str:
+    """A title, how much is wrong, what could not be seen, and the findings, the worst first, in at most so many bytes.
+
+    Whole lines are left out where there is no room; the last line then says how many of what. Nothing from the input
+    is markup, a link, a mention or a reference.
+    """
+    headline = inert(cut(lint_headline(report), _LONGEST_HEADLINE))
+    text = _Text(f"{mark(report) if marked else ''}### Gateway API policies and routes\n\n**{headline}**\n", limit)
+    found = worst_first(told(report.findings, report))
+    fixed = (f"- {_object(each)} {inert(message_words(each.finding))}\n" for each in told(report.fixed, report))
+    if report.unseen:
+        text.add("unseen thing", map(_unseen, report.unseen), _WARNING)
+    text.add("finding", (_row(each, report) for each in found), _HEAD)
+    text.add("fixed finding", fixed, _FIXED, _END)
+    return text.ended()
+
+
+class _Text:
+    """Markdown that is no longer than it may be."""
+
+    def __init__(self, opening: str, limit: int) -> None:
+        """What it begins with."""
+        self._pieces, self._left_out = [opening], list[str]()
+        self._longest = limit // _SHARE
+        self._room = limit - _size(opening) - _NOTE
+
+    def add(self, noun: str, lines: Iterable[str], head: str, end: str = "") -> None:
+        """Lines between a head and an end, as many as there is room for; nothing if there is none."""
+        room, shown, left_out = self._room - _size(head + end), list[str](), 0
+        for line in lines:
+            size = _size(line)
+            if size <= min(room, self._longest):
+                shown.append(line)
+                room -= size
+                continue
+            left_out += 1
+            # One that is too long for any room does not take the place of others.
+            room = room if size > self._longest else 0
+        if shown or left_out:
+            self._pieces += [head, *shown, end]
+            self._room = room
+        self._left_out += [count(left_out, noun)] if left_out else []
+
+    def ended(self) -> str:
+        """All of it, with what was left out."""
+        left = f"\nNot shown for lack of room: {listed(self._left_out)}.\n" if self._left_out else ""
+        return "".join((*self._pieces, left))
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _unseen(thing: Unseen) -> str:
+    return f"> - {inert(f'{thing.what}: {thing.reason}. {what_to_do(thing)}')}\n"
+
+
+def _row(each: Told, report: Report) -> str:
+    origin = each.finding.origin
+    path = path_of(origin, report)
+    where = code(f"{path}:{origin.line}") if origin and path else code(str(origin)) if origin else ""
+    severity = f"**{each.severity}**" if report.settings.fails(each.severity) else each.severity
+    return f"| {severity} | {where} | {_object(each)} | {_problem(each)} | {inert(each.rule_words)} |\n"
+
+
+def _object(each: Told) -> str:
+    subject = subject_words(each.finding)
+    return code(subject) if subject else ""
+
+
+def _problem(each: Told) -> str:
+    said = [message_words(each.finding), *notes(each.finding)]
+    return "<br>".join(map(inert, said))

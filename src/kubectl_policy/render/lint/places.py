@@ -1,0 +1,96 @@
+"""Where findings are for programs that know files by their paths from the root of the repository, lines and columns."""
+
+from __future__ import annotations
+
+import re
+from posixpath import isabs, join, normpath
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from kubectl_policy.model.values import value
+from kubectl_policy.text.scalars import plain_scalar
+
+if TYPE_CHECKING:
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.report import Report
+    from kubectl_policy.model import ObjectRef, Origin
+
+# The last step of a field, if it is a key that stands in a text as it is.
+_KEY: Final = re.compile(r"(?:^|\.)([A-Za-z][A-Za-z0-9_-]*)$")
+# A scalar on one line: in quotes that hold no escape, or plain.
+_SCALAR: Final = r"""(?:"([^"\\]*)"|'([^']*)'|([^\s"'\[\]{},#&*!|>%@`][^\s,\[\]{}#]*))(?=\s*(?:[,}\]]|$|\s#))"""
+_NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+# What stands before a key of a mapping.
+_BEFORE_KEY: Final = r"""(?:^|(?<=[\s{,]))["']?"""
+
+
+@value()
+class Region:
+    """A part of one line, from one column (from 1, in characters) up to another one that is not in it any more."""
+
+    line: int
+    start: int
+    end: int
+
+
+def path_of(origin: Origin | None, report: Report) -> str:
+    """The file of an origin as a path from the root of the repository on; empty for what is in no file.
+
+    A file that is not in the repository has its whole path.
+    """
+    # Standard input, `<stdin>`, has lines and is no file.
+    if not (origin and origin.line) or origin.source.startswith("<"):
+        return ""
+    source, root = origin.source, report.root.rstrip("/")
+    path = normpath(join(report.folder, source)) if report.root else normpath(source)
+    return path.removeprefix(f"{root}/")
+
+
+def place_of(finding: Finding, report: Report) -> str:
+    """The path of its file, or for what is in none, one that no file has: `kind-dev/shop/HTTPRoute/checkout`."""
+    return path_of(finding.origin, report) or "/".join(_names(finding.origin, finding.subject))
+
+
+def uri_of(origin: Origin | None, subject: ObjectRef | None, report: Report) -> str:
+    """The same as a relative URI; an absolute one of a file that is not in the repository."""
+    path = path_of(origin, report)
+    if not path:
+        return "/".join(_quoted(name, "") for name in _names(origin, subject))
+    return f"file://{_quoted(path)}" if isabs(path) else _quoted(path)
+
+
+def _names(origin: Origin | None, subject: ObjectRef | None) -> list[str]:
+    names = [origin.source if origin else "", *((subject.namespace, subject.kind, subject.name) if subject else ())]
+    # A name that is a step of a path would lead elsewhere.
+    return [name.replace("/", "_") for name in names if name.strip(".")] or ["cluster"]
+
+
+def _quoted(text: str, safe: str = "/") -> str:
+    # Names of files need not be text.
+    return quote(text, safe=safe, errors="surrogatepass")
+
+
+def region_of(origin: Origin | None, report: Report) -> Region:
+    """What a line holds besides indentation; the first character of it, where its text is not known."""
+    text = report.texts.get(origin, "").rstrip() if origin else ""
+    line = (origin.line if origin else 0) or 1
+    start = len(text) - len(text.lstrip())
+    return Region(line, start + 1, max(len(text), start + 1) + 1)
+
+
+def replaced(finding: Finding, report: Report) -> Region | None:
+    """What the value of its fix is to replace: the value of its field, where that stands in the line once."""
+    key = _KEY.search(finding.field)
+    text = report.texts.get(finding.origin, "") if finding.origin else ""
+    if not (finding.origin and finding.fix and key and _is_plain(finding.fix.value)):
+        return None
+    found = list(re.finditer(rf"""{_BEFORE_KEY}{re.escape(key[1])}["']?\s*:\s+{_SCALAR}""", text))
+    if len(found) != 1:
+        return None
+    start, end = found[0].span(found[0].lastindex or 0)
+    return Region(finding.origin.line, start + 1, end + 1)
+
+
+def _is_plain(value: str) -> bool:
+    """Whether a value means the same text in quotes of any sort and without any."""
+    return bool(_NAME.fullmatch(value)) and isinstance(plain_scalar(value), str)

@@ -1,0 +1,214 @@
+"""Findings as SARIF 2.1.0, with what GitHub's code scanning asks for, and no more than it takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import kubectl_policy
+from kubectl_policy.render.lint.places import path_of, region_of, replaced, uri_of
+from kubectl_policy.render.lint.words import sentence, severity_of_rule, told, world_words, worst_first
+from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.output.text import cut
+from kubectl_policy.render.words.names import count
+from kubectl_policy.render.words.unseen import what_to_do
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kubectl_policy.lint.finding import Finding, Related
+    from kubectl_policy.lint.report import Report
+    from kubectl_policy.lint.rule import Rule
+    from kubectl_policy.model import Json, ObjectRef, Origin, Severity
+    from kubectl_policy.render.lint.places import Region
+    from kubectl_policy.render.lint.words import Told
+
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+# What GitHub takes ("SARIF support for code scanning"): a file with more results is refused, more locations of a result
+# are not shown, and of descriptions there is so much.
+MOST_RESULTS: Final = 25_000
+MOST_LOCATIONS: Final = 100
+MOST_LETTERS: Final = 1_024
+# Names of megabytes occur; no message says more that anybody reads.
+MOST_SAID: Final = 4_000
+_LEVELS: Final[Mapping[Severity, str]] = {"error": "error", "warning": "warning", "info": "note"}
+_PROBLEMS: Final[Mapping[Severity, str]] = {"error": "error", "warning": "warning", "info": "recommendation"}
+# High, medium and low to GitHub, which keeps "critical" for more than 9.
+_SECURITY: Final[Mapping[Severity, str]] = {"error": "8.0", "warning": "5.5", "info": "3.0"}
+# What the rules with each first digit are about.
+_SUBJECTS: Final = (
+    "visibility",
+    "policy-attachment",
+    "policy-effects",
+    "status",
+    "routes",
+    "references",
+    "listeners",
+    "matching",
+    "definitions",
+    "coverage",
+)
+
+
+def lint_sarif(report: Report) -> dict[str, Json]:
+    """All findings that count as one run; of more than GitHub takes the worst."""
+    found = told(report.findings, report)
+    if len(found) > MOST_RESULTS:
+        found = tuple(worst_first(found)[:MOST_RESULTS])
+    places = {rule.id: place for place, rule in enumerate(report.rules)}
+    driver: dict[str, Json] = {
+        "name": "kubectl-policy",
+        "semanticVersion": kubectl_policy.__version__,
+        "rules": [_rule(rule, report) for rule in report.rules],
+    }
+    run: dict[str, Json] = {
+        "tool": {"driver": driver},
+        # A category of its own for each world that is looked at alone.
+        "automationDetails": {"id": "/".join(["kubectl-policy/lint", *map(visible, report.worlds), ""])},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": [*_notifications(report)]}],
+        "results": [_result(each, places, report) for each in found],
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(rule: Rule, report: Report) -> Json:
+    severity = severity_of_rule(rule, report)
+    explained = f"{rule.summary}\n\n{rule.explanation}"
+    number = rule.id.removeprefix("GWP")[:1]
+    tags: list[Json] = ["gateway-api"]
+    tags += [_SUBJECTS[int(number)]] if number.isdecimal() else []
+    tags += ["security"] if rule.guards else []
+    properties: dict[str, Json] = {
+        "tags": tags,
+        # What depends on that all was read, or on what is known of an implementation, is a little less sure.
+        "precision": "high" if rule.needs else "very-high",
+        "problem.severity": _PROBLEMS[severity],
+        **({"security-severity": _SECURITY[severity]} if rule.guards else {}),
+    }
+    return {
+        "id": rule.id,
+        "name": rule.name,
+        "shortDescription": {"text": cut(rule.summary, MOST_LETTERS)},
+        "fullDescription": {"text": cut(" ".join(explained.split()), MOST_LETTERS)},
+        "help": {"text": explained, "markdown": explained},
+        "defaultConfiguration": {"level": _LEVELS[severity]},
+        "properties": properties,
+    }
+
+
+def _result(each: Told, places: Mapping[str, int], report: Report) -> Json:
+    finding = each.finding
+    related = finding.related[:MOST_LOCATIONS]
+    region = replaced(finding, report)
+    return {
+        "ruleId": finding.rule,
+        **({"ruleIndex": places[finding.rule]} if finding.rule in places else {}),
+        "level": _LEVELS[each.severity],
+        "message": {"text": _message(finding)},
+        "locations": [_location(finding.origin, finding.subject, finding.field, report)],
+        "relatedLocations": [_related(place, other, report) for place, other in enumerate(related, 1)],
+        "partialFingerprints": _fingerprints(each, report),
+        **({"baselineState": "new"} if report.since else {}),
+        **({"fixes": [_fix(finding, region, report)]} if region else {}),
+    }
+
+
+def _fingerprints(each: Told, report: Report) -> Json:
+    """What the finding is known by in other runs; what GitHub goes by only where there is no file.
+
+    Of files the action that uploads them makes that of its own, and warns of every one that is another.
+    https://github.com/github/codeql-action/issues/4052
+    """
+    names = ["finding/v1", *([] if path_of(each.finding.origin, report) else ["primaryLocationLineHash"])]
+    return dict.fromkeys(names, each.finding.fingerprint)
+
+
+def _message(finding: Finding) -> str:
+    """The first sentence is a title; the others lead to what else it is about."""
+    # All that can be linked is what was read.
+    links = (_mention(place, each) for place, each in enumerate(finding.related[:MOST_LOCATIONS], 1))
+    fix = _text(finding.fix.words) if finding.fix else ""
+    parts = (_text(sentence(finding)), fix, *links, _text(world_words(finding)))
+    return " ".join(_ended(part) for part in parts if part)
+
+
+def _mention(place: int, related: Related) -> str:
+    name = _text(str(related.object))
+    # A bracket in the text of a link is not its end.
+    linked = f"[{name.replace('[', chr(92) + '[').replace(']', chr(92) + ']')}]({place})" if related.origin else name
+    field = f", {_text(related.field)}" if related.field else ""
+    return f"See {linked}{field}{f': {_text(related.words)}' if related.words else ''}"
+
+
+def _text(text: str) -> str:
+    """A text from the input, in which nothing is taken for a link."""
+    return cut(visible(text), MOST_SAID).replace("](", "] (")
+
+
+def _ended(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) else '.'}"
+
+
+def _location(origin: Origin | None, subject: ObjectRef | None, field: str, report: Report) -> dict[str, Json]:
+    """A place in a file, even of what is in none, as results without one are not shown; and the object and field."""
+    location: dict[str, Json] = {
+        "artifactLocation": {"uri": uri_of(origin, subject, report)},
+        "region": _region(region_of(origin, report)),
+    }
+    if subject is None:
+        return {"physicalLocation": location}
+    return {"physicalLocation": location, "logicalLocations": [_logical(subject, field)]}
+
+
+def _logical(subject: ObjectRef, field: str) -> Json:
+    parts = (str(subject.group_kind), subject.namespace, subject.name, field)
+    return {"name": subject.name, "fullyQualifiedName": "/".join(filter(None, parts)), "kind": "resource"}
+
+
+def _related(place: int, related: Related, report: Report) -> Json:
+    words = {"message": {"text": _text(related.words)}} if related.words else {}
+    found: dict[str, Json] = {"id": place, **words}
+    if related.origin is None:
+        return {**found, "logicalLocations": [_logical(related.object, related.field)]}
+    return {**found, **_location(related.origin, related.object, related.field, report)}
+
+
+def _region(region: Region) -> dict[str, Json]:
+    """One line, as GitHub annotates nothing of which not every line is in the difference."""
+    return {
+        "startLine": region.line,
+        "startColumn": region.start,
+        "endLine": region.line,
+        "endColumn": region.end,
+    }
+
+
+def _fix(finding: Finding, region: Region, report: Report) -> Json:
+    words, value = (finding.fix.words, finding.fix.value) if finding.fix else ("", "")
+    return {
+        "description": {"text": _text(words)},
+        "artifactChanges": [
+            {
+                "artifactLocation": {"uri": uri_of(finding.origin, finding.subject, report)},
+                "replacements": [{"deletedRegion": _region(region), "insertedContent": {"text": value}}],
+            }
+        ],
+    }
+
+
+def _notifications(report: Report) -> Iterator[Json]:
+    """What is no finding: what could not be seen or decided, and how many findings there is no room for."""
+    left_out = len(report.findings) - MOST_RESULTS
+    if left_out > 0:
+        text = f"Left out, as GitHub takes {MOST_RESULTS:,} results: {count(left_out, 'finding')}"
+        yield {"level": "error", "message": {"text": text}}
+    for thing in report.unseen:
+        text = f"Could not be seen: {thing.what}: {thing.reason}. {what_to_do(thing)}"
+        yield {"level": "warning", "message": {"text": _text(text)}}
+    for finding in report.unknowns:
+        yield {
+            "level": "note",
+            "message": {"text": f"Could not be decided: {_text(sentence(finding))}"},
+            "locations": [_location(finding.origin, finding.subject, finding.field, report)],
+            "associatedRule": {"id": finding.rule},
+        }

@@ -1,0 +1,140 @@
+"""Findings in words, the same in every format: what is wrong, where, what else it is about, and what would fix it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.lint.finding import SEVERITIES
+from kubectl_policy.model.values import value
+from kubectl_policy.render.words.names import count, in_file, listed
+from kubectl_policy.render.words.unseen import as_far_as
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kubectl_policy.lint.finding import Finding, Related
+    from kubectl_policy.lint.report import Report
+    from kubectl_policy.lint.rule import Rule
+    from kubectl_policy.model import ObjectRef, Severity
+
+# So many worlds are named.
+_NAMED: Final = 4
+# What --complete says is no cure for what a cluster does not give out, nor where it was said already.
+_OPEN: Final = " (--complete if there is nothing else; --show-all shows them)"
+_HIDDEN: Final = " (--show-all shows them)"
+
+
+@value()
+class Told:
+    """A finding with its rule, if that is one of those that were checked."""
+
+    finding: Finding
+    rule: Rule | None
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is; of what a baseline has, which does not say it, as bad as its rule is."""
+        return self.finding.severity or (self.rule.severity if self.rule else "info")
+
+    @property
+    def rule_name(self) -> str:
+        """The name of its rule; empty if that is not known, as of one that is no more."""
+        return self.rule.name if self.rule else ""
+
+    @property
+    def rule_words(self) -> str:
+        """`GWP1001 target-not-found`."""
+        return f"{self.finding.rule} {self.rule_name}".strip()
+
+
+def told(findings: Iterable[Finding], report: Report) -> tuple[Told, ...]:
+    """Findings of a report with their rules, in their order."""
+    rules = {rule.id: rule for rule in report.rules}
+    return tuple(Told(finding, rules.get(finding.rule)) for finding in findings)
+
+
+def severity_of_rule(rule: Rule, report: Report) -> Severity:
+    """How bad what a rule finds is, in this run and where the finding does not say otherwise."""
+    own = report.settings.severity_of(rule)
+    return own if own and own != "off" else rule.severity
+
+
+def worst_first(findings: Iterable[Told]) -> list[Told]:
+    """Findings by severity, and those of the same in their order."""
+    return sorted(findings, key=lambda each: SEVERITIES.index(each.severity))
+
+
+def subject_words(finding: Finding) -> str:
+    """`HTTPRoute shop/checkout`, with the field where no line says it; empty for what is about no object."""
+    if finding.subject is None:
+        return ""
+    by_line = finding.origin and finding.origin.line
+    return str(finding.subject) + (f", {finding.field}" if finding.field and not by_line else "")
+
+
+def message_words(finding: Finding) -> str:
+    """What is wrong, with the API's own word for it."""
+    return finding.message + (f" [{finding.reason}]" if finding.reason else "")
+
+
+def sentence(finding: Finding) -> str:
+    """`HTTPRoute shop/checkout: Gateway infra/publik does not exist [NoMatchingParent]`."""
+    return ": ".join(filter(None, (subject_words(finding), message_words(finding))))
+
+
+def related_words(related: Related) -> str:
+    """`Gateway infra/public, spec.listeners[0] (platform.yaml:8): the listener`."""
+    field = f", {related.field}" if related.field else ""
+    return f"{related.object}{field}{in_file(related.origin, ' ({})')}{f': {related.words}' if related.words else ''}"
+
+
+def world_words(finding: Finding) -> str:
+    """`only in dev and prod`; empty for what is found in all worlds."""
+    return f"only in {_some(finding.worlds)}" if finding.worlds else ""
+
+
+def notes(finding: Finding) -> Iterator[str]:
+    """What there is to say beside what is wrong, a line each: what would fix it, what it is about, in which worlds."""
+    if finding.fix:
+        yield f"fix: {finding.fix.words}"
+    for related in finding.related:
+        yield f"see {related_words(related)}"
+    if finding.worlds:
+        yield world_words(finding)
+
+
+def objects(report: Report) -> Sequence[ObjectRef]:
+    """The objects with findings, each once."""
+    return list(dict.fromkeys(finding.subject for finding in report.findings if finding.subject))
+
+
+def lint_headline(report: Report, *, hints: bool = False) -> str:
+    """How much is wrong, of how much; if not all could be checked, the same sentence says so, and with `hints` why."""
+    files = f" of {count(report.files, 'file')}" if report.files else ""
+    where = f" in {count(report.objects, 'object')}{files}"
+    among = f" for {_some(report.worlds)}" if report.worlds else ""
+    if report.findings:
+        since = f", new since {report.since}" if report.since else ""
+        first = f"{severity_counts(report.counts)}{where}{among}{since}"
+    else:
+        new, since = ("new ", f" since {report.since}") if report.since else ("", "")
+        first = f"No {new}problems{since}{where}{among}"
+    remedy = (_OPEN if report.place == "the input" and not report.closed else _HIDDEN) if hints else ""
+    more = [
+        f"{len(report.known)} known" if report.known else "",
+        f"{len(report.fixed)} fixed" if report.fixed else "",
+        f"{count(len(report.unknowns), 'check')} could not be made{remedy}" if report.unknowns else "",
+        f"{len(report.suppressed)} suppressed" if report.suppressed else "",
+    ]
+    return f"{'; '.join(filter(None, (f'{first}{as_far_as(report.unseen)}', ', '.join(filter(None, more)))))}."
+
+
+def severity_counts(counts: Mapping[Severity, int]) -> str:
+    """`3 errors, 1 warning and 2 infos`."""
+    return listed([count(number, severity) for severity, number in counts.items() if number])
+
+
+def _some(names: Sequence[str]) -> str:
+    if len(names) <= _NAMED:
+        return listed(names)
+    return f"{', '.join(names[: _NAMED - 1])} and {len(names) - _NAMED + 1} others"

@@ -1,0 +1,217 @@
+"""SARIF: what its schema says, what GitHub's code scanning asks for, and no more than that takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+import kubectl_policy
+from kubectl_policy.lint.finding import Fix, Related
+from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.settings import LintSettings
+from kubectl_policy.model import Origin
+from kubectl_policy.render.lint.sarif import MOST_LETTERS, MOST_LOCATIONS, MOST_RESULTS, MOST_SAID, lint_sarif
+from tests import build
+from tests.render.lint.reports import (
+    CLEAN,
+    EVERYTHING,
+    GATEWAY,
+    LIVE,
+    LOST,
+    MISSING,
+    RULES,
+    SMALL,
+    UNREADABLE,
+    target_not_found,
+)
+from tests.render.lint.sarif import SARIF
+from tests.render.shown import shown
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from kubectl_policy.lint.finding import Finding
+    from kubectl_policy.lint.report import Report
+    from kubectl_policy.model import Severity
+
+LINE = Origin("shop.yaml", 14)
+
+
+def run(report: Report) -> dict[str, Any]:
+    """The only run of a document that is valid."""
+    document = cast("dict[str, Any]", lint_sarif(report))
+    SARIF.validate(document)
+    (found,) = document["runs"]
+    return cast("dict[str, Any]", found)
+
+
+def result(finding: Finding, report: Report = CLEAN) -> dict[str, Any]:
+    """What a finding is."""
+    (found,) = run(replace(report, findings=(finding,)))["results"]
+    return cast("dict[str, Any]", found)
+
+
+def test_small(snapshot: SnapshotAssertion) -> None:
+    """All of it."""
+    assert shown(SMALL, "sarif") == snapshot
+
+
+@pytest.mark.parametrize("report", [CLEAN, SMALL, EVERYTHING])
+def test_it_has_what_github_requires(report: Report) -> None:
+    """None of it empty; https://docs.github.com/en/code-security/reference/code-scanning/sarif-files/sarif-support."""
+    document = cast("dict[str, Any]", lint_sarif(report))
+    assert document["$schema"] == "https://json.schemastore.org/sarif-2.1.0.json"
+    assert document["version"] == "2.1.0"
+    found = run(report)
+    driver = found["tool"]["driver"]
+    assert driver["name"] == "kubectl-policy"
+    assert driver["semanticVersion"] == kubectl_policy.__version__
+    for rule in driver["rules"]:
+        for name in ("shortDescription", "fullDescription", "help"):
+            assert rule[name]["text"]
+        assert rule["help"]["markdown"]
+        assert rule["defaultConfiguration"]["level"] in {"error", "warning", "note"}
+        assert rule["properties"]["precision"] in {"very-high", "high"}
+        assert rule["properties"]["problem.severity"] in {"error", "warning", "recommendation"}
+        assert 0 < len(rule["properties"]["tags"]) <= 10
+        assert ("security-severity" in rule["properties"]) is ("security" in rule["properties"]["tags"])
+    assert len(found["results"]) == len(report.findings)
+    for each in found["results"]:
+        (location,) = each["locations"]
+        region = location["physicalLocation"]["region"]
+        assert each["message"]["text"]
+        assert each["partialFingerprints"]
+        assert location["physicalLocation"]["artifactLocation"]["uri"]
+        assert region["startLine"] == region["endLine"] > 0
+        assert 0 < region["startColumn"] < region["endColumn"]
+        if "ruleIndex" in each:
+            assert driver["rules"][each["ruleIndex"]]["id"] == each["ruleId"]
+
+
+def test_nothing_is_an_empty_list() -> None:
+    """Which says that all that was there is fixed."""
+    assert run(CLEAN)["results"] == []
+
+
+def test_each_world_has_a_category() -> None:
+    """One that ends with a slash has no name for the run."""
+    assert run(CLEAN)["automationDetails"]["id"] == "kubectl-policy/lint/"
+    assert run(replace(CLEAN, worlds=("prod",)))["automationDetails"]["id"] == "kubectl-policy/lint/prod/"
+
+
+def test_rules_about_security_are_marked() -> None:
+    """With a score by severity, that of this run."""
+    guard = RULES[1]
+    scores: dict[Severity, str] = {"error": "8.0", "warning": "5.5", "info": "3.0"}
+    for severity, score in scores.items():
+        settings = LintSettings(severities={guard.id: severity})
+        rule = run(replace(CLEAN, rules=(guard,), settings=settings))["tool"]["driver"]["rules"][0]
+        assert rule["properties"]["security-severity"] == score
+    assert run(CLEAN)["tool"]["driver"]["rules"][1]["properties"]["tags"] == [
+        "gateway-api",
+        "policy-effects",
+        "security",
+    ]
+
+
+def test_a_rule_of_another_kind_has_no_subject() -> None:
+    """Its id does not say what it is about."""
+    rule = Rule("X1", "error", target_not_found)
+    assert run(replace(CLEAN, rules=(rule,)))["tool"]["driver"]["rules"][0]["properties"]["tags"] == ["gateway-api"]
+
+
+def test_the_message_begins_with_a_title_and_links_what_was_read() -> None:
+    """The first sentence is the title; `[words](1)` is a link to the location with that id."""
+    found = result(LOST)
+    assert found["message"]["text"] == (
+        "HTTPRoute shop/storefront: jwt.providers is lost for rule api. "
+        "See [Gateway infra/public](1), spec.listeners[0]: the listener. "
+        "See SecurityPolicy infra/jwt: set it before."
+    )
+    first, second = found["relatedLocations"]
+    assert (first["id"], first["physicalLocation"]["artifactLocation"]["uri"]) == (1, "infra/gw.yaml")
+    assert "physicalLocation" not in second
+    assert second["logicalLocations"][0]["fullyQualifiedName"].endswith("/infra/jwt")
+    plain = result(replace(LOST, related=(Related(object=GATEWAY),)))
+    assert plain["message"]["text"].endswith(" See Gateway infra/public.")
+    assert "message" not in plain["relatedLocations"][0]
+
+
+def test_no_name_is_a_link() -> None:
+    """Whatever brackets are in it."""
+    odd = build.ref("Gateway", "a](2)[b", "infra")
+    related = Related(object=odd, words="[x](https://example.com)", origin=LINE)
+    text = result(replace(LOST, message="[x](1)", related=(related,)))["message"]["text"]
+    assert text == (
+        "HTTPRoute shop/storefront: [x] (1). See [Gateway infra/a\\] (2)\\[b](1): [x] (https://example.com)."
+    )
+
+
+def test_what_is_in_no_file_has_a_place_all_the_same() -> None:
+    """Without one GitHub shows nothing; and the fingerprint that it makes of files by itself."""
+    found = result(LIVE)
+    assert found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "kind-dev/infra/Gateway/public"
+    assert found["partialFingerprints"].keys() == {"finding/v1", "primaryLocationLineHash"}
+    assert result(MISSING)["partialFingerprints"].keys() == {"finding/v1"}
+    assert "logicalLocations" not in result(UNREADABLE)["locations"][0]
+
+
+def test_what_is_new_is_marked() -> None:
+    """Where it is known what was there before."""
+    assert result(MISSING, replace(CLEAN, since="main"))["baselineState"] == "new"
+    assert "baselineState" not in result(MISSING)
+
+
+def test_the_region_is_what_the_line_holds() -> None:
+    """Where its text is known; of GitHub, only whole lines of a difference are annotated."""
+    report = replace(CLEAN, texts={LINE: "      name: größe  "})
+    region = {"startLine": 14, "startColumn": 7, "endLine": 14, "endColumn": 18}
+    assert result(MISSING, report)["locations"][0]["physicalLocation"]["region"] == region
+
+
+def test_a_value_can_be_replaced_by_a_program() -> None:
+    """Where it is known which text is meant."""
+    report = replace(CLEAN, texts={LINE: "      name: checkot"})
+    (fix,) = result(MISSING, report)["fixes"]
+    assert fix["description"]["text"] == "did you mean checkout?"
+    (change,) = fix["artifactChanges"]
+    (replacement,) = change["replacements"]
+    assert replacement == {
+        "deletedRegion": {"startLine": 14, "startColumn": 13, "endLine": 14, "endColumn": 20},
+        "insertedContent": {"text": "checkout"},
+    }
+    assert "fixes" not in result(MISSING)
+    assert "fixes" not in result(replace(MISSING, fix=Fix(words="think")), report)
+
+
+def test_more_than_github_takes_is_left_out() -> None:
+    """The least bad results, and it is said how many; of long texts and lists of locations, the rest."""
+    many = tuple(replace(LOST, related=(), field=f"f{number}") for number in range(MOST_RESULTS))
+    document = cast("dict[str, Any]", lint_sarif(replace(CLEAN, findings=(*many, MISSING))))
+    found = document["runs"][0]
+    assert len(found["results"]) == MOST_RESULTS
+    assert found["results"][0]["level"] == "error"
+    (said,) = found["invocations"][0]["toolExecutionNotifications"]
+    assert said["message"]["text"] == "Left out, as GitHub takes 25,000 results: 1 finding"
+    others = tuple(Related(object=build.ref("Service", f"s{number}"), origin=LINE) for number in range(200))
+    long = result(replace(LOST, message="m" * 9_999, related=others))
+    assert len(long["relatedLocations"]) == MOST_LOCATIONS
+    assert len(long["message"]["text"].partition(". ")[0]) == MOST_SAID
+
+    def verbose(_: object) -> tuple[()]:
+        return ()
+
+    verbose.__doc__ = f"{'s' * 2_000}\n\n{'e' * 2_000}"
+    rule = run(replace(CLEAN, rules=(Rule("GWP1001", "error", verbose),)))["tool"]["driver"]["rules"][0]
+    assert len(rule["shortDescription"]["text"]) == len(rule["fullDescription"]["text"]) == MOST_LETTERS
+
+
+def test_what_could_not_be_checked_is_a_notification() -> None:
+    """Which is no alert; what was suppressed, was known or is fixed is none either."""
+    found = run(EVERYTHING)["invocations"][0]["toolExecutionNotifications"]
+    assert [each["level"] for each in found] == ["warning", "note"]
+    assert found[1]["associatedRule"] == {"id": "GWP1001"}
+    assert found[1]["locations"][0]["physicalLocation"]["region"]["startLine"] == 22
+    assert len(run(EVERYTHING)["results"]) == len(EVERYTHING.findings)
