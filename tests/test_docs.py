@@ -14,13 +14,22 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import pytest
 
 from kubectl_policy import cli, errors, load_profiles
+from kubectl_policy.cli.completion import rules as completed
+from kubectl_policy.cli.linting.project import Project
+from kubectl_policy.lint.requirement import Requirement, RouteSelection
+from kubectl_policy.lint.rules import RULES
+from kubectl_policy.profiles.shapes import Record
 from kubectl_policy.render.describe import OBJECT
+from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.output.documents import API_VERSION
 from tests import pictures
+from tests.lint import page as rules_page
 from tests.profiles import reference
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from kubectl_policy.render.output.formats import Forms
 
 ROOT: Final = Path(__file__).parent.parent
 PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -28,6 +37,7 @@ SOURCE: Final = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "sr
 BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MAP: Final = re.compile("(<!-- map -->\n)(?:.*\n)*?(<!-- end of the map -->)")
 PACKAGE: Final = ROOT / "src" / "kubectl_policy"
+RULES_PAGE: Final = ROOT / "docs" / "rules.md"
 LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
 
 
@@ -230,10 +240,28 @@ def test_kubectls_flags_are_documented() -> None:
     assert [flag for flag in flags if f"`{flag}`" not in documented] == []
 
 
-def test_every_format_is_documented() -> None:
+@pytest.mark.parametrize(("heading", "forms"), [("Formats", OBJECT), ("Findings", LINT)])
+def test_every_format_is_documented(heading: str, forms: Forms) -> None:
     """In the order in which the command names them."""
-    rows = re.findall(r"^\| `(\w+)` \|", section(ROOT / "docs" / "output.md", "Formats"), re.MULTILINE)
-    assert rows == list(OBJECT.formats)
+    rows = re.findall(r"^\| `(\w+)` \|", section(ROOT / "docs" / "output.md", heading), re.MULTILINE)
+    assert rows == list(forms.formats)
+
+
+@pytest.mark.parametrize(
+    ("heading", "read"),
+    [("The config file", [Project]), ("Rules of your own", [Requirement, RouteSelection])],
+)
+def test_every_key_of_the_config_file_is_documented(heading: str, read: list[type]) -> None:
+    """And no other."""
+    rows = re.findall(r"^\| (`.*?`) \|", section(ROOT / "docs" / "linting.md", heading), re.MULTILINE)
+    keys = [key for row in rows for key in re.findall("`([^`]+)`", row)]
+    assert sorted(keys) == sorted(key for each in read for key in Record(each).fields)
+
+
+def test_every_rule_is_documented() -> None:
+    """`python -m tests.test_docs` writes the page, and the table that completion reads."""
+    assert text_of(RULES_PAGE) == rules_page.page()
+    assert completed.TABLE.read_text("utf-8") == completed.table(RULES)
 
 
 def test_the_version_and_kinds_of_documents_are_documented() -> None:
@@ -245,7 +273,9 @@ def test_the_version_and_kinds_of_documents_are_documented() -> None:
 
 def test_the_profile_in_the_readme_is_valid(tmp_path: Path) -> None:
     """What a reader copies from the first page works."""
-    (example,) = (content for language, content in blocks(ROOT / "README.md") if language == "yaml")
+    (example,) = (
+        text for language, text in blocks(ROOT / "README.md") if language == "yaml" and text.startswith("group")
+    )
     file = tmp_path / "retry.yaml"
     file.write_text(example, "utf-8")
     assert [(str(found.group_kind), found.strategy) for found in load_profiles(file)] == [
@@ -281,5 +311,7 @@ def test_every_layer_is_described() -> None:
 
 
 if __name__ == "__main__":
+    completed.TABLE.write_text(completed.table(RULES), "utf-8")
+    RULES_PAGE.write_text(rules_page.page(), "utf-8")
     for shown in PAGES:
         shown.write_text(with_real_output(shown), "utf-8")

@@ -31,6 +31,7 @@ CALLS: Final = {
     "get": ("policies -A", "policykinds", "gateways -A", "routes -n pastry", "services -A", "effective -A"),
     "graph": ("", "httproute/baker -n baker", "gateway/guarded -n guarded -o json", "-n baker -o html"),
     "history": ("httproute/baker -n baker --offline fixtures/bakery",),
+    "lint": ("", "--show-all -o json", "-n guarded", "fixtures/lint --context-from live"),
     "snapshot": ("-o FILE",),
     "status": ("-A", "-n guarded"),
     "version": ("",),

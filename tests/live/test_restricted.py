@@ -117,3 +117,22 @@ def test_a_type_that_is_not_served_is_a_mistake(server: Server, capsys: pytest.C
     code, error = Person(server, PASTRY, capsys).ask("describe httprout/baker -n baker")
     assert (code, error.split("hint")[0]) == (2, 'error: there is no resource type "httprout" in the cluster ')
     assert "did you mean httproute" in error
+
+
+def test_linting_knows_what_it_may_not_list(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """A route whose Gateway is hidden is no error, and that a kind was not linted is one; unless that is allowed."""
+    person = Person(server, PASTRY, capsys)
+    code, said = person.ask("lint -n pastry")
+    assert code == 4
+    assert "GWP0002 forbidden" in said
+    assert "GWP4001" not in said
+    # What is hidden is a warning, and nothing worse is seen.
+    assert person.ask("lint -n pastry --allow-incomplete")[0] == 0
+
+
+def test_linting_finds_what_is_wrong_in_a_cluster(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who sees everything is told so without doubt: the cluster has all that it has."""
+    code, said = Person(server, ADMIN, capsys).ask("lint")
+    assert code == 1
+    assert "GWP4002 parent-section-not-found: HTTPRoute baker/old" in said
+    assert "GWP0002" not in said

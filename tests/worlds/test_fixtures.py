@@ -45,6 +45,7 @@ WORLDS: Final[dict[str, list[tuple[str, str]]]] = {
         ("target-not-enabled", "WAFPolicy platform/basics"),
     ],
     "kgateway": [("policy-invalid", "TrafficPolicy sailings/guard")],
+    "lint": [("target-missing", "BackendTLSPolicy shop/checkout"), ("missing-reference", "HTTPRoute shop/cart")],
     "worked-examples/1-direct": [],
     "worked-examples/2-atomic": [],
     "worked-examples/3-merge": [],

@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "get": "get",
     "graph": "graph",
     "history": "history",
+    "lint": "linting.lint",
     "snapshot": "snapshot",
     "status": "status",
     "version": "itself",
@@ -117,6 +118,7 @@ Commands:
   get           List policies, policy kinds, or objects with the number...
   graph         Draw the hierarchy with its policies, to look at.
   history       Show how the settings in force on an object changed in git.
+  lint          Find what is wrong with policies, routes and Gateways.
   snapshot      Write what questions need to know into one file.
   status        Compare what controllers reported with what is computed.
   version       Print the version.

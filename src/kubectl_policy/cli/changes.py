@@ -166,9 +166,16 @@ def state_named(call: Call, words: str) -> "StateComparison":
     if is_live(words) and not call.paths:
         raise UsageError("the input is the cluster itself", "compare it with manifests: --diff PATH")
     told = known(call.profiles, call.setting)
-    before = _cluster_beside(call, told.profiles) if is_live(words) else _state(call, words)
+    before = state_beside(call, words, told.profiles)
     after = call.read(whole=True).snapshot
     return compare(before, after, profiles=told.profiles, implementation=told.implementation)
+
+
+def state_beside(call: Call, words: str, profiles: "Sequence[PolicyKindProfile]") -> "Snapshot":
+    """A state that words name as `diff` takes them, beside the input, which is read apart from it."""
+    from kubectl_policy.sources import is_live
+
+    return _cluster_beside(call, profiles) if is_live(words) else _state(call, words)
 
 
 def _cluster_beside(call: Call, profiles: "Sequence[PolicyKindProfile]") -> "Snapshot":

@@ -279,12 +279,17 @@ _LAST: Final = ("output", "watch", "profiles", "setting", "complete", "assume_ex
 
 
 def command(
-    forms: Forms | None = None, *, without: "Collection[str]" = (), watches: bool = False
+    forms: Forms | None = None,
+    *,
+    without: "Collection[str]" = (),
+    watches: bool = False,
+    paths: "Collection[str]" = (),
 ) -> "Callable[[Callable[..., int]], Command]":
     """Give a function the options of `Call`, but for some, in front of those of its own; it gets them as its `call`.
 
     Which formats `--output` takes, its forms say; the first is the one that is shown unless another is asked for.
     Without forms the command shows no answer, and `--output` is its own to give. If it `watches`, it takes `--watch`.
+    Those of its own parameters that are `paths` name manifests, as `--offline` does.
     """
 
     def with_options(function: "Callable[..., int]") -> Command:
@@ -296,6 +301,9 @@ def command(
             told: dict[str, Any] = {name: given.pop(name) or _OPTIONS[name].default for name in shared}
             if forms and forms.redirected and not is_asked_for and not is_terminal():
                 told["output"] = forms.redirected
+            own_paths = [path for name in paths for path in given.pop(name) or ()]
+            if own_paths:
+                told["offline"] = [*(told["offline"] or ()), *own_paths]
             call = Call(program=program, **told)
             if call.watch and (call.paths or call.asks_several):
                 raise UsageError(

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, ObjectRef, Origin
+    from kubectl_policy.model.snapshot import LeftOut
     from kubectl_policy.questions.describe.surroundings import Unattached
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.unseen.things import Unseen
@@ -85,9 +86,13 @@ def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> Non
         complain(f"{several}{first.ref} is in namespace {first.ref.namespace} by {said_by}")
 
 
-def mention_what_was_not_applied(analysis: "Analysis", *, rendered: bool) -> None:
+def mention_what_was_not_applied(*states: "Analysis", rendered: bool) -> None:
     """One line about patches, templates and the like: what is no object of its own, and changes or makes others."""
-    numbers = Counter(each.what for each in analysis.snapshot.left_out if each.what in _APPLIED)
+    # What is left out of several states is left out once; of the same place there may be several.
+    left_out = Counter["LeftOut"]()
+    for state in states:
+        left_out |= Counter(state.snapshot.left_out)
+    numbers = Counter(each.what for each in left_out.elements() if each.what in _APPLIED)
     if numbers:
         from kubectl_policy.cli.terminal import complain
         from kubectl_policy.render.words.names import count, listed

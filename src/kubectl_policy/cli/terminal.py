@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import PolicyError, UsageError
-from kubectl_policy.render.output.escape import uncommanding, visible
+from kubectl_policy.render.output.escape import Commands, uncommanding, visible
 from kubectl_policy.render.output.text import DEFAULT_WIDTH, View, lay_out, to_text
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ def held() -> Generator[Held]:
 def write(answer: str | bytes) -> bool:
     """Write to standard output; see `show`. False if the reader closed the pipe.
 
-    What of a text its encoding lacks is replaced by what it has, and nothing is a command to a CI that reads it.
+    What of a text its encoding lacks is replaced by what it has, and nothing is a command to a CI that reads it, but
+    for `Commands`.
     """
     if _holding:
         _holding[0].keep(write, answer)
@@ -151,7 +152,8 @@ def write(answer: str | bytes) -> bool:
         raise PolicyError("cannot write the answer: standard output is closed")
     try:
         if isinstance(answer, str):
-            sys.stdout.write(encodable(uncommanding(answer), sys.stdout.encoding or "utf-8"))
+            text = answer if isinstance(answer, Commands) else uncommanding(answer)
+            sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))
         else:
             sys.stdout.buffer.write(answer)
         sys.stdout.flush()

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.cli import COMMANDS, command_named, summaries
+from kubectl_policy.cli.completion.rules import TABLE, called, table
 from kubectl_policy.cli.completion.words import WORDS
+from kubectl_policy.lint.rules import RULES
 from tests.cli.completion.conftest import BAKERY, Offered
 
 if TYPE_CHECKING:
@@ -100,6 +102,27 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
         (("diff", ""), [FILES]),
         (("snapshot", "-o", ""), [FILES]),
         (("diff", "main:a", ""), [FILES]),
+        (("lint", ""), [FILES]),
+        (("lint", "a.yaml", ""), [FILES]),
+        (("lint", "-f", ""), YAML),
+        (("lint", "--select", "GWP100"), [*(f"GWP100{place}" for place in range(1, 10)), NO_FILES]),
+        (("lint", "--select", "target-not"), ["target-not-found", "target-not-enabled", NO_FILES]),
+        (("lint", "--ignore", "GWP1,target-not-f"), ["GWP1,target-not-found", NO_FILES]),
+        (("lint", "--ignore", "target-not-found,target-not-f"), [NO_FILES]),
+        (("lint", "--severity", "GWP1001"), ["GWP1001=", NO_SPACE]),
+        (("lint", "--severity", "target-not-f"), ["target-not-found=", NO_SPACE]),
+        (("lint", "--severity", "GWP1001=i"), ["GWP1001=info", NO_FILES]),
+        (("lint", "--severity=GWP1="), [f"GWP1={word}" for word in ("error", "info", "off", "warning")] + [NO_FILES]),
+        (("lint", "--fail-on", ""), ["error", "info", "never", "warning", NO_FILES]),
+        (("lint", "--min-severity", "w"), ["warning", NO_FILES]),
+        (("lint", "--format", "j"), ["json", "json=", "junit", "junit=", NO_FILES]),
+        (("lint", "--format", "sarif="), [FILES]),
+        (("lint", "-o", "s"), ["sarif", "summary", NO_FILES]),
+        (("lint", "--baseline", ""), [FILES]),
+        (("lint", "--write-baseline", ""), [FILES]),
+        (("lint", "--config", ""), [FILES]),
+        (("lint", "--diff-base", ""), [FILES]),
+        (("lint", "--context-from", ""), [FILES]),
         (("completion", ""), ["bash", "fish", "kubectl", "zsh", NO_FILES]),
         (("completion", "z"), ["zsh", NO_FILES]),
     ],
@@ -188,6 +211,21 @@ def test_manifests_may_be_named_elsewhere(offered: Offered, monkeypatch: pytest.
     assert offered("describe", "gateway/infra/i") == ["gateway/infra/internal", NO_FILES]
     config.write_text("offline: 7\n", "utf-8")
     assert offered("describe", "gateway/infra/i") == [NO_FILES]
+
+
+def test_manifests_may_be_words(offered: Offered) -> None:
+    """Of the one command that takes them so."""
+    for words in (("lint", BAKERY), ("lint", "-f", BAKERY), ("lint", "--offline", BAKERY)):
+        assert offered(*words, "-n", "") == ["baker", "infra", "pastry", NO_FILES]
+    assert offered("lint", BAKERY, "--assume-exists", "gatewayc") == ["gatewayclass", NO_FILES]
+
+
+def test_every_rule_is_offered_with_what_it_finds() -> None:
+    """`python -m tests.test_docs` writes the table of them."""
+    assert TABLE.read_text("utf-8") == table(RULES)
+    by_id, by_name = called()
+    assert [name for name, _ in by_id] == [rule.id for rule in RULES]
+    assert by_name[0] == (RULES[0].name, RULES[0].summary)
 
 
 def test_every_type_that_is_offered_is_taken(offered: Offered, command: Command) -> None:

@@ -9,7 +9,7 @@ from kubectl_policy.cli import terminal
 from kubectl_policy.cli.clusters.live import PATIENCE, Live, attempt, counts
 from kubectl_policy.errors import FOUND, INCOMPLETE, ClusterError, PolicyError, UsageError
 from kubectl_policy.model.values import value
-from kubectl_policy.render.output.formats import PICTURES, Forms, format_of
+from kubectl_policy.render.output.formats import OF_CI, PICTURES, Forms, format_of
 from kubectl_policy.render.output.several import Answers, InContext, Told, Unanswered, render_several
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def answered_by_each(clusters: Sequence[Asked], output: str) -> int:
     """
     if not clusters:
         raise ClusterError("there is no context in the kubeconfig", "`kubectl config get-contexts` lists them")
-    if format_of(output).part in {"names", *PICTURES}:
+    if format_of(output).part in {"names", *PICTURES, *OF_CI}:
         raise UsageError(f"-o {output} does not say which cluster an object is in", "ask one --context, or use -o json")
     ended = dict(zip([each.among.context for each in clusters], _ended(clusters), strict=True))
     errors = {context: end for context, (_, end) in ended.items() if isinstance(end, PolicyError)}

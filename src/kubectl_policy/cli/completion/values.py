@@ -70,6 +70,34 @@ def _compared(_: Typed, __: World) -> Offer:
     return FILES
 
 
+def _rules(line: Typed, _: World) -> Offer:
+    """Rules of `lint`, by their ids or else by their names."""
+    from kubectl_policy.cli.completion.rules import called
+
+    return listed(line, *called())
+
+
+def _severities(line: Typed, _: World) -> Offer:
+    """A rule, and after `=` how bad what it finds is."""
+    rule, equals, _level = line.completed.partition("=")
+    if equals:
+        from kubectl_policy.lint.settings import Level
+
+        return offered(plain(f"{rule}={level}" for level in get_args(Level)), to=line.completed)
+    from kubectl_policy.cli.completion.rules import called
+
+    return offered(*([(f"{name}=", said) for name, said in tier] for tier in called()), to=line.completed)
+
+
+def _formats(line: Typed, _: World) -> Offer:
+    """A format of `lint`, and after `=` a file."""
+    if "=" in line.completed:
+        return FILES
+    from kubectl_policy.render.lint import LINT
+
+    return offered(plain(each for name in LINT.formats for each in (name, f"{name}=")), to=line.completed)
+
+
 def _kinds(line: Typed, world: World) -> Offer:
     return offered(*types(world.kinds(*ANY)), to=line.completed)
 
@@ -132,19 +160,25 @@ _VALUES: Final[Mapping[str, Callable[[Typed, World], Offer]]] = {
     "--assume-exists": _kinds,
     "--cluster": _in_kubeconfig,
     "--context": _in_kubeconfig,
+    "--context-from": _compared,
     "--default-namespace": _namespaces,
     "--delete": _deleted,
     "--diff": _compared,
+    "--diff-base": _compared,
     "--enforcement": _states,
     "--field": _fields,
     "--filename": _manifests,
+    "--format": _formats,
+    "--ignore": _rules,
     "--kind": _kinds_or_types,
     "--policy-kind": _kinds_of_policies,
     "--namespace": _namespaces,
     "--profiles": _manifests,
     "--retarget": _retargeted,
     "--section": _sections,
+    "--select": _rules,
     "--setting": _settings,
+    "--severity": _severities,
     "--sort-by": _columns,
     "--target-namespace": _namespaces,
     "--user": _in_kubeconfig,

@@ -75,6 +75,10 @@ def _two_states(line: Typed, _: World) -> Offer:
     return FILES if len(line.words) < 2 else NOTHING  # noqa: PLR2004 (a pair)
 
 
+def _manifests(_: Typed, __: World) -> Offer:
+    return FILES
+
+
 def _shells(line: Typed, _: World) -> Offer:
     from kubectl_policy.cli.itself import SCRIPTS
 
@@ -115,6 +119,7 @@ WORDS: Final[Mapping[str, Callable[[Typed, World], Offer]]] = {
     "get": _listed_types,
     "graph": _objects,
     "history": _affected_object,
+    "lint": _manifests,
     "status": _compared_types,
     "why-not": _policy_and_target,
 }

@@ -82,4 +82,8 @@ class World:
         """The manifests that are read instead of asking a cluster."""
         from kubectl_policy.cli.config import offline_paths
 
-        return self._given.get("offline") or offline_paths()
+        named = list(self._given.get("offline", ()))
+        # One command takes manifests as its words.
+        if any(each.name == "paths" for each in self._parameters):
+            named += [*self._line.words, *self._given.get("filename", ())]
+        return named or offline_paths()

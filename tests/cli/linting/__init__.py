@@ -1,0 +1,1 @@
+"""Tests of linting on the command line."""
