@@ -1,8 +1,8 @@
 """Measure the installed command, and print each measurement beside its budget (`make bench`).
 
-`python -m bench [GROUP...]` prints some of the groups only: `start` is what everybody waits for, `gateway` one Gateway
-with many routes, `worlds` has much of one thing in each of its worlds, `repository` is a tree of many files, `graph`
-draws one Gateway with many routes.
+`python -m bench [GROUP...]` prints some of the groups only: `start` is what everybody waits for, `lint` checks rules,
+`gateway` has one Gateway with many routes, `worlds` has much of one thing in each of its worlds, `repository` is a tree
+of many files, `graph` draws one Gateway with many routes.
 
 `python -m bench growth [TEXT...]` says how time grows with each of many things, of which it measures more than the
 others together: all of them, or those of which the world or the command has one of the texts.
@@ -43,7 +43,7 @@ for path in sorted(top.rglob("*.yaml")) if top.is_dir() else [top]:
     with path.open("rb") as file, contextlib.suppress(yaml.constructor.ConstructorError):
         list(yaml.load_all(file, Loader=yaml.CSafeLoader))
 """
-GROUPS: Final = ("start", "gateway", "worlds", "repository", "graph")
+GROUPS: Final = ("start", "lint", "gateway", "worlds", "repository", "graph")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +132,27 @@ def _comparisons(folder: Path) -> Iterator[Comparison]:
         )
 
 
+def _linting(folder: Path) -> Iterator[Comparison]:
+    """What it takes to lint whole worlds with all rules."""
+    large = write_world(folder, 10_000, documents)
+    worlds = (
+        ("10,000 objects", large),
+        ("10,000 files", _write_files(folder, large)),
+        ("10,000 objects with status", write_world(folder, 10_000, reported)),
+        ("10,000 objects, one policy", write_world(folder, 10_000, under_one_policy)),
+        ("5,000 routes on one Gateway", write_world(folder, 5_000, one_gateway)),
+    )
+    for title, world in worlds:
+        yield Comparison(
+            title=f"lint, {title}",
+            command=(COMMAND, "lint", world, "--fail-on", "never"),
+            against="CSafeLoader",
+            baseline=_load(world),
+            budget=1.3,
+            runs=5,
+        )
+
+
 def _compared(comparison: Comparison) -> str:
     """The line of a comparison; the two are run in turns so that a busy moment of the machine meets both."""
     pairs = [(run(comparison.baseline), run(comparison.command)) for _ in repeat(None, comparison.runs)]
@@ -217,9 +238,10 @@ def main(groups: Iterable[str]) -> None:
             for line in growth(Path(folder), chosen[1:]):
                 print(line, flush=True)
             return
-        if "start" in chosen:
+        compared = {"start": _comparisons, "lint": _linting}
+        for comparisons in (compared[group] for group in GROUPS if group in chosen and group in compared):
             print(f"{'':<40}{'time':>11}{'peak':>12}{'measured':>11} {'against':<12}{'budget':>10}")
-            for comparison in _comparisons(Path(folder)):
+            for comparison in comparisons(Path(folder)):
                 print(_compared(comparison), flush=True)
         tables: dict[str, tuple[World | Repository, ...]] = {
             "gateway": GATEWAYS,
