@@ -79,7 +79,8 @@ SETTINGS: Final[Mapping[str, LintSettings]] = {
 # What reading notes where a cluster is asked, or something is rendered, which no manifest says.
 _ORIGIN: Final = Origin("production")
 NOTED: Final[Mapping[str, Gap | Diagnostic]] = {
-    "kind-not-loaded": Gap("Service", "", "the API server did not answer (HTTP 504)", _ORIGIN, group=""),
+    "kind-not-loaded": Gap("Service", "", "not valid YAML", Origin("services.yaml", 1)),
+    "not-answered": Gap("Service", "", "the API server did not answer (HTTP 504)", _ORIGIN, group=""),
     "forbidden": Gap(
         "SecurityPolicy",
         "shop",

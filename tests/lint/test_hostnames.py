@@ -179,7 +179,7 @@ class TestBothKinds:
             (["*.example"], ["a.example"], "hostname a.example"),
             (["a.example"], ["*.example"], "hostname *.example"),
             ([], ["a.example"], "hostname a.example"),
-            (["a.example"], [], "every hostname"),
+            (["a.example"], [], "hostnames"),
         ],
     )
     def test_the_newer_one_is_refused(self, older: list[str], newer: list[str], hostname: str) -> None:

@@ -225,7 +225,7 @@ spec: {gatewayClassName: inner}
         needed = "list services in namespace shop, list services in namespace infra"
         assert [(finding.rule, finding.message) for finding in findings] == [
             ("GWP0002", f"Services in namespaces shop and infra may not be read: forbidden; needed is: {needed}"),
-            ("GWP0001", "objects of API group example.com could not be read: it did not answer"),
+            ("GWP0017", "objects of API group example.com could not be read: it did not answer"),
         ]
         assert [finding.fix.words for finding in findings if finding.fix] == ["ask", "again"]
         assert {finding.origin for finding in findings} == {Origin(service.origin.source)}

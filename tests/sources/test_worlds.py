@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.errors import SourceError
+from kubectl_policy.model.values import replace
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
 from kubectl_policy.sources.snapshot import Header, packed
 from kubectl_policy.sources.snapshot import write as save
@@ -169,7 +170,11 @@ class TestRendering:
         """They are read as they are, and what is not known of them is said; who insists gets no answer."""
         monkeypatch.setenv("PATH", str(tmp_path))
         found = worlds_in(tmp_path / "tree", OVERLAYS, render="auto")
-        assert {name: _all_of(each) for name, each in found.items()} == {
+        for each in found.values():
+            (lacking,) = each.diagnostics
+            assert lacking.rule == "not-rendered"
+            assert lacking.message.endswith("is not installed, so that nothing was rendered: install it")
+        assert {name: _all_of(replace(each, diagnostics=())) for name, each in found.items()} == {
             name: _all_of(each) for name, each in worlds_in(tmp_path / "tree", {}).items()
         }
         assert [gap.remedy for gap in found["dev"].gaps] == ["--render"]

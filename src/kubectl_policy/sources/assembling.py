@@ -126,6 +126,9 @@ def assembled(reading: Reading, around: TreeInput | None, found: Input, options:
 def _as_applied(reading: Reading, around: TreeInput, options: InputOptions, renderer: Renderer | None) -> list[LeftOut]:
     """Make objects what they are once what stands around them is applied; what is no object of its own."""
     rendered = renderer(around.files, reading.objects, options) if renderer else None
+    if rendered and rendered.lacking:
+        reading.diagnostics += rendered.diagnostics
+        rendered = None
     if rendered:
         # First, as what is said of the others may be said by these files.
         reading.leave_out(rendered.files)

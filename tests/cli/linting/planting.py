@@ -48,11 +48,11 @@ def said(linted: Linted, *severities: str) -> list[str]:
     )
 
 
-def in_each_world(linted: Linted) -> set[tuple[str, str, str]]:
-    """What counts, by world: the rule and the object, and the file in which it is found."""
+def in_each_world(linted: Linted) -> set[tuple[str, str]]:
+    """What counts, by world: the rule, the object and its field, and the file in which it is found."""
     everywhere: Sequence[str] = linted.document["worlds"] or [""]
     return {
-        (world, f"{each['rule']} {each['object']} {each['field']}", (each["origin"] or {}).get("source", ""))
+        (world, f"{each['rule']} {each['object']} {each['field']} {each['origin']['source']}")
         for each in linted.document["findings"]
         for world in each["worlds"] or everywhere
     }

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
+from kubectl_policy.cli import terminal
 from tests.cli.linting.planting import Mistake, in_each_world, planted, said
 from tests.sources.rendered.trees import helm, kubectl, write
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
+    from kubectl_policy.sources import Progress
     from tests.cli.linting.conftest import Lint, Linted
 
 ROUTE: Final = """\
@@ -335,6 +339,11 @@ SCENES: Final = {
 }
 
 
+def _certain(plain: Linted) -> set[tuple[str, str]]:
+    """What is found in each world of a tree that was not rendered, but for that."""
+    return {each for each in in_each_world(plain) if not each[1].startswith("GWP0010 ")}
+
+
 def _unrendered(lint: Lint, monkeypatch: pytest.MonkeyPatch, tree: Path, *options: str) -> Linted:
     """What is found where no program is installed that renders."""
     with monkeypatch.context() as alone:
@@ -349,7 +358,7 @@ def test_as_they_are(tree: Tree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(folder)
     for options in ((), ("--complete",), ("--complete", *tree.options)):
         rendered, plain = lint(".", *options), _unrendered(lint, monkeypatch, folder, *options)
-        assert in_each_world(plain) <= in_each_world(rendered)
+        assert _certain(plain) <= in_each_world(rendered)
         assert rendered.document["worlds"] == plain.document["worlds"]
     assert said(rendered, "error") == list(tree.errors)
     assert said(lint(".", *tree.options), "error") == []
@@ -371,7 +380,23 @@ def test_mistakes(
     rendered = lint(".", "--complete", *tree.options)
     assert said(rendered, "error") == sorted([*tree.errors, *(line for each in mistakes for line in each.found)])
     assert rendered.code == 1
-    assert in_each_world(_unrendered(lint, monkeypatch, folder, "--complete", *tree.options)) <= in_each_world(rendered)
+    plain = _unrendered(lint, monkeypatch, folder, "--complete", *tree.options)
+    assert _certain(plain) <= in_each_world(rendered)
+
+
+@kubectl
+def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lint: Lint) -> None:
+    """Somebody at a terminal sees what is rendered, though nobody asked for that."""
+    told: list[str] = []
+
+    @contextmanager
+    def progress(doing: str) -> Generator[Progress]:
+        yield lambda begun, total, name: told.append(f"{doing} {begun} of {total}: {name}")
+
+    monkeypatch.setattr(terminal, "progress", progress)
+    monkeypatch.chdir(planted("kustomize", tmp_path))
+    assert lint("overlays").code == 0
+    assert told == ["rendering 1 of 1: overlays/dev", "rendering 1 of 1: overlays/prod"]
 
 
 # Everything in the base is wrong, and the overlay puts all of it right.
@@ -441,8 +466,10 @@ class TestWithoutPrograms:
         for options in ((), ("--complete",)):
             assert said(lint(".", *options), "error", "warning") == []
             plain = _unrendered(lint, monkeypatch, tmp_path, *options)
-            assert (plain.code, said(plain)) == (0, [])
-            assert plain.err == "5 patches were not applied: --render\n"
+            # Nobody can tell what is wrong where nothing was rendered.
+            assert plain.code == 4
+            assert all("GWP0010" in each for each in said(plain))
+            assert plain.err == "5 patches were not applied\n"
             unknown = [each["rule"] for each in plain.document["unknown"]]
             assert {"GWP1002", "GWP1003", "GWP4002", "GWP5002", "GWP6001"} <= set(unknown)
         (listeners,) = (each for each in plain.document["unknown"] if each["rule"] == "GWP6001")
@@ -481,10 +508,10 @@ class TestWithoutPrograms:
         write(folder, {"policy.yaml": on_route.replace("name: house", "name: chart")})
         monkeypatch.chdir(folder)
         plain = _unrendered(lint, monkeypatch, folder, "--complete")
-        assert said(plain, "error", "warning") == []
+        assert said(plain, "error", "warning") == ["chart warning GWP0010"]
         unknown = [(each["rule"], each["object"]["name"]) for each in plain.document["unknown"]]
         assert ("GWP1001", "chart") in unknown
-        assert plain.err == "2 Helm templates were not applied: --render\n"
+        assert plain.err == "2 Helm templates were not applied\n"
 
 
 def _printed(*command: str) -> str:

@@ -57,9 +57,13 @@ class RenderedObject:
 
 @value(kw_only=True)
 class Rendered:
-    """What was rendered, what could not be, and the input files (as they are called) of which it takes the place."""
+    """What was rendered, what could not be, and the input files (as they are called) of which it takes the place.
+
+    It is nothing at all where programs are `lacking`: then files are what they are.
+    """
 
     objects: tuple[RenderedObject, ...] = ()
+    lacking: bool = False
     gaps: tuple[Gap, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     files: frozenset[str] = frozenset()
@@ -95,7 +99,8 @@ class Rendering:
 
         Where something delivers folders of the tree, that is what is delivered; elsewhere every folder that can be
         rendered and that no other one takes in. `objects` are those in the files as they are written. Where no program
-        is installed that would be needed, SourceError is raised; or, by the options, nothing is rendered. Neither is it
+        is installed that would be needed, SourceError is raised; or, by the options, that is said, and nothing is
+        rendered. Neither is it
         then where that would change nothing.
         """
         tree = self._tree
@@ -113,10 +118,12 @@ class Rendering:
         if by_choice and not any(root.delivery or self._kustomizations.change(root.what) for root in tops):
             return None
         lacking = self._builds.lacking([root.what for root in tops])
+        are, these = ("is", "it") if len(lacking) == 1 else ("are", "them")
         if lacking and by_choice:
-            return None
+            message = f"{' and '.join(lacking)} {are} not installed, so that nothing was rendered: install {these}"
+            origin = min((root.origin for root in tops), default=None)
+            return Rendered(lacking=True, diagnostics=(Diagnostic("not-rendered", "warning", message, origin=origin),))
         if lacking:
-            are, these = ("is", "it") if len(lacking) == 1 else ("are", "them")
             raise SourceError(
                 f"{' and '.join(lacking)} {are} not installed, and --render needs {these} here",
                 f"install {these}, or leave --render out: the files are then read as they are",

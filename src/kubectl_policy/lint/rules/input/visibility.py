@@ -58,13 +58,11 @@ def kind_not_loaded(world: Linted) -> Iterator[Finding]:
     """Nothing was read of a kind that objects refer to.
 
     Whether these references lead anywhere is unknown, and so is all that depends on it: no other rule finds that they
-    are broken. Manifests that lie elsewhere can be given as well; `--complete` says that there are none. Of a cluster,
-    this is found of a kind that could not be listed for another reason than a missing permission.
+    are broken. Manifests that lie elsewhere can be given as well; `--complete` says that there are none.
 
     Source: istio/istio#18366 and #40861, errors about what was only not looked at.
     """
     of_cluster = [gap for gap in world.snapshot.gaps if gap.group is not None and not gap.name]
-    yield from _unread(world, [gap for gap in of_cluster if not gap.needs])
     known = {*world.index.group_kinds, *(GroupKind(gap.group or "", gap.kind) for gap in of_cluster)}
     referring: dict[GroupKind, list[Resource]] = {}
     for resource, ref in _unknown_references(world):
@@ -104,6 +102,19 @@ def forbidden(world: Linted) -> Iterator[Finding]:
     Source: kubernetes.io, "Using RBAC Authorization"; GEP-713, "The discoverability problem".
     """
     yield from _unread(world, [gap for gap in world.snapshot.gaps if gap.needs])
+
+
+def not_answered(world: Linted) -> Iterator[Finding]:
+    """Objects that matter could not be read from a cluster, and not for want of a permission.
+
+    The API server was too busy, say, or what serves a kind in its place did not answer. As with objects that may not be
+    read, policies may be among them. Ask again, or leave that kind out.
+
+    Source: kubernetes.io, "API Priority and Fairness" and "Kubernetes API Aggregation Layer".
+    """
+    yield from _unread(
+        world, [gap for gap in world.snapshot.gaps if gap.group is not None and not (gap.name or gap.needs)]
+    )
 
 
 def _unread(world: Linted, found: list[Gap]) -> Iterator[Finding]:
@@ -214,4 +225,5 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("GWP0004", "error", parse_error, blinds=True),
     Rule("GWP0005", "warning", template_leftover),
     Rule("GWP0006", "warning", duplicate_object),
+    Rule("GWP0017", "warning", not_answered, blinds=True),
 )

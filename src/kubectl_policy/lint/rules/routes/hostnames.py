@@ -220,7 +220,7 @@ def _taken_by_other(world: Linted, taken: _Taken, listener: NodeRef) -> Finding:
     refused, accepted, hostname = taken
     known = refused.created is not None and accepted.created is not None
     which = f"{accepted.ref}" if known else "the older one, and their ages are not known here"
-    what = f"hostname {hostname}" if hostname else "every hostname"
+    what = f"hostname {hostname}" if hostname else "hostnames"
     return Finding(
         subject=refused.ref,
         field="spec.hostnames",
