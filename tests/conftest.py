@@ -26,9 +26,11 @@ for _module in walk_packages(kubectl_policy.__path__, "kubectl_policy."):
 _MEASURED: Final = (
     "attachment",
     "cli/linting",
+    "cli/test_changes.py",
     "cli/test_describe.py",
     "cli/test_diff.py",
     "cli/test_get.py",
+    "cli/test_lines.py",
     "cli/test_snapshot.py",
     "cli/test_status.py",
     "lint",
@@ -43,6 +45,7 @@ _MEASURED: Final = (
     "test_surroundings.py",
     "topology",
     "validation",
+    "worlds",
 )
 
 _LIVE: Final = Path(__file__).resolve().parent / "live"

@@ -91,3 +91,9 @@ def test_a_route_that_is_deleted() -> None:
     assert (finding.rule, finding.severity, finding.subject) == ("GWP9102", "warning", None)
     assert finding.message == "HTTPRoute shop/cart is gone (hostnames shop.example.com)"
     assert finding.origin
+
+
+def test_a_policy_that_still_has_an_effect_is_no_worse_off() -> None:
+    """Less of it than before is found as what is lost."""
+    both = SECURED + policy("SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", section="http")
+    assert [each.rule for each in findings(SECURED, both)] == ["GWP9101"]

@@ -225,3 +225,20 @@ def test_a_file_that_says_it_wrongly_is_refused() -> None:
         ("severity", "'bad' is not allowed; use one of error, warning, info"),
         ("", "the field policies is missing"),
     ]
+
+
+def test_a_check_sees_nothing_of_a_gateway_that_was_not_read() -> None:
+    """It does not hold where it needs that."""
+    elsewhere = HEAD.replace("[{name: public}]", "[{name: hidden}]")
+    own = policy("BackendTrafficPolicy", TIMEOUT, "HTTPRoute", "cart")
+    assert found(elsewhere + own, bounded("!has(gateway.name) && !has(listener.name)"), complete=False) == []
+    (finding,) = found(elsewhere + own, bounded('gateway.name == "hidden"'), complete=False)
+    assert "it cannot be evaluated: " in finding.message
+
+
+def test_what_is_around_is_not_linted() -> None:
+    """Whatever a rule says of it."""
+    analysis = analyze(snapshot_of(TIMED, complete=True))
+    assert [
+        each.rule for each in lint(analysis, bounded(LIMIT), lambda each: each.ref.kind == "HTTPRoute") if each.certain
+    ] == []

@@ -237,3 +237,17 @@ class TestApplied:
         found = diff(what_if(analyze(build.snapshot(*WORLD)), unread=unread))
         assert [(unseen.what, unseen.reason) for unseen in found.unseen] == [("objects of any kind", "no such file")]
         assert found.problems == ProblemChanges(introduced=(), fixed=(), unchanged=())
+
+
+def test_a_policy_whose_attachment_is_not_computed() -> None:
+    """What changes with it is not known."""
+    group = "security.istio.io"
+    before, after = (
+        build.snapshot(build.resource("PeerAuthentication", "strict", {"mtls": {"mode": mode}}, group=group))
+        for mode in ("STRICT", "PERMISSIVE")
+    )
+    (thing, *_) = diff(compare(before, after)).unseen
+    assert (thing.what, thing.reason) == (
+        "PeerAuthentication default/strict",
+        "how it attaches, and with that what it affects, is not computed",
+    )
