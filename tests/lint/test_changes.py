@@ -97,3 +97,14 @@ def test_a_policy_that_still_has_an_effect_is_no_worse_off() -> None:
     """Less of it than before is found as what is lost."""
     both = SECURED + policy("SecurityPolicy", "cors: {allowOrigins: ['https://shop.example.com']}", section="http")
     assert [each.rule for each in findings(SECURED, both)] == ["GWP9101"]
+
+
+def test_what_is_not_linted_is_not_gone() -> None:
+    """What is there for others alone, and loses requests or settings, is no finding; nor is it if it is deleted."""
+    elsewhere = HEAD.replace("port: 80}", "port: 80, hostname: '*.example.org'}")
+    deleted = "---".join(part for part in HEAD.split("---") if "HTTPRoute" not in part)
+    for before, after in ((HEAD, elsewhere), (HEAD, deleted), (SECURED, HEAD)):
+        comparison = compare(snapshot_of(before), snapshot_of(after))
+        settings = LintSettings(selected=("GWP91",))
+        found = lint(comparison.after, settings, lambda each: each.ref.namespace == "other", comparison)
+        assert [each.rule for each in found if each.rule.startswith("GWP91")] == []

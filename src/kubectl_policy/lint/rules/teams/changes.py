@@ -30,7 +30,7 @@ def security_setting_lost(world: Linted) -> Iterator[Finding]:
     Source: EG#8781 and ai-gateway#2622, about settings that a nearer policy replaces without a word.
     """
     for effect in world.difference.effects if world.difference else ():
-        if effect.security:
+        if effect.security and any(_concerns(world, each.node.object) for each in effect.objects):
             yield _settings_lost(world, effect)
 
 
@@ -64,10 +64,10 @@ def traffic_lost(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteRule.BackendRefs, for requests without a backend (Gateway API, apis/v1/httproute_types.go).
     """
     lost = world.difference.traffic.lost if world.difference else None
-    for each in lost.all if lost else ():
-        yield _requests_lost(world, each, "takes no requests any more")
-    for each in lost.some if lost else ():
-        yield _requests_lost(world, each, "takes fewer requests than before")
+    for each in lost.routes if lost else ():
+        if _concerns(world, each.route):
+            less = "takes no requests any more" if lost and each in lost.all else "takes fewer requests than before"
+            yield _requests_lost(world, each, less)
 
 
 def _requests_lost(world: Linted, found: RouteTraffic, what: str) -> Finding:
@@ -105,6 +105,13 @@ def policy_left_without_effect(world: Linted) -> Iterator[Finding]:
                     certain=meaning.known,
                     related=tuple(world.related(each, "beats it now") for each in change.by),
                 )
+
+
+def _concerns(world: Linted, obj: ObjectRef) -> bool:
+    """Whether an object is linted or, if it is gone, would be."""
+    before = world.comparison.before.index.get(obj) if world.comparison else None
+    resource = world.index.get(obj) or before
+    return resource is not None and world.lints(resource)
 
 
 def _as_before(world: Linted, obj: ObjectRef, words: str) -> Related:
