@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from operator import is_not
 from typing import TYPE_CHECKING, Final
 
@@ -136,11 +137,18 @@ class Defaults:
         """The object with its defaults; the very same mapping if there is nothing to fill in. `raw` is not mutated."""
         key = (resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
         if key not in self._fillers:
-            self._fillers[key] = filler_of(self.schema_of(*key))
+            schema = _schema_in(self._definitions.get(key[0], {}), key[1])
+            self._fillers[key] = filler_of(schema) if schema else _built_in(key[0] if key[0] in SCHEMAS else None)
         raw = filled_mapping(resource.raw, self._fillers[key])
         if resource.ref.group_kind == NAMESPACE:
             return _with_name_label(raw, resource.ref.name)
         return _with_target_ports(raw) if resource.ref.group_kind == SERVICE else raw
+
+
+@cache
+def _built_in(group_kind: GroupKind | None) -> Filler:
+    """What is filled in where no definition says it, which is the same in every world."""
+    return filler_of(SCHEMAS[group_kind] if group_kind else _NO_SCHEMA)
 
 
 def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Json]:
