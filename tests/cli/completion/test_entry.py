@@ -104,7 +104,7 @@ def test_a_slow_kubectl_is_not_waited_for(kubectl: Callable[[str], Path]) -> Non
     """What is known without it is offered all the same."""
     kubectl("sleep 30")
     began = time.monotonic()
-    code, out, err = run(BY_KUBECTL, "describe", "httpr", KUBECTL_POLICY_COMPLETION_TIMEOUT="2")
+    code, out, err = run(BY_KUBECTL, "describe", "httpr", KUBECTL_POLICY_COMPLETION_TIMEOUT="3")
     assert (code, out, err) == (0, "httproute\tHTTPRoute.gateway.networking.k8s.io\n:4\n", "")
     assert time.monotonic() - began < 20
 

@@ -7,8 +7,8 @@ import sys
 # 15 of these to start, and kubectl, where it is kubectl that was asked, 40.
 _LIMIT = 0.12
 _LIMIT_BEHIND_KUBECTL = 0.095
-# By so much longer a program that is asked may have to be ended.
-_GRACE = 0.02
+# By such a part of that longer it may take to end a program that was asked, and to print what is known without it.
+_GRACE = 1 / 6
 _OWN_LIMIT = "KUBECTL_POLICY_COMPLETION_TIMEOUT"
 
 
@@ -37,7 +37,7 @@ def answer(words: list[str], limit: float = _LIMIT) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         # What reads and computes has no limit of its own, and cannot be asked to stop.
         signal.signal(signal.SIGALRM, _give_up)
-        signal.setitimer(signal.ITIMER_REAL, limit + _GRACE)
+        signal.setitimer(signal.ITIMER_REAL, limit * (1 + _GRACE))
         gc.disable()
         from kubectl_policy.cli.completion.candidates import complete
 
