@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from functools import _lru_cache_wrapper, cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from hypothesis import settings
@@ -15,9 +17,9 @@ from hypothesis import settings
 import kubectl_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
-# What a test that is not measured (see `unmeasured`) were the first to import would count as never run.
+# What a test that is not measured were the first to import would count as never run.
 for _module in walk_packages(kubectl_policy.__path__, "kubectl_policy."):
     if not _module.name.endswith("__main__"):
         import_module(_module.name)
@@ -25,14 +27,6 @@ for _module in walk_packages(kubectl_policy.__path__, "kubectl_policy."):
 # What mirrors the core proves which branches of it are tested; what others reach is not measured.
 _MEASURED: Final = (
     "attachment",
-    "cli/linting",
-    "cli/test_changes.py",
-    "cli/test_describe.py",
-    "cli/test_diff.py",
-    "cli/test_get.py",
-    "cli/test_lines.py",
-    "cli/test_snapshot.py",
-    "cli/test_status.py",
     "lint",
     "model",
     "profiles",
@@ -45,7 +39,6 @@ _MEASURED: Final = (
     "test_surroundings.py",
     "topology",
     "validation",
-    "worlds",
 )
 
 _LIVE: Final = Path(__file__).resolve().parent / "live"
@@ -78,38 +71,71 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True
 
 
-@pytest.fixture(autouse=True)
-def neutral_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A plain terminal, and no kubeconfig and no config file but those that a test writes."""
-    for name in _TERMINAL:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setenv("KUBECONFIG", str(tmp_path_factory.getbasetemp() / "no-kubeconfig"))
-    monkeypatch.delenv("KUBECTL_POLICY_OFFLINE", raising=False)
-    monkeypatch.setenv("KUBECTL_POLICY_CONFIG", str(tmp_path_factory.getbasetemp() / "no-config"))
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors: tests that wait for clusters and browsers leave them to others."""
+    return (os.cpu_count() or 1) + 1
 
 
-@pytest.fixture
-def unmeasured() -> Iterator[None]:
-    """Nothing is written down for the coverage, which takes thrice the time; other tests reach what this one reaches.
+def pytest_collection_finish() -> None:
+    """Nothing that is there by now goes away before the end: no collection of garbage need look at it again.
 
-    The marker `no_cover` does not do it in parallel runs: there the plugin has another measurement below its own.
+    What tests leave is looked through less often than Python would, for a tenth of the time of all tests. What was
+    remembered while tests were read is found out again where that is measured.
     """
+    for found in gc.get_objects():
+        if isinstance(found, _lru_cache_wrapper) and found.__module__.startswith("kubectl_policy."):
+            found.cache_clear()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
+# What measures the coverage, or nothing if it is not measured.
+_tracers: list[Any] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """From here on, nothing is written down for the coverage but while `pytest_pyfunc_call` says so."""
     tracer = sys.gettrace()
     if type(tracer).__module__.startswith("coverage"):
+        _tracers.append(tracer)
         sys.settrace(None)
-        yield
-        sys.settrace(tracer)
-    else:
-        yield
+    return (yield)
 
 
-@pytest.fixture(autouse=True)
-def measured_where_it_proves_something(request: pytest.FixtureRequest) -> None:
-    """Laws, recorded cases, renderers and readers go the same ways thousands of times.
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Tests that prove something of the core are measured, which takes them thrice the time, and nothing else is.
 
-    A branch of the core that only they reach wants a test of its own.
+    Laws, recorded cases, renderers and readers go the same ways thousands of times, and so do tests that are marked as
+    `unmeasured`: a branch of the core that only they reach wants a test of its own. The marker `no_cover` does not do
+    this in parallel runs: there the plugin has another measurement below its own.
     """
-    where = request.path.relative_to(Path(__file__).parent)
-    if not any(where.is_relative_to(name) for name in _MEASURED):
-        request.getfixturevalue("unmeasured")
+    proves_something = _is_measured(pyfuncitem.path) and not pyfuncitem.get_closest_marker("unmeasured")
+    for tracer in _tracers if proves_something else ():
+        sys.settrace(tracer)
+    try:
+        return (yield)
+    finally:
+        if proves_something and _tracers:
+            sys.settrace(None)
+
+
+@cache
+def _is_measured(path: Path) -> bool:
+    return any(path.relative_to(Path(__file__).parent).is_relative_to(name) for name in _MEASURED)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def neutral_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A plain terminal, and no kubeconfig and no config file but those that a test writes."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name in (*_TERMINAL, "KUBECTL_POLICY_OFFLINE"):
+            environment.delenv(name, raising=False)
+        environment.setenv("TERM", "dumb")
+        environment.setenv("KUBECONFIG", str(tmp_path_factory.getbasetemp() / "no-kubeconfig"))
+        # The authorities that the machine trusts take longer to read than anything that tests ask for.
+        environment.setenv("SSL_CERT_FILE", os.devnull)
+        environment.setenv("KUBECTL_POLICY_CONFIG", str(tmp_path_factory.getbasetemp() / "no-config"))
+        yield

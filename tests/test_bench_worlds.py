@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.usefixtures("unmeasured")
+@pytest.mark.unmeasured
 def test_every_document_is_an_object_of_its_own() -> None:
     """No two objects have one kind, namespace and name: a world of 1,000 really has 1,000."""
     names = set[tuple[str, str, str]]()
@@ -51,7 +51,7 @@ GENERATORS = {
 }
 
 
-@pytest.mark.usefixtures("unmeasured")
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("world", GENERATORS.values(), ids=GENERATORS)
 def test_a_world_grows_by_whole_objects(world: Callable[[int], Iterator[str]]) -> None:
     """Each document has a name of its own, and a larger world has all that a smaller one has."""

@@ -288,6 +288,12 @@ class TestWhatIsNotThere:
         assert told(between(world, left, profile)) == ["gone default/lonely/8080 a: 1 p -> nothing"]
         assert told(between(left, world, profile)) == ["new default/lonely/8080 a: nothing -> 1 p"]
 
+    def test_a_backend_with_a_policy_of_its_own(self) -> None:
+        """It loses the path that leads through the Gateway, although that has no policy."""
+        world = [*WORLD, color(target=TO_S, a=1)]
+        found = what_if(analyze(build.snapshot(*world), profiles=[DIRECT]), deleted=[GATEWAY.ref])
+        assert paths(found) == [("default/g/http/r/rule[0]/s/8080", True, False)]
+
     def test_a_port_that_is_deleted(self) -> None:
         """What was set of it is gone with it."""
         lonely, less = build.service("lonely", ("http", 80), ("admin", 81)), build.service("lonely", ("http", 80))

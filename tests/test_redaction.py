@@ -61,6 +61,18 @@ def test_what_a_profile_calls_a_reference_or_a_choice_stays() -> None:
     assert shown["spec"] == {**spec, "compression": [{"type": "Gzip", "level": "<redacted-1>"}]}
 
 
+def test_what_one_policy_may_say_another_one_of_its_kind_may() -> None:
+    """However many there are; where a text stands decides, not how often the kind was seen."""
+    reference: Json = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": "r"}
+    specs: list[dict[str, Json]] = [
+        {"targetRefs": [reference], "mergeType": "StrategicMerge", "color": color} for color in ("red", "blue", "red")
+    ]
+    shown = redacted(*(resource("BackendTrafficPolicy", "p", spec, group=ENVOY) for spec in specs))
+    assert [each["spec"] for each in shown] == [
+        {**spec, "color": f"<redacted-{number}>"} for spec, number in zip(specs, (1, 2, 1), strict=True)
+    ]
+
+
 def test_of_routes_the_settings_of_filters_go() -> None:
     """Hostnames, matches and backends are what the hierarchy is made of."""
     match: Json = {"path": {"type": "PathPrefix", "value": "/cart"}}

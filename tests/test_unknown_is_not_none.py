@@ -164,7 +164,7 @@ def test_nothing_fails_where_everything_was_read() -> None:
     assert {found.state for each in analysis.attachments.values() for found in each} == {"attached"}
 
 
-@pytest.mark.usefixtures("unmeasured")
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("complete", [True, False], ids=["gaps", "open world"])
 def test_nothing_fails_for_what_was_not_read(*, complete: bool) -> None:
     """Any three kinds, each in a namespace, or all of them."""

@@ -161,7 +161,7 @@ def test_a_change_without_any_object_is_no_change(command: Command, manifests: P
     assert err.startswith("error: no Kubernetes object in 1 file")
 
 
-@pytest.mark.usefixtures("unmeasured")
+@pytest.mark.unmeasured
 def test_a_comment_on_a_pull_request_fits(command: Command, tmp_path: Path) -> None:
     """However much changes."""
     shutil.copytree(BAKERY, tmp_path / "before")

@@ -168,7 +168,7 @@ HOSTILE: Final = (
 )
 
 
-@pytest.mark.usefixtures("unmeasured")
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("status", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_status_that_means_harm(command: Command, tmp_path: Path, status: str) -> None:
     """Of any shape, any size and with any letters: an answer, no traceback, and nothing that a terminal obeys."""

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.lint.report import Report
+from kubectl_policy.lint.report import Report, Suppressed
+from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import LintSettings, Threshold
 from kubectl_policy.questions.unseen.things import Unseen
 from tests import build
@@ -39,3 +40,15 @@ def test_what_could_not_be_checked_leaves_it_incomplete() -> None:
     assert report(WARNING).complete
     assert not replace(report(), unknowns=(WARNING,)).complete
     assert not replace(report(), unseen=(Unseen(what="a", reason="b"),)).complete
+
+
+def test_a_finding_that_blinds_leaves_nobody_sure_of_the_others() -> None:
+    """By a rule that says so and was checked; what could not be decided is something else."""
+    blinding, other = (next(rule for rule in RULES if rule.blinds is blinds) for blinds in (True, False))
+    unread = replace(WARNING, rule=blinding.id)
+    checked = replace(report(WARNING, unread), rules=(other, blinding))
+    assert checked.is_blind
+    assert not replace(checked, findings=(WARNING, replace(WARNING, rule=other.id))).is_blind
+    assert not replace(
+        checked, findings=(), unknowns=(unread,), suppressed=(Suppressed(finding=unread, how="comment"),)
+    ).is_blind

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.states import changed, paired, same_object
+from kubectl_policy.model.states import changed, in_scope, laid_over, paired, same_object
 from kubectl_policy.model.unknown import unknown_namespace
 from tests import build
 
@@ -210,3 +211,55 @@ class TestChanged:
         before, after = changed(snapshot, unread=unread)
         assert (before.gaps, before.diagnostics) == ((), (old,))
         assert (after.gaps, after.diagnostics) == ((FORBIDDEN,), (old, new))
+
+
+class TestLaidOver:
+    """A state with what is around it."""
+
+    def test_where_both_have_an_object_its_own_counts(self) -> None:
+        """All else is of either; nothing is gone for that, and there is no other state."""
+        around, own = build.snapshot(ONE, policy("red")), build.snapshot(policy("blue"), TWO)
+        both = laid_over(around, own)
+        assert said(*both.resources) == said(ONE, policy("blue"), TWO)
+        assert (both.other_state, both.gone) == ((), frozenset())
+
+    def test_what_could_not_be_read_of_either(self) -> None:
+        """It may be there, whichever of them it was to be read for."""
+        gap = Gap("Service", "default", "broken")
+        both = laid_over(build.snapshot(gaps=[FORBIDDEN]), build.snapshot(gaps=[gap]))
+        assert both.gaps == (FORBIDDEN, gap)
+        assert presence(both, ONE.ref) == "unknown"
+
+    @pytest.mark.parametrize(("around", "own"), [*product((False, True), repeat=2)])
+    def test_what_is_all_there_is(self, *, around: bool, own: bool) -> None:
+        """If one of them is complete, both are together; of what was listed in a namespace alone it is so there."""
+        both = laid_over(build.snapshot(ONE, complete=around), build.snapshot(TWO, complete=own))
+        assert both.complete == (around or own)
+        services = build.service().ref.group_kind
+        parts = [build.listed(build.snapshot(ONE)), replace(build.snapshot(), listed=frozenset({(services, "far")}))]
+        assert laid_over(*parts).listed == parts[0].listed | parts[1].listed
+        assert presence(laid_over(*parts), build.ref("Gateway", "three")) == "missing"
+
+    def test_what_is_said_of_its_reading_is_its_own(self) -> None:
+        """Where it was read, and what it was told; what is around it was read for it alone."""
+        around = replace(build.snapshot(ONE), place="the cluster", ignored=7)
+        both = laid_over(around, replace(build.snapshot(), ignored=1))
+        assert (both.place, both.ignored) == ("the input", 1)
+
+    def test_the_definition_of_a_kind_may_be_around(self) -> None:
+        """What is cluster-scoped by it is so in the state as well, so that both have one object."""
+        definition = build.crd("ColorPolicy", cluster_scoped=True)
+        there = replace(policy("red"), ref=policy().ref._replace(namespace=""))
+        both = laid_over(build.snapshot(definition, there), build.snapshot(policy("blue")))
+        assert [(each.ref, each.raw) for each in both.resources][1:] == [(there.ref, policy("blue").raw)]
+
+
+@pytest.mark.parametrize("cluster_scoped", [False, True])
+def test_a_namespace_goes_where_a_kind_has_none(*, cluster_scoped: bool) -> None:
+    """Nothing else of the object changes; one that has none already stays as it is."""
+    scopes = build.index(build.crd("ColorPolicy", cluster_scoped=cluster_scoped))
+    red, public = policy(age=1), build.gateway_class()
+    placed = in_scope(red, scopes)
+    assert placed.ref == red.ref._replace(namespace="" if cluster_scoped else "default")
+    assert (placed.raw, placed.origin, placed.created) == (red.raw, red.origin, red.created)
+    assert in_scope(public, scopes) is public

@@ -166,6 +166,12 @@ def test_what_names_an_object(world: World, kind: GroupKind, name: str, namespac
     assert [name for name in found if name != "g" or kind == GATEWAY] == holders
 
 
+def test_what_says_a_word(world: World) -> None:
+    """In one namespace alone."""
+    assert [ref.name for ref in world.saying(POLICY, "apps", "80")] == ["c"]
+    assert [*world.saying(POLICY, "default", "80")] == []
+
+
 def test_what_has_a_field(world: World) -> None:
     """Anywhere in it; a field of that name in one object of a kind is none in all of them."""
     assert [ref.name for ref in world.having(POLICY, ("note", "notes"))] == ["c"]

@@ -12,7 +12,7 @@ import pytest
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import Origin
 from kubectl_policy.profiles import MergeStrategy, load_profiles
-from kubectl_policy.profiles.load import MAX_SIZE, built_in_groups, built_in_profiles
+from kubectl_policy.profiles.load import MAX_SIZE, built_in_groups, built_in_profiles, name_in_files
 from tests.profiles.everything import policy_by_policy, profile
 
 if TYPE_CHECKING:
@@ -293,3 +293,9 @@ def test_built_in_files_are_read_as_those_of_users(tmp_path: Path) -> None:
             for profile in load_profiles(file)
         }
         assert dict(built_in_profiles(group)) == expected
+
+
+def test_what_files_call_an_attribute() -> None:
+    """As it is declared, which is not always its name in camel case."""
+    names = [name_in_files(each) for each in ("policy_class", "map_fields", "no_such")]
+    assert names == ["class", "mapFields", "noSuch"]

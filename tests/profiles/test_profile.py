@@ -211,3 +211,25 @@ def test_what_is_needed_depends_on_settings_all_the_way() -> None:
     through = RequiredObject(field="spec.ref", group="", kinds=("ConfigMap",), through=(last,))
     assert [*replace(through, grant_setting="outer").settings] == ["outer", "inner"]
     assert [*through.settings] == ["inner"]
+
+
+def test_settings_on_which_fields_depend_as_a_whole() -> None:
+    """Those of shared fields and of needs, however deep; what is part of a name is just filled in there."""
+    settings = {name: ControllerSetting("x", f"what {name} is") for name in ("merge", "outer", "inner", "name")}
+    last = RequiredObject(field="spec.key", group="", kinds=("Secret",), grant_setting="inner")
+    need = RequiredObject(field="spec.ref", group="", kinds=("ConfigMap",), grant_setting="outer", through=(last,))
+    shared = SharedField(field="a", within=("level",), setting="merge", value="deep")
+    profile = replace(PLAIN, settings=settings, controllers=frozenset({"example.com/{name}"}))
+    assert profile.settings_of_fields == {}
+    assert [*replace(profile, shared_fields=(shared,)).settings_of_fields] == ["merge"]
+    assert [*replace(profile, needs=(need,)).settings_of_fields] == ["outer", "inner"]
+    both = replace(profile, shared_fields=(shared,), needs=(need,))
+    assert both.settings_of_fields == {name: settings[name] for name in ("merge", "outer", "inner")}
+
+
+def test_maps_in_stanzas_are_those_of_the_text_that_has_one() -> None:
+    """They are below `default` or `override`; the stanza itself is no map, and later texts have plural stanzas."""
+    fields = frozenset({"headers", "default", "default.headers", "override.a.b", "defaults.tags"})
+    profile = replace(PLAIN, map_fields=fields)
+    assert profile.maps_in_stanzas == replace(profile, stanzas="singular").maps_in_stanzas == {"headers", "a.b"}
+    assert replace(profile, stanzas="plural").maps_in_stanzas == frozenset()

@@ -90,6 +90,7 @@ def _asked(snapshot: Snapshot, question: str, implementation: Implementation) ->
     return recording
 
 
+@pytest.mark.unmeasured
 @pytest.mark.usefixtures("capsys")
 @pytest.mark.parametrize(("question", "name"), CASES)
 def test_teams_that_have_nothing_to_do_with_it_are_not_asked_for(question: str, name: str) -> None:

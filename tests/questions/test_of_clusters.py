@@ -78,6 +78,13 @@ def test_a_route_without_parents_may_be_delegated_to() -> None:
     assert HTTP_ROUTE in {ask.kind for ask in cluster.asks if not ask.name}
 
 
+def test_what_a_gateway_names_as_its_parameters_may_be_a_policy() -> None:
+    """What is known of all policies is what is known if few objects were asked for."""
+    snapshot = load_manifests("fixtures/nginx-gateway-fabric")
+    cluster, question = Asked(snapshot, "platform"), describing("gateway", "press", "platform")
+    assert cluster.answer(question) == question(everything(snapshot))
+
+
 def test_filters_of_other_routes_have_no_part_in_the_answer() -> None:
     """What a backend gets by them is nothing that this route sends it."""
     snapshot = load_manifests("fixtures/kgateway")

@@ -145,7 +145,7 @@ def test_it_is_the_controllers_of_a_profile_that_keep_them_apart(group: str) -> 
     assert str(misplaced()[group].ref) in {ref for _, ref in found}
 
 
-@pytest.mark.usefixtures("unmeasured")
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", WORLDS)
 def test_each_world_answers_as_it_does_alone(name: str) -> None:
     """What the others add changes no setting, no state, no report and no condition of what was there."""
@@ -160,7 +160,7 @@ def test_each_world_answers_as_it_does_alone(name: str) -> None:
         assert affected(together, node) == affected(alone, node)
 
 
-@pytest.mark.usefixtures("unmeasured")
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", WORLDS)
 @pytest.mark.parametrize("word", ["gateways", "httproutes", "services", "policies"])
 def test_each_world_is_listed_as_it_is_alone(name: str, word: str) -> None:

@@ -11,12 +11,12 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.changes.diff import ProblemChanges, diff
+from kubectl_policy.questions.changes.diff import ProblemChanges, at_lines, diff
 from tests import build
 from tests.differences import between, color, enforcement, ref, told, without
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Resource, Snapshot
+    from kubectl_policy.model import FieldPath, Json, Resource, Snapshot
     from kubectl_policy.profiles.profile import RefusedOn
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
@@ -251,3 +251,26 @@ def test_a_policy_whose_attachment_is_not_computed() -> None:
         "PeerAuthentication default/strict",
         "how it attaches, and with that what it affects, is not computed",
     )
+
+
+def test_values_have_their_lines() -> None:
+    """Those before and after, where there are any; what cannot be told stays where its object is."""
+    wide = build.target("g")
+    before = [*WORLD, color("old", S, a=1, gone=1), color("same", wide, far=1)]
+    found = between(before, [*WORLD, color("new", S, a=2, more=1), color("same", wide, far=2)], DIRECT)
+
+    def locate(origin: Origin, field: FieldPath, value: Json) -> int | None:
+        assert origin == build.ORIGIN
+        return None if str(field) == "spec.far" else 40 + (value if isinstance(value, int) else 0)
+
+    placed = at_lines(found, locate)
+    lines = {
+        field.field: [value and value.origin and value.origin.line for value in (field.before, field.after)]
+        for effect in placed.effects
+        for field in effect.fields
+    }
+    assert lines == {"a": [41, 42], "gone": [41, None], "more": [None, 41], "far": [1, 1]}
+    assert told(placed) == told(found)
+    assert replace(placed, effects=found.effects) == found
+    nothing = between(WORLD, WORLD, DIRECT)
+    assert at_lines(nothing, locate) == nothing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -10,6 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
+from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.predicted.policies import policy_status
 from kubectl_policy.questions.predicted.specificity import Merge, TargetOrder
 from tests import build
@@ -283,6 +285,36 @@ def test_the_report_has_what_merges_and_not_what_it_would_override() -> None:
         "Gateway default/g": {"Accepted": ("Accepted", ())},
         "Gateway default/g#http": {"Merged": ("Merged", (NodeRef(ABOVE.ref),))},
     }
+
+
+def test_a_policy_that_would_merge_with_an_invalid_one_is_invalid_there() -> None:
+    """At the listeners below that one; where the one above lacks nothing, or keeps nobody out, it is not."""
+
+    def reasons(*, competes: bool = True, exists: bool = False) -> dict[str, tuple[str, str]]:
+        need = RequiredObject(field="spec.key", group="", kinds=("Secret",), optional=True, competes=competes)
+        words = {**MERGED, "invalid": (ConditionWords("Accepted", "False", "Invalid"),)}
+        status = StatusProfile(placement="parents", narrowed_by="policies", conditions=words)  # type: ignore[arg-type]
+        kind = replace(profile(), needs=(need,), status=status)
+        spec: Json = {"targetRefs": [build.target("g", section="http")], "key": {"name": "k"}}
+        above = build.resource("ColorPolicy", "above", spec, group="example.com", age=0)
+        gateway = build.gateway("g", build.listener("http"), build.listener("https", "HTTPS", 443))
+        world = (build.gateway_class("public", OURS), gateway, build.service(), build.route("r"), above, MERGING)
+        secrets = [build.resource("Secret", "k", group="")] if exists else []
+        analysis = analyze(build.snapshot(*world, *secrets, complete=True), profiles=[kind])
+        return {
+            str(found.ancestor): (each.reason, each.message)
+            for found in policy_status(analysis, P)
+            for each in found.conditions
+        }
+
+    fine = ("Accepted", "it is attached to HTTPRoute default/r")
+    merged = "it is merged with ColorPolicy default/above"
+    assert reasons() == {
+        "Gateway default/g": fine,
+        "Gateway default/g#http": ("Invalid", f"{merged}, which is not valid"),
+    }
+    assert reasons(exists=True) == {"Gateway default/g": fine, "Gateway default/g#http": ("Merged", merged)}
+    assert reasons(competes=False) == {"Gateway default/g": fine}
 
 
 LOOSE: Final[list[Json]] = [None, "g", 1, [], {}, {"parentRef": "g"}, {"parentRef": {"kind": "Service", "name": "s"}}]

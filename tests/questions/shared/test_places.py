@@ -9,6 +9,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, load_manifests
 from kubectl_policy.model import FieldPath, GroupKind, Origin
+from kubectl_policy.model.authorship import Authorship
 from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.questions.describe.objects import describe
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy import Fate
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.questions.shared.in_force import Setting
+    from kubectl_policy.questions.shared.places import Placed
 
 COLOR: Final = GroupKind("example.com", "ColorPolicy")
 ROUTE: Final = build.node("HTTPRoute", "r")
@@ -141,6 +143,19 @@ def test_the_fields_of_a_gateway_count_as_a_policys() -> None:
     assert {str(setting.declared_in) for setting in settings} == {"spec.a", "spec.gatewayClassName"}
 
 
+def test_a_field_of_the_target_that_is_beaten_has_its_place_as_well() -> None:
+    """It stands beside what an override sets instead; by a default it is not beaten."""
+    for strategy, own in ((MergeStrategy.PATCH_OVERRIDES, [("c", "spec.gatewayClassName")]), (None, [])):
+        profile = kind(strategy=strategy, object_fields={"of": "spec.gatewayClassName"})
+        world = [build.gateway("g", class_name="c"), on_gateway(of="x", a=1)]
+        answer = describe(analyze(build.snapshot(*world), profiles=[profile]), build.node("Gateway", "g"))
+        beaten = {setting.field: setting.beaten for group in answer.in_force for setting in group.settings}
+        found = [(fate.value, str(fate.declared_in)) for fate in beaten["of"] if fate.source.object.kind == "Gateway"]
+        assert found == own
+        assert all(fate.origin == build.ORIGIN for fate in beaten["of"])
+        assert not beaten.get("a")
+
+
 def test_what_nobody_writes_is_in_the_whole_object() -> None:
     """So is what is filled in by a definition."""
     analysis = analyze(build.snapshot(*WORLD, on_route(a=1)))
@@ -220,3 +235,31 @@ spec:
         "green": (Origin(source, 6), True),
     }
     assert at_lines(answer.in_force, nowhere) == answer.in_force
+
+
+def test_authors_are_those_of_fields() -> None:
+    """Of what a policy sets and of what it beats; what the definition of its kind fills in, nobody wrote."""
+    asked: list[tuple[str, str, Origin | None]] = []
+
+    def who(placed: Placed, origin: Origin | None) -> Authorship:
+        asked.append((placed.source.object.name, str(placed.declared_in), origin))
+        return Authorship(who=placed.source.object.name, when="")
+
+    def locate(origin: Origin, field: FieldPath, value: Json) -> int | None:
+        del origin, value
+        return 7 if str(field) == "spec.a" else None
+
+    properties: Json = {"green": {"type": "string", "default": "light"}}
+    spec: Json = {"type": "object", "properties": properties, "x-kubernetes-preserve-unknown-fields": True}
+    definition = build.crd("ColorPolicy", schema={"type": "object", "properties": {"spec": spec}})
+    world = build.snapshot(*WORLD, definition, on_gateway(a=2), on_route(a=1, b=3))
+    in_force = describe(analyze(world, profiles=[kind(strategy=MergeStrategy.PATCH_DEFAULTS)]), ROUTE).in_force
+    settings = {each.field: each for group in at_lines(in_force, locate, who) for each in group.settings}
+    assert {
+        name: (each.blame and each.blame.who, [fate.blame and fate.blame.who for fate in each.beaten])
+        for name, each in settings.items()
+    } == {"a": ("p", ["above"]), "b": ("p", []), "green": (None, [None])}
+    line = Origin(build.ORIGIN.source, 7)
+    assert asked == [("above", "spec.a", line), ("p", "spec.a", line), ("p", "spec.b", None)]
+    unasked = [each.blame for group in at_lines(in_force, locate) for each in group.settings]
+    assert unasked == [None, None, None]

@@ -218,6 +218,53 @@ def test_what_is_not_there_is_not_found(kind: str, name: str, home: str, message
 
 
 @pytest.mark.parametrize(
+    ("word", "message", "hint"),
+    [
+        ("httproute", "the name of the httproute is missing", "httproute/default/shop, httproute/far/shop"),
+        ("gtw", "the name of the gtw is missing", "for example: gtw/default/edge"),
+        ("odds", "the name of the odds is missing", "for example: odds/default/x, odds/default/x, odds/default/y"),
+        ("grpcroute", "the name of the grpcroute is missing", "for example: grpcroute/NAME"),
+        ("red", 'there is no resource type "red" in the input', "did you mean colorpolicy/default/red?"),
+        ("shop", 'there is no resource type "shop" in the input', "httproute/default/shop or httproute/far/shop?"),
+        ("till", 'there is no resource type "till" in the input', "did you mean service/default/till?"),
+        ("zzz", 'there is no resource type "zzz" in the input', "write TYPE/NAME, such as gateway/edge"),
+    ],
+)
+def test_one_word_is_a_type_or_a_name(word: str, message: str, hint: str) -> None:
+    """Of a type some objects are named, for a name the types that have one of it; no more than three."""
+    with pytest.raises(UsageError) as error:
+        find(analyze(WORLD), word, "", "default")
+    assert error.value.message == message
+    assert error.value.hint.endswith(hint)
+
+
+def test_of_one_name_what_is_in_the_hierarchy_comes_first() -> None:
+    """Then the others, as they are sorted; of many, three are named."""
+    called = [route("cart"), service("cart"), policy("cart", target("edge")), resource("Odd", "cart", {}, group="a.b")]
+    with pytest.raises(UsageError) as error:
+        find(analyze(snapshot(*called)), "cart", "", "default")
+    kinds = ("service", "httproute", "odd")
+    assert error.value.hint == f"did you mean {' or '.join(f'{kind}/default/cart' for kind in kinds)}?"
+    with pytest.raises(UsageError) as error:
+        find(analyze(snapshot(*called[2:])), "cart", "", "default")
+    assert error.value.hint == "did you mean odd/default/cart or colorpolicy/default/cart?"
+
+
+def test_a_name_with_a_namespace_counts_wherever_one_looks() -> None:
+    """But for a kind that is in none."""
+    assert find(analyze(WORLD), "httproute", "far/shop", "default") == ref("HTTPRoute", "shop", "far")
+    assert find(analyze(WORLD), "httproute", "shop", "far") == ref("HTTPRoute", "shop", "far")
+    public = snapshot(build.gateway_class())
+    assert find(analyze(public), "gatewayclass", "public", "far") == ref("GatewayClass", "public")
+    with pytest.raises(UsageError) as error:
+        find(analyze(public), "gatewayclass", "far/public", "far")
+    assert (error.value.message, error.value.hint) == (
+        "a GatewayClass is in no namespace",
+        "write gatewayclass/public",
+    )
+
+
+@pytest.mark.parametrize(
     ("words", "expected"),
     [
         ("httproute", ref("HTTPRoute", "shop")),

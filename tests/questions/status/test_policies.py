@@ -12,7 +12,7 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL as XAPI
 from kubectl_policy.profiles.controllers import STANDARD_STATUS, ConditionWords
-from kubectl_policy.questions.status.comparison import Claim, OtherController
+from kubectl_policy.questions.status.comparison import Claim, Comparison, OtherController
 from tests import build
 from tests.questions.status.reports import (
     ACCEPTED,
@@ -34,6 +34,7 @@ from tests.questions.status.reports import (
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.profiles.controllers import Event, Placement
+    from kubectl_policy.questions.status.comparison import Verdict
     from kubectl_policy.questions.status.report import StatusReport
 
 TAKEN = ("Seen", "False", "Taken")
@@ -287,6 +288,26 @@ def test_what_could_not_be_read_may_explain_a_disagreement() -> None:
     assert [thing.reason for thing in compared(*world(), wrong, gaps=[gap]).unseen] == ["broken"]
 
 
+def test_what_is_undecided_leaves_it_uncertain_whether_anything_disagrees() -> None:
+    """Unless something is known to; so does what could not be read, whatever is known."""
+    fine, wrong = (
+        reported(policy(), ancestors=[ancestor(condition(said), condition(WORKS))]) for said in (FINE, TAKEN)
+    )
+    unread = reported(policy("q", build.target("far", "GRPCRoute")), ancestors=[ancestor(condition(FINE))])
+    for policies, disagrees, uncertain in (
+        ([fine], False, False),
+        ([wrong], True, False),
+        ([unread], False, True),
+        ([fine, unread], False, True),
+        ([wrong, unread], True, False),
+    ):
+        report = asked(*policies)
+        assert (report.disagrees, report.uncertain) == (disagrees, uncertain)
+    gap = Gap("ColorPolicy", "", "broken", Origin("bad.yaml", 7))
+    for each in (fine, wrong):
+        assert asked(each, gaps=[gap]).uncertain
+
+
 def test_without_a_type_the_targets_of_policies_are_asked_about_as_well() -> None:
     """Gateways, ListenerSets and routes that exist; what else is targeted has no such status."""
     on = [build.target("g"), build.target("s", "Service", group=""), build.target("gone", "GRPCRoute")]
@@ -334,6 +355,36 @@ def test_no_ca_certificate_that_can_be_used_refuses_a_backend_tls_policy() -> No
     ]
 
 
+@pytest.mark.parametrize(("named", "reason"), [("ca", "Conflicted"), ("gone", "NoValidCACertificate")])
+def test_certificates_that_can_be_used_let_nobody_in_beside_another_one(named: str, reason: str) -> None:
+    """The older policy keeps the other one out of the Service; one whose certificates are missing is refused before."""
+    pem = "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----"
+    authority = build.resource("ConfigMap", "ca", group="", data={"ca.crt": pem})
+    by: dict[str, Json] = {
+        "old": {"wellKnownCACertificates": "System"},
+        "new": {"caCertificateRefs": [{"group": "", "kind": "ConfigMap", "name": named}]},
+    }
+    policies = [
+        reported(
+            build.resource(
+                "BackendTLSPolicy",
+                name,
+                {"targetRefs": [build.target("s", "Service", group="")], "validation": validation},
+                age=age,
+            ),
+            ancestors=[ancestor()],
+        )
+        for age, (name, validation) in enumerate(by.items())
+    ]
+    report = compared(*world(), authority, *policies, word="policies", complete=True)
+    accepted = {
+        one.resource.ref.name: found.computed and found.computed.reason
+        for one, found in report.comparisons
+        if found.type == "Accepted"
+    }
+    assert accepted == {"old": "Accepted", "new": reason}
+
+
 def test_one_of_several_certificates_that_can_be_used_will_do() -> None:
     """The policy is accepted, and ResolvedRefs says what is wrong."""
     pem = "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----"
@@ -371,3 +422,21 @@ def test_an_ancestor_in_any_shape_is_no_reason_to_give_up() -> None:
     assert verdicts(report)[0] == ("p", "Gateway default/", "", "unknown type")
     assert report.objects[0].comparisons[0].at == NodeRef(build.ref("Gateway", ""))
     assert report.objects[0].other_controllers == (OtherController(NodeRef(build.ref("Gateway", "")), ""),)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "compared"),
+    [
+        ("agrees", True),
+        ("differs", True),
+        ("not reported", True),
+        ("not expected", True),
+        ("undecided", False),
+        ("unknown type", False),
+    ],
+)
+def test_both_sides_can_be_compared_where_each_is_known(verdict: Verdict, *, compared: bool) -> None:
+    """Whether or not they say the same."""
+    found = Comparison(at=None, type="Seen", computed=None, reported=None, verdict=verdict)
+    assert found.is_compared is compared
+    assert found.disagrees is (compared and verdict != "agrees")

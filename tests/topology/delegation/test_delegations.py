@@ -76,6 +76,12 @@ class TestReferences:
         assert reasons(topology, "top") == [("resolved", "", "")] * 2
         assert paths(topology, "c", "rule[0]") == [f"{HEAD} > HTTPR default/c > HTTPR default/c#rule[0]"]
 
+    def test_what_is_in_a_namespace(self) -> None:
+        """Each route once, also one that is delegated to; nothing that is not there."""
+        topology = world(top(passing("/a", to("c")), passing("/b", to("gone"))), http_route("c", passing("/a")))
+        routes = [ref.name for ref in topology.relations.namespace("default") if ref.kind == "HTTPRoute"]
+        assert routes == ["c", "top"]
+
     @pytest.mark.parametrize("name", ["*", ""])
     def test_every_route_of_a_namespace(self, name: str) -> None:
         """By a star, or by no name at all; those with other parents are not meant, the parent itself least of all."""

@@ -1,0 +1,208 @@
+"""Linting several worlds as one: what is found in each, in all of them, and what is suppressed there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import analyze
+from kubectl_policy.comparison import compare
+from kubectl_policy.lint.linting import Found, LintedWorld, found_in
+from kubectl_policy.lint.settings import LintSettings
+from kubectl_policy.model import Origin
+from kubectl_policy.model.comments import Comment
+from tests.lint.examples import snapshot_of
+from tests.lint.shop import CORS, gateway, policy, route, service
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubectl_policy.lint.finding import Finding
+
+# No route here has a Gateway, unless one is given.
+CART: Final = route("cart")
+MENU: Final = route("menu")
+ACCEPTED: Final = MENU.replace("labels: {}", "annotations: {ignore.policy.kubectl.dev/GWP4001: later}")
+NO_GATEWAY: Final = "Gateway infra/public does not exist"
+NOT_READ: Final = "Gateway infra/public is not in the input"
+
+
+def world(*manifests: str, name: str = "", complete: bool = True) -> LintedWorld:
+    """A world of manifests, all of which are linted."""
+    return LintedWorld(analysis=analyze(snapshot_of("".join(manifests), complete=complete)), name=name)
+
+
+def as_it_is(origin: Origin | None, _: str) -> Origin | None:
+    """Of no field it is known where it is written."""
+    return origin
+
+
+def by_field(origin: Origin | None, field: str) -> Origin | None:
+    """Where a field is written, as if each had a file of its own."""
+    return Origin(field, origin.line) if origin else None
+
+
+def found(*worlds: LintedWorld) -> Found:
+    """What is found in some worlds of routes without Gateways, and of what suppresses that."""
+    return found_in(worlds, LintSettings(selected=("GWP4001", "GWP0007")), as_it_is)
+
+
+def told(findings: Sequence[Finding]) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Of what each finding is, what it says, and in which worlds that is so, if not in all."""
+    return [(each.subject.name if each.subject else "", each.message, each.worlds) for each in findings]
+
+
+class TestLintedWorld:
+    """Which objects of a world are linted."""
+
+    whole: Final = world(gateway(), CART, MENU, service())
+
+    @pytest.mark.parametrize(
+        ("namespace", "around", "linted"),
+        [
+            ("", (), ["GatewayClass ours", "Gateway infra/public", "HTTPRoute shop/cart", "HTTPRoute shop/menu"]),
+            ("infra", (), ["Gateway infra/public"]),
+            ("far", (), []),
+            ("", ("ours", "menu"), ["Gateway infra/public", "HTTPRoute shop/cart"]),
+            ("shop", ("menu",), ["HTTPRoute shop/cart"]),
+        ],
+    )
+    def test_which_are(self, namespace: str, around: tuple[str, ...], linted: list[str]) -> None:
+        """Those of the namespace that is meant, and of these the ones that are not there for others alone."""
+        some = LintedWorld(
+            analysis=self.whole.analysis,
+            namespace=namespace,
+            around=frozenset(each.ref for each in self.whole.resources if each.ref.name in around),
+        )
+        found = {str(each.ref) for each in some.resources}
+        assert found - {"Service shop/cart"} == {*linted}
+        assert ("Service shop/cart" in found) == (namespace in {"", "shop"})
+        assert all(some.lints(each) == (str(each.ref) in found) for each in self.whole.resources)
+
+    def test_of_what_is_around_nothing_is_found(self) -> None:
+        """Of what is linted it is."""
+        routes = world(CART, MENU)
+        (cart,) = (each.ref for each in routes.resources if each.ref.name == "cart")
+        some = LintedWorld(analysis=routes.analysis, around=frozenset({cart}))
+        assert told(found(some).findings) == [("menu", NO_GATEWAY, ())]
+
+
+class TestTogether:
+    """What is found in several worlds."""
+
+    def test_in_all_of_them(self) -> None:
+        """It is one finding, which names none of them; what is in some of them names these."""
+        result = found(world(CART, MENU, name="east"), world(CART, name="west"), world(CART, MENU, name="north"))
+        assert told(result.findings) == [("cart", NO_GATEWAY, ()), ("menu", NO_GATEWAY, ("east", "north"))]
+        assert (result.suppressed, result.every) == ((), result.findings)
+
+    def test_in_one_alone(self) -> None:
+        """As the others have what is missing there; where nothing is wrong, there is nothing."""
+        fine = world(CART, gateway(), name="fine")
+        assert told(found(fine, world(CART, name="bare")).findings) == [("cart", NO_GATEWAY, ("bare",))]
+        assert found(fine) == found() == Found(findings=(), suppressed=())
+
+    def test_otherwise_in_another_one(self) -> None:
+        """What is certain in one and not in the other is not the same."""
+        result = found(world(CART, name="closed"), world(CART, name="open", complete=False))
+        assert told(result.findings) == [("cart", NO_GATEWAY, ("closed",)), ("cart", NOT_READ, ("open",))]
+
+    def test_they_are_in_the_order_of_their_lines(self) -> None:
+        """In whichever world, and in whichever order they were found."""
+        result = found(world(CART, name="one"), world(service(), MENU, name="two"))
+        assert told(result.findings) == [("cart", NO_GATEWAY, ("one",)), ("menu", NO_GATEWAY, ("two",))]
+        other = found(world(service(), MENU, name="two"), world(CART, name="one"))
+        assert other.findings == result.findings
+
+    def test_what_a_change_makes_worse(self) -> None:
+        """It is found in a world that is the later state of a comparison, and in no other one."""
+        before, after = (snapshot_of("".join(each)) for each in ((gateway(), CART, service()), (gateway(), service())))
+        comparison = compare(before, after)
+        settings = LintSettings(selected=("GWP9102",))
+        later = LintedWorld(analysis=comparison.after, comparison=comparison)
+        alone = LintedWorld(analysis=comparison.after)
+        assert [each.rule for each in found_in([later], settings, as_it_is).findings] == ["GWP9102"]
+        assert found_in([alone], settings, as_it_is).findings == ()
+
+
+class TestSuppressed:
+    """What somebody has accepted."""
+
+    def test_it_is_told_apart(self) -> None:
+        """With its reason, once, and with the worlds in which it is."""
+        result = found(world(CART, ACCEPTED, name="east"), world(CART, ACCEPTED, name="west"), world(CART, name="far"))
+        assert told(result.findings) == [("cart", NO_GATEWAY, ())]
+        ((finding, how, reason),) = ((each.finding, each.how, each.reason) for each in result.suppressed)
+        assert told([finding]) == [("menu", NO_GATEWAY, ("east", "west"))]
+        assert (how, reason) == ("annotation", "later")
+        assert result.every == (*result.findings, finding)
+
+    def test_the_others_are_known_by_the_same_as_before(self) -> None:
+        """Of two with all in common by which findings are known, the second one stays the second one."""
+        twice = CART.replace("parentRefs: [{", "parentRefs: [{name: public, namespace: infra}, {")
+        first, second = found(world(twice)).findings
+        assert len({first.fingerprint, second.fingerprint, ""}) == 3
+
+        def comments(source: str) -> list[Comment]:
+            return [Comment(line=1, says="ignore GWP4001", lines=range(2, 3))] if source == "<stdin>" else []
+
+        def line_of(origin: Origin | None, field: str) -> Origin | None:
+            return Origin("<stdin>", 2 if "[0]" in field else 3) if origin else None
+
+        settings = LintSettings(selected=("GWP4001",))
+        result = found_in([world(twice)], settings, line_of, comments)
+        assert [each.finding.fingerprint for each in result.suppressed] == [first.fingerprint]
+        assert [each.fingerprint for each in result.findings] == [second.fingerprint]
+        assert found_in([world(twice)], settings, line_of).suppressed == ()
+
+    def test_what_suppresses_nothing_in_any_world(self) -> None:
+        """It is found; what one of them needs is not."""
+        fine = world(ACCEPTED, gateway(), name="fine")
+        (finding,) = found(fine).findings
+        assert (finding.rule, finding.message) == (
+            "GWP0007",
+            "GWP4001 is not found here, so that nothing is suppressed",
+        )
+        assert finding.fingerprint
+        assert found(fine, world(ACCEPTED, name="bare")).findings == ()
+
+
+class TestLines:
+    """Where findings are."""
+
+    def test_they_are_those_of_fields(self) -> None:
+        """Also in the other objects that a finding is about."""
+        one, two = (
+            policy("SecurityPolicy", "HTTPRoute/cart", CORS, name=name, created=f"2026-01-{day}T00:00:00Z")
+            for day, name in ((10, "one"), (11, "two"))
+        )
+        settings = LintSettings(selected=("GWP2001",))
+        (finding,) = found_in([world(gateway(), CART, one, two, service())], settings, by_field).findings
+        target = "spec.targetRefs[0]"
+        assert finding.origin == Origin(target, 28)
+        assert [(each.object.name, each.origin) for each in finding.related] == [("one", Origin(target, 23))]
+
+    def test_of_what_is_not_certain_they_are_those_of_objects(self) -> None:
+        """Of these there may be very many."""
+        (finding,) = found_in([world(CART, complete=False)], LintSettings(selected=("GWP4001",)), by_field).findings
+        assert not finding.certain
+        assert finding.origin == Origin("", 2)
+
+
+def test_findings_are_known_by_the_names_of_items() -> None:
+    """As the object of a finding has them, in whichever world it is; their positions do not count."""
+    other = "{name: inner, namespace: infra}"
+    one = world(CART.replace("parentRefs: [{", f"parentRefs: [{other}, {{"), name="one")
+    two = world(MENU, CART.replace("infra}]", f"infra}}, {other}]"), name="two")
+    fingerprints = [
+        {
+            each.message: each.fingerprint
+            for each in found(each).findings
+            if each.subject and each.subject.name == "cart"
+        }
+        for each in (one, two)
+    ]
+    assert len(fingerprints[0]) == 2
+    assert fingerprints[0] == fingerprints[1]
+    assert {each.fingerprint for each in found(one, two).findings} >= {*fingerprints[0].values()}

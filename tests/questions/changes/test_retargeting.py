@@ -1,0 +1,213 @@
+"""A policy as it would be if it had another target: the field, the section, and what its reference says."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import PolicyKindProfile, analyze
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.questions.changes.retargeting import retargeted
+from tests.build import (
+    backend,
+    crd,
+    gateway,
+    gateway_class,
+    listener,
+    policy,
+    ref,
+    resource,
+    route,
+    rule,
+    service,
+    snapshot,
+    target,
+)
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, ObjectRef, Resource
+
+COLOR: Final = GroupKind("example.com", "ColorPolicy")
+KNOWN: Final = PolicyKindProfile(COLOR, "inherited", "profile")
+P: Final = ref("ColorPolicy", "p", group="example.com")
+G: Final = ref("Gateway", "g")
+R: Final = ref("HTTPRoute", "r")
+S: Final = ref("Service", "s", group="")
+CLASS: Final = ref("GatewayClass", "public")
+WORLD: Final = (
+    gateway_class("public"),
+    gateway("g", listener("http"), listener("https", "HTTPS", 443)),
+    gateway("far", namespace="other"),
+    route("r", rules=[rule(backend(), name="named"), rule(backend())]),
+    service("s"),
+)
+
+
+def moved(
+    obj: Resource, to: ObjectRef = G, section: str = "", *others: Resource, profile: PolicyKindProfile = KNOWN
+) -> Resource:
+    """A policy with another target."""
+    return retargeted(analyze(snapshot(obj, *WORLD, *others), profiles=[profile]), obj.ref, to, section)
+
+
+def spec(of: Json) -> Resource:
+    """A policy with some spec."""
+    return resource("ColorPolicy", "p", of, group="example.com")
+
+
+@pytest.mark.parametrize("obj", [S, P, ref("ColorPolicy", "gone", group="example.com")], ids=str)
+def test_what_is_no_policy_has_no_target(obj: ObjectRef) -> None:
+    """Nor has one that is not there, nor one of a kind that nothing says is a policy's."""
+    with pytest.raises(UsageError) as refused:
+        retargeted(analyze(snapshot(*WORLD, spec({}) if obj == P else policy("q", target("g")))), obj, G)
+    assert refused.value.message == f"{obj} is not a policy"
+    assert "--profiles" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("obj", "fields", "message", "hint"),
+    [
+        (policy("p", targetRefs=[]), (), "has no target reference that could be replaced", "in a manifest"),
+        (policy("p", targetRefs="x"), (), "has no target reference that could be replaced", "in a manifest"),
+        (
+            policy("p", targetSelectors=[{"kind": "Gateway"}]),
+            ("spec.targetSelectors",),
+            "selects its targets by labels, and cannot name one",
+            "give the target such labels",
+        ),
+    ],
+)
+def test_a_policy_that_names_nothing(obj: Resource, fields: tuple[str, ...], message: str, hint: str) -> None:
+    """There is no reference in the place of which another one could stand."""
+    known = PolicyKindProfile(COLOR, "inherited", "profile", reference_fields=fields) if fields else KNOWN
+    with pytest.raises(UsageError) as refused:
+        moved(obj, profile=known)
+    assert refused.value.message == f"ColorPolicy default/p {message}"
+    assert hint in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"targetRef": target("x")}, {"targetRef": target("g")}),
+        ({"targetRef": [target("x")]}, {"targetRef": [target("g")]}),
+        ({"targetRefs": target("x")}, {"targetRefs": target("g")}),
+        ({"targetRef": None, "targetRefs": [target("x")]}, {"targetRefs": [target("g")]}),
+        ({"targetRef": target("x"), "targetRefs": [target("y")], "a": 1}, {"targetRef": target("g"), "a": 1}),
+        ({"targetRefs": [target("x")], "targetSelectors": [{"kind": "Gateway"}]}, {"targetRefs": [target("g")]}),
+        ({"targetSelectors": [{"kind": "Gateway", "matchLabels": {}}]}, {"targetRefs": [target("g")]}),
+    ],
+)
+def test_the_field_that_is_used(before: Json, after: Json) -> None:
+    """A list stays one; a policy that selects by labels names its target instead, in the newer field."""
+    assert moved(spec(before)).raw["spec"] == after
+
+
+def test_fields_in_other_places() -> None:
+    """As a profile says; where only one of them can name a target, that one it is, list or not."""
+    fields = ("spec.to.targetRef", "spec.at.targetSelectors")
+    known = PolicyKindProfile(COLOR, "inherited", "profile", reference_fields=fields)
+    selecting = spec({"at": {"targetSelectors": [{"kind": "Gateway"}], "a": 1}})
+    assert moved(selecting, profile=known).raw["spec"] == {"at": {"a": 1}, "to": {"targetRef": target("g")}}
+
+
+def test_nothing_else_changes() -> None:
+    """Nor does the policy that was read; of several references one stays, where they stood."""
+    before = policy("p", target("r", "HTTPRoute"), target("g"), age=3, color="red")
+    kept = copy.deepcopy(before.raw)
+    after = moved(before, G, "http")
+    assert before.raw == kept
+    assert (after.ref, after.origin, after.created) == (before.ref, before.origin, before.created)
+    assert after.raw == {**kept, "spec": {"targetRefs": [target("g", section="http")], "color": "red"}}
+
+
+class TestSections:
+    """Parts of a target."""
+
+    @pytest.mark.parametrize(
+        ("to", "section", "named"),
+        [
+            (G, "https", "https"),
+            (R, "named", "named"),
+            (R, "rule-2", "rule-2"),
+            (R, "rule[1]", "rule-2"),
+            (S, "8080", "8080"),
+        ],
+    )
+    def test_they_are_called_as_the_kind_calls_them(self, to: ObjectRef, section: str, named: str) -> None:
+        """Also where they are given as answers show them."""
+        known = PolicyKindProfile(COLOR, "inherited", "profile", unnamed_rules="rule-{n}")
+        (reference,) = moved_refs(moved(policy("p", target("g")), to, section, profile=known))
+        assert reference == {**target(to.name, to.kind, group=to.group_kind.group), "sectionName": named}
+
+    @pytest.mark.parametrize(
+        ("to", "section", "message", "hint"),
+        [
+            (G, "ftp", "Gateway default/g has no section ftp", "it has http, https"),
+            (R, "x", "HTTPRoute default/r has no section x", "it has named"),
+            (R, "rule-2", "HTTPRoute default/r has no section rule-2", "it has named"),
+            (CLASS, "x", "GatewayClass public has no section x", "it has no sections"),
+            (
+                R,
+                "rule[1]",
+                "ColorPolicy cannot target a rule without a name, such as rule[1] of HTTPRoute default/r",
+                "give the rule a name first",
+            ),
+        ],
+    )
+    def test_that_are_not_there(self, to: ObjectRef, section: str, message: str, hint: str) -> None:
+        """Those that are there are named."""
+        with pytest.raises(UsageError) as refused:
+            moved(policy("p", target("g")), to, section)
+        assert (refused.value.message, refused.value.hint) == (message, hint)
+
+    def test_by_a_list(self) -> None:
+        """If the policy's own references have one, or the definition of the kind; without a section there is none."""
+        expected: Json = {**target("g"), "sectionNames": ["http"]}
+        listing = policy("p", targetRef={**target("x"), "sectionNames": ["a", "b"]})
+        assert moved(listing, G, "http").raw["spec"] == {"targetRef": expected}
+        assert moved(listing).raw["spec"] == {"targetRef": target("g")}
+        reference: Json = {"type": "object", "properties": {"kind": {}, "sectionNames": {"type": "array"}}}
+        schema: Json = {"properties": {"spec": {"type": "object", "properties": {"targetRef": reference}}}}
+        one, definition = policy("p", targetRef=target("x")), crd("ColorPolicy", schema=schema)
+        assert moved(one, G, "http", definition).raw["spec"] == {"targetRef": expected}
+        assert moved(one, G, "http").raw["spec"] == {"targetRef": target("g", section="http")}
+
+
+def moved_refs(obj: Resource) -> list[Json]:
+    """The references of a policy."""
+    found = obj.raw["spec"]
+    assert isinstance(found, dict)
+    refs = found["targetRefs"]
+    assert isinstance(refs, list)
+    return refs
+
+
+def test_a_group_that_may_be_left_out() -> None:
+    """By kinds that take one for it, as long as it is that one and the policy leaves it out itself."""
+    known = PolicyKindProfile(COLOR, "inherited", "profile", target_group=GATEWAY_API)
+    bare: dict[str, Json] = {"kind": "Gateway", "name": "x"}
+    for reference, to, expected in (
+        (bare, G, {"kind": "Gateway", "name": "g"}),
+        (bare, S, target("s", "Service", group="")),
+        ({**bare, "group": GATEWAY_API}, G, target("g")),
+    ):
+        assert moved_refs(moved(policy("p", reference), to, profile=known)) == [expected]
+
+
+def test_namespaces() -> None:
+    """Of a target that has one: if the policy's references say it, or the policy has another one or none."""
+    near = policy("p", target("g", namespace="default"))
+    assert moved_refs(moved(near, S)) == [target("s", "Service", group="", namespace="default")]
+    assert moved_refs(moved(near, CLASS)) == [target("public", "GatewayClass")]
+    plain = policy("p", target("g"))
+    assert moved_refs(moved(plain, S)) == [target("s", "Service", group="")]
+    far = ref("Gateway", "far", "other")
+    assert moved_refs(moved(plain, far)) == [target("far", namespace="other")]
+    nowhere = policy("p", target("x"), namespace="")
+    definition = crd("ColorPolicy", cluster_scoped=True)
+    assert moved_refs(moved(nowhere, G, "", definition)) == [target("g", namespace="default")]

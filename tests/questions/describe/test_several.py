@@ -1,0 +1,35 @@
+"""The answers about several objects at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kubectl_policy.model import Diagnostic
+from kubectl_policy.questions.describe.several import Descriptions
+from kubectl_policy.questions.unseen.things import Unseen
+from tests.render.worlds import about, about_policy, colourful
+
+ONE, TWO, BOTH = (Diagnostic("yaml", "error", words) for words in ("one", "two", "both"))
+HERE, THERE, EVERYWHERE = (Unseen(what=words, reason="forbidden") for words in ("here", "there", "everywhere"))
+
+
+def test_what_is_said_of_several_is_said_once() -> None:
+    """In the order in which it is met; each of them says it all the same."""
+    world = colourful()
+    route = replace(about(world, "HTTPRoute", "r"), diagnostics=(BOTH, ONE), unseen=(HERE, EVERYWHERE))
+    policy = replace(about_policy(world, "base"), diagnostics=(TWO, BOTH), unseen=(EVERYWHERE, THERE, THERE))
+    both = Descriptions((route, policy))
+    assert both.diagnostics == (BOTH, ONE, TWO)
+    assert both.unseen == (HERE, EVERYWHERE, THERE)
+    assert [item.diagnostics for item in both.items] == [(BOTH, ONE), (TWO, BOTH)]
+    assert Descriptions((policy, route)).diagnostics == (TWO, BOTH, ONE)
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_of_what_is_in_order_nothing_is_said(number: int) -> None:
+    """Nor of no object at all."""
+    item = replace(about(colourful(), "HTTPRoute", "r"), diagnostics=(), unseen=())
+    answer = Descriptions((item,) * number)
+    assert (answer.diagnostics, answer.unseen) == ((), ())
