@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import chdir
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -28,6 +29,7 @@ FIXTURES: Final = Path(__file__).parent.parent / "fixtures"
 Condition: TypeAlias = tuple[str, str, tuple[str, ...]]
 
 
+@cache
 def manifests(*worlds: str) -> Snapshot:
     """Everything in some fixture worlds, as listed by a cluster; files are named from the root of the project."""
     paths = [path for world in worlds for path in sorted((FIXTURES / world).glob("*.yaml"))]

@@ -68,11 +68,11 @@ def test_the_words_of_code_are_names_and_texts() -> None:
 
 def test_no_module_knows_an_implementation() -> None:
     """Neither by its name nor by a value that only its policies have."""
-    modules = {
-        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")
-    }
+    modules = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
     assert modules
-    assert [(name, word) for name, tree in modules.items() for word in words_of(tree) if NAMES.search(word)] == []
+    # To parse all of them takes seconds, and in most there is no such name at all.
+    trees = {name: ast.parse(text) for name, text in modules.items() if NAMES.search(text)}
+    assert [(name, word) for name, tree in trees.items() for word in words_of(tree) if NAMES.search(word)] == []
 
 
 def profiles_of(world: str) -> list[PolicyKindProfile]:

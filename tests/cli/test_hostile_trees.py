@@ -56,7 +56,7 @@ TREES: Final[dict[str, dict[str, str]]] = {
     },
     "above": {"kustomization.yaml": f"{HEAD}resources: [../../../../../../../../../../etc, all.yaml]\n"},
     "root": {"kustomization.yaml": f"{HEAD}resources: [/, /etc/passwd, all.yaml]\n"},
-    "many": {"kustomization.yaml": f"{HEAD}resources:\n" + "".join(f"- {n}.yaml\n" for n in range(10_000))},
+    "many": {"kustomization.yaml": f"{HEAD}resources:\n" + "".join(f"- {n}.yaml\n" for n in range(2_000))},
     "same-many-times": {"kustomization.yaml": f"{HEAD}resources:\n" + "- all.yaml\n" * 1_000},
     "doubling": {
         f"d{n}/kustomization.yaml": f"{HEAD}resources: [../d{n + 1}, ../d{n + 1}/]\n" if n < 30 else HEAD

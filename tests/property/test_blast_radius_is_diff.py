@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.property.world import World
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(20))
 @given(world=worlds(), choice=st.integers(0, 30), complete=st.booleans())
 def test_a_blast_radius_is_the_difference_of_deleting(world: World, choice: int, *, complete: bool) -> None:
     """Two states that were read apart, one of them without the object and what goes with it, differ in the same way."""

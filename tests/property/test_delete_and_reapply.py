@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _CHOICES = st.lists(st.integers(0, 30), min_size=1, max_size=4)
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(12))
 @given(world=worlds(), choices=_CHOICES, complete=st.booleans())
 def test_at_once(world: World, choices: list[int], *, complete: bool) -> None:
     """What is deleted first and applied then is what it was."""
@@ -33,7 +33,7 @@ def test_at_once(world: World, choices: list[int], *, complete: bool) -> None:
     _nothing_changes(what_if(analysis, applied=resources, deleted=deleted))
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(12))
 @given(world=worlds(), choices=_CHOICES, complete=st.booleans())
 def test_one_after_the_other(world: World, choices: list[int], *, complete: bool) -> None:
     """In two steps, the second of which starts from the state without the objects."""

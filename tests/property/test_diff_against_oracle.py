@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
-@settings(max_examples=examples(30), suppress_health_check=_SLOW)
+@settings(max_examples=examples(15), suppress_health_check=_SLOW)
 @given(world=worlds())
 def test_deleting_each_policy(world: World) -> None:
     """Every field of which the value or the source differs occurs once, with exactly these; nothing else does."""
@@ -42,7 +42,7 @@ def test_deleting_each_policy(world: World) -> None:
         _judge(found, world, without(world, [policy.ref]))
 
 
-@settings(max_examples=examples(40), suppress_health_check=_SLOW)
+@settings(max_examples=examples(20), suppress_health_check=_SLOW)
 @given(world=worlds(), data=st.data())
 def test_deleting_something_else(world: World, data: st.DataObject) -> None:
     """Also where the hierarchy is another one without it."""
@@ -52,7 +52,7 @@ def test_deleting_something_else(world: World, data: st.DataObject) -> None:
     _judge(diff(what_if(analysis, deleted=deleted)), world, without(world, deleted))
 
 
-@settings(max_examples=examples(40), suppress_health_check=_SLOW)
+@settings(max_examples=examples(20), suppress_health_check=_SLOW)
 @given(pair=pairs_of_worlds())
 def test_any_two_worlds(pair: tuple[World, World]) -> None:
     """Whatever was added, deleted or written otherwise."""

@@ -34,7 +34,7 @@ _INVERSE: Final[Mapping[str, str]] = {
 }
 
 
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(20))
 @given(pair=pairs_of_worlds(), complete=st.booleans())
 def test_the_way_back_is_the_inverse(pair: tuple[World, World], *, complete: bool) -> None:
     """Lost is gained, gone is new, introduced is fixed, created is deleted, and before is after."""

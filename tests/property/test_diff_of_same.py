@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.property.world import World
 
 
-@settings(max_examples=examples(20))
+@settings(max_examples=examples(10))
 @given(world=worlds(), complete=st.booleans(), random=st.randoms(use_true_random=False))
 def test_a_state_built_apart(world: World, random: Random, *, complete: bool) -> None:
     """Equal objects in another order are the same state."""

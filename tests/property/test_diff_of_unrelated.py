@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.property.world import World
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(12))
 @given(world=worlds(), unrelated=st.sampled_from(UNRELATED), complete=st.booleans())
 def test_adding_and_deleting_it(world: World, unrelated: Resource, *, complete: bool) -> None:
     """It is created, or deleted, and nothing follows from that but for itself."""
@@ -36,7 +36,7 @@ def test_adding_and_deleting_it(world: World, unrelated: Resource, *, complete: 
     assert deleted.deleted == (unrelated.ref,)
 
 
-@settings(max_examples=examples(20))
+@settings(max_examples=examples(10))
 @given(pair=pairs_of_worlds(), unrelated=st.sampled_from(UNRELATED))
 def test_it_changes_no_difference(pair: tuple[World, World], unrelated: Resource) -> None:
     """Two states differ in the same way with it as without it."""

@@ -50,7 +50,7 @@ def ends_are_drawn(picture: Picture) -> None:
     assert picture.differing <= nodes
 
 
-@settings(max_examples=examples(20))
+@settings(max_examples=examples(10))
 @given(world=worlds(), asked=options, choice=st.integers(0, 30), depth=depths, up=st.booleans(), complete=st.booleans())
 def test_a_part_of_the_whole(  # noqa: PLR0913 (Hypothesis gives them by their names)
     world: World, asked: GraphOptions, choice: int, depth: int | None, *, up: bool, complete: bool
@@ -152,7 +152,7 @@ def _routes_asked_for(snapshot: Snapshot, asked: GraphOptions) -> list[tuple[Gro
     return [(ask.kind, ask.name) for ask in cluster.asks if ask.kind in ROUTES]
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(12))
 @given(pair=pairs_of_worlds(), asked=options, choice=st.integers(0, 30), part=st.booleans(), complete=st.booleans())
 def test_two_states(pair: tuple[World, World], asked: GraphOptions, choice: int, *, part: bool, complete: bool) -> None:
     """What becomes of policies is what `diff` says, each state is in the picture, and the way back is the inverse."""

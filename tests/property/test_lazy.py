@@ -63,14 +63,14 @@ def _named(ref: ObjectRef) -> tuple[str, ...]:
     return (f"{words}/{ref.name}", *(("-n", ref.namespace) if ref.namespace else ()))
 
 
-@settings(max_examples=examples(10))
+@settings(max_examples=examples(6))
 @given(data=st.data(), world=worlds())
 def test_however_a_world_is_written(data: st.DataObject, world: World) -> None:
     """Byte for byte, with all that is said beside the answer; also of what changes from one text to another."""
     ask_of_texts(data, snapshot_of(world).resources, _profiles(world))
 
 
-@settings(max_examples=examples(8))
+@settings(max_examples=examples(5))
 @given(data=st.data(), folder=st.sampled_from(_FOLDERS))
 def test_however_a_fixture_is_written(data: st.DataObject, folder: Path) -> None:
     """With policy kinds of implementations, and what these refer to."""

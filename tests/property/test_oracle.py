@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.property.world import World
 
 
-@settings(max_examples=examples(120), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(world=worlds())
 def test_the_engine_agrees_with_the_oracle(world: World) -> None:
     """Paths, effective specs with the source of every leaf, fates, doubts, what is affected, enforcement."""

@@ -29,7 +29,7 @@ _BY_KEYS: Final[Mapping[str, Any]] = {
 }
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(12))
 @given(world=worlds(), by_keys=st.booleans(), random=st.randoms(use_true_random=False))
 def test_any_order_gives_the_same_answers(world: World, random: Random, *, by_keys: bool) -> None:
     """Everything that can be asked, in the same order, with the same diagnostics; also where lists merge by keys."""
@@ -40,7 +40,7 @@ def test_any_order_gives_the_same_answers(world: World, random: Random, *, by_ke
     assert answers(analyze(shuffled, profiles=profiles)) == answers(analyze(snapshot, profiles=profiles))
 
 
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(15))
 @given(world=worlds(), random=st.randoms(use_true_random=False))
 def test_any_order_says_the_same(world: World, random: Random) -> None:
     """Line for line, in descriptions, lists and the comparison with what was reported."""

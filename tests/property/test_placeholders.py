@@ -28,6 +28,7 @@ from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.listing.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.topology.references import HIERARCHY
+from tests.property.examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -175,9 +176,9 @@ def violations(name: str, questions: tuple[str, ...], most: int) -> list[str]:
 )
 def test_no_answer_becomes_another_certain_one(name: str) -> None:
     """In a world that is complete, where nothing else is in doubt."""
-    assert violations(name, ("describe",), 12) == []
+    assert violations(name, ("describe",), examples(12)) == []
 
 
 def test_nor_does_a_blast_radius() -> None:
     """Which people act on."""
-    assert violations("bakery", ("blast-radius",), 3) == []
+    assert violations("bakery", ("blast-radius",), examples(3)) == []

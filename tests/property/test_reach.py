@@ -28,7 +28,7 @@ class _OfEverything(StateComparison):
         return False
 
 
-@settings(max_examples=examples(50))
+@settings(max_examples=examples(25))
 @given(world=worlds(), data=st.data(), complete=st.booleans())
 def test_sharing_the_hierarchy_changes_nothing(world: World, data: st.DataObject, *, complete: bool) -> None:
     """Policies were deleted, added, or written otherwise."""

@@ -91,7 +91,7 @@ _EDITS: Final = st.tuples(
 )
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(50))
 @given(edits=st.lists(st.lists(_EDITS, max_size=2), min_size=1, max_size=4))
 def test_no_edit_goes_unnoticed(edits: list[list[tuple[int, int, str]]]) -> None:
     """Documents that are like one of a known shape but for a few characters."""

@@ -52,7 +52,7 @@ def packed_file(snapshot: Snapshot, folder: Path, name: str = "packed.gz") -> Pa
     return file
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(12))
 @given(data=st.data(), world=worlds())
 def test_the_objects_and_gaps_of_a_world_come_back(data: st.DataObject, world: World) -> None:
     """However it is written; packed once more, it is the same file."""

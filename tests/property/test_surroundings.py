@@ -35,7 +35,7 @@ class _Narrow(Loaded):
         return True
 
 
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(15))
 @given(pair=pairs_of_worlds(), complete=st.booleans())
 def test_only_what_a_change_can_reach_differs(pair: tuple[World, World], *, complete: bool) -> None:
     """Where it is known what that is, the difference is the one that is found by looking at everything."""
@@ -45,7 +45,7 @@ def test_only_what_a_change_can_reach_differs(pair: tuple[World, World], *, comp
     assert diff(asked) == diff(compare(before, after, profiles=profiles))
 
 
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(15))
 @given(world=worlds(), choice=st.integers(0, 30), complete=st.booleans())
 def test_only_what_a_deletion_can_reach_differs(world: World, choice: int, *, complete: bool) -> None:
     """The same where one object is deleted, mostly a route or a policy."""
@@ -107,7 +107,7 @@ def crowds(draw: st.DrawFn) -> tuple[World, World]:
     return draw(st.sampled_from(((one, other), (other, one))))
 
 
-@settings(max_examples=examples(30))
+@settings(max_examples=examples(15))
 @given(pair=crowds(), complete=st.booleans())
 def test_only_what_a_change_can_reach_differs_in_a_crowd(pair: tuple[World, World], *, complete: bool) -> None:
     """The same where most routes below a Gateway are as before."""

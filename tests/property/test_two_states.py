@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.property.world import World
 
 
-@settings(max_examples=examples(20))
+@settings(max_examples=examples(10))
 @given(pair=pairs_of_worlds(), choices=st.lists(st.integers(0, 30), max_size=3), complete=st.booleans())
 def test_what_is_taken_over(pair: tuple[World, World], choices: list[int], *, complete: bool) -> None:
     """Where routes are attached, where they lead to, and all ways to them."""

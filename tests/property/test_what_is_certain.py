@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.property.trees import Tree
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(12))
 @given(tree=trees())
 def test_what_is_certain_is_true(tree: Tree) -> None:
     """Of every object, of what policies and routes are attached to, and in every answer, on every cluster."""

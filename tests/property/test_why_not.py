@@ -43,7 +43,7 @@ def spoiled(value: Json, random: Random, share: float) -> Json:
     return value
 
 
-@settings(max_examples=examples(20))
+@settings(max_examples=examples(10))
 @given(st.sampled_from(sorted(WORLDS)), st.sampled_from([0.01, 0.03, 0.1]), st.booleans(), st.randoms())
 def test_no_manifest_is_too_odd(world: str, share: float, complete: bool, random: Random) -> None:  # noqa: FBT001 (drawn)
     """The answer is what the schema says, can be printed, and has an effect or reasons for there being none."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     _Thing = TypeVar("_Thing")
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(12))
 @given(data=st.data(), world=worlds(), patience=st.sampled_from((1, 1, 2)), few=st.sampled_from((0, 0, NEVER)))
 def test_what_is_recognised_is_what_is_read(
     data: st.DataObject, world: GeneratedWorld, patience: int, few: int

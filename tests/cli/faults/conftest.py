@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pytest
@@ -45,10 +47,16 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "_PAUSES", (0.02, 0.05, 0.1))
 
 
+@cache
+def _objects() -> str:
+    """The objects of the bakery, which take longer to be read from manifests."""
+    return json.dumps([dict(each.raw) for each in load_manifests(["fixtures/bakery"]).resources])
+
+
 @pytest.fixture
 def bakery() -> Generator[FaultyServer]:
     """A server of the bakery and of the definitions of its policy kinds, with which nothing goes wrong yet."""
-    with FaultyServer([dict(each.raw) for each in load_manifests(["fixtures/bakery"]).resources]) as server:
+    with FaultyServer(json.loads(_objects())) as server:
         yield server
 
 

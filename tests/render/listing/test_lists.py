@@ -161,7 +161,8 @@ def test_the_schema_refuses_what_it_does_not_know() -> None:
     """Nor anything that lacks a field, in the list or in its items."""
     for word in TYPES:
         document = json.loads(text(busy(), word, "json"))
-        for whole in (document, *document["items"][:1]):
+        document["items"] = document["items"][:1]
+        for whole in (document, *document["items"]):
             for name in whole:
                 less = {key: value for key, value in whole.items() if key != name}
                 assert not VALIDATOR.is_valid(less if whole is document else {**document, "items": [less]})

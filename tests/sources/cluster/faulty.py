@@ -78,7 +78,7 @@ class FaultyServer:
         self.changes: list[Thing] = []
         self.oldest = 0
         self.requests: list[Request] = []
-        self.connections = 0
+        self.connections: list[socket.socket] = []
         self.closing = Event()
         self._faults: dict[str, tuple[Fault, int]] = {}
         self._lock = Lock()
@@ -161,8 +161,11 @@ class FaultyServer:
         return self
 
     def __exit__(self, _: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Stop, and let go whoever is kept waiting."""
+        """Stop, let go whoever is kept waiting, and end the connections that nobody ended."""
         self.closing.set()
+        for connection in self.connections:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
         self._http.shutdown()
         self._http.socket.close()
         self._thread.join()
@@ -176,9 +179,9 @@ class Handler(BaseHTTPRequestHandler):
     faulty: FaultyServer
 
     def setup(self) -> None:
-        """Count the connection."""
+        """Remember the connection."""
         super().setup()
-        self.faulty.connections += 1
+        self.faulty.connections.append(self.connection)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (as it is called there)
         """Say nothing."""
