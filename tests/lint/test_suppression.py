@@ -18,7 +18,7 @@ from kubectl_policy.lint.suppression import suppressions_of
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.values import replace
 from kubectl_policy.sources import Lines
-from kubectl_policy.sources.comments import Comments
+from kubectl_policy.sources.places.comments import Comments
 
 if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding

@@ -14,7 +14,7 @@ class Authors:
 
     def __init__(self, analysis: "Analysis") -> None:
         """Of this state; nobody is asked yet."""
-        from kubectl_policy.sources.authors import Authors as OfLines
+        from kubectl_policy.sources.places.authors import Authors as OfLines
 
         self._index, self._of_lines = analysis.index, OfLines()
 

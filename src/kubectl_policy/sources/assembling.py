@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.model.snapshot import LeftOut
-    from kubectl_policy.sources.below import Below
     from kubectl_policy.sources.files import Files, InputFile
-    from kubectl_policy.sources.lines import Lines
-    from kubectl_policy.sources.origins import Origins
+    from kubectl_policy.sources.places.below import Below
+    from kubectl_policy.sources.places.lines import Lines
+    from kubectl_policy.sources.places.origins import Origins
     from kubectl_policy.sources.rendered.render import Rendered
     from kubectl_policy.sources.tree.input import TreeInput
 
@@ -80,7 +80,7 @@ def _origins(found: Input, options: InputOptions, lines: Lines | None) -> Origin
     """What tells where things come from, if that is asked for."""
     if not (found.below and (options.map_origins or options.path_map)):
         return None
-    from kubectl_policy.sources.origins import Origins  # noqa: PLC0415 (few commands ask for it)
+    from kubectl_policy.sources.places.origins import Origins  # noqa: PLC0415 (few commands ask for it)
 
     return Origins(found.below(), options, lines)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Snapshot
     from kubectl_policy.sources.assembling import Renderer
-    from kubectl_policy.sources.below import Below
-    from kubectl_policy.sources.lines import Lines
+    from kubectl_policy.sources.places.below import Below
+    from kubectl_policy.sources.places.lines import Lines
     from kubectl_policy.sources.rendered.copying import Tree
 
 
@@ -65,7 +65,7 @@ def manifests_at(
         return Disk(named)
 
     def below() -> Below:
-        from kubectl_policy.sources.below import below_here  # noqa: PLC0415 (see above)
+        from kubectl_policy.sources.places.below import below_here  # noqa: PLC0415 (see above)
 
         return below_here()
 
@@ -130,7 +130,7 @@ def state_at(
         return InRevision(revision)
 
     def below() -> Below:
-        from kubectl_policy.sources.below import below_in  # noqa: PLC0415 (see above)
+        from kubectl_policy.sources.places.below import below_in  # noqa: PLC0415 (see above)
 
         return below_in(revision)
 

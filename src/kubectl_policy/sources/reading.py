@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, Severity
     from kubectl_policy.sources.files import InputFile
-    from kubectl_policy.sources.lines import Lines
-    from kubectl_policy.sources.origins import Origins
+    from kubectl_policy.sources.places.lines import Lines
+    from kubectl_policy.sources.places.origins import Origins
     from kubectl_policy.text.recognised import Made, Shape
 
 # API groups of files that command-line tools and components read, and that no API server stores.

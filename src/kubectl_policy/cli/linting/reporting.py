@@ -11,7 +11,7 @@ from kubectl_policy.lint.baseline import baseline_text, compare, read_baseline
 from kubectl_policy.lint.linting import found_in
 from kubectl_policy.lint.report import Report
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.sources.comments import Comments
+from kubectl_policy.sources.places.comments import Comments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from kubectl_policy.errors import SourceError
 from kubectl_policy.model.authorship import NOT_COMMITTED, Authorship
 from kubectl_policy.sources import git
 from kubectl_policy.sources.files import STDIN, decoded
-from kubectl_policy.sources.lines import text_at
+from kubectl_policy.sources.places.lines import text_at
 from kubectl_policy.sources.revisions import revision_and_path
 from kubectl_policy.text import DocumentError
 

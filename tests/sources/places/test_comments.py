@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.sources.comments import Comments
+from kubectl_policy.sources.places.comments import Comments
 from tests.repository import alone
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.sources.lines import text_at
+from kubectl_policy.sources.places.lines import text_at
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.comments import comments_in
 

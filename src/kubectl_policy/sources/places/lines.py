@@ -97,7 +97,7 @@ class Lines:
 
         text = self.text(source)
         if "{{" in text:
-            from kubectl_policy.sources.written import without_actions  # noqa: PLC0415 (few texts are templates)
+            from kubectl_policy.sources.places.written import without_actions  # noqa: PLC0415 (few texts are templates)
 
             text = without_actions(text)
         return TextLines(text) if text else None

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.model import Json, Resource, Snapshot
-    from kubectl_policy.sources.below import Below
-    from kubectl_policy.sources.lines import Lines
     from kubectl_policy.sources.options import InputOptions
+    from kubectl_policy.sources.places.below import Below
+    from kubectl_policy.sources.places.lines import Lines
 
 OWN: Final = "policy.kubectl.dev/source"
 _KUSTOMIZE: Final = "config.kubernetes.io/origin"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model.values import cached_property
 from kubectl_policy.sources.files import ABOUT_OTHERS, is_manifest, read_text
-from kubectl_policy.sources.written import MAX_SIZE, WrittenObjects
+from kubectl_policy.sources.places.written import MAX_SIZE, WrittenObjects
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:

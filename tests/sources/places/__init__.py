@@ -1,0 +1,1 @@
+"""Tests of where things are written."""
