@@ -6,8 +6,9 @@ The schema is in `junit-10.xsd` beside this file, with its licence.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -23,13 +24,17 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.report import Report
 
-SCHEMA: Final = xmlschema.XMLSchema(str(Path(__file__).with_name("junit-10.xsd")))
+
+@cache
+def schema() -> xmlschema.XMLSchema:
+    """That of JUnit reports, which takes longer to read than all reports here."""
+    return xmlschema.XMLSchema(str(Path(__file__).with_name("junit-10.xsd")))
 
 
 def suite(report: Report) -> ET.Element:
     """The only suite of a report that is valid."""
     text = shown(report, "junit")
-    SCHEMA.validate(text)
+    schema().validate(text)
     (found,) = ET.fromstring(text)  # noqa: S314 (our own text)
     return found
 
