@@ -91,11 +91,18 @@ def with_real_output(page: Path) -> str:
 
     def filled(block: re.Match[str]) -> str:
         commands = re.findall(r"^\$ (.+)$", block[2], re.MULTILINE)
-        # What programs render cannot be shown without them.
-        can_be_run = "--render" not in block[2] or all(map(shutil.which, ("kubectl", "helm")))
+        # What programs render cannot be shown without them. Hints in what is printed name the option as well.
+        can_be_run = all(shutil.which(program) for command in commands for program in programs_for(command))
         return f"```console\n{transcript(commands)}```" if block[1] == "console" and can_be_run else block[0]
 
     return MAP.sub(lambda found: f"{found[1]}{module_map()}{found[2]}", BLOCK.sub(filled, text_of(page)))
+
+
+def programs_for(command: str) -> tuple[str, ...]:
+    """The programs that render what a command asks about."""
+    if "--render" not in command:
+        return ()
+    return ("kubectl", "helm") if "/helm" in command else ("kubectl",)
 
 
 def module_map() -> str:
