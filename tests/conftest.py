@@ -71,11 +71,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: tests that wait for clusters and browsers leave them to others."""
-    return (os.cpu_count() or 1) + 1
-
-
 def pytest_collection_finish() -> None:
     """Nothing that is there by now goes away before the end: no collection of garbage need look at it again.
 
