@@ -76,7 +76,8 @@ def test_commands_only_read(guarded: Server, user: str, monkeypatch: pytest.Monk
         monkeypatch.setenv("KUBECONFIG", str(guarded.kubeconfig(user, url=proxy.url)))
         monkeypatch.setenv("KUBECACHEDIR", str(tmp_path / "cache"))
         for command, calls in CALLS.items():
-            for words in calls:
+            # Who may see less is asked less of; what is not there, or refused, every command asks for alike.
+            for words in calls if user == ADMIN else calls[:1]:
                 arguments = [str(tmp_path / "world.gz") if word == "FILE" else word for word in words.split()]
                 assert cli.run([command, *arguments]) in {0, 1, 3, 4}, f"{command} {words}"
     done = verbs_and_resources(requests)

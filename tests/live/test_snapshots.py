@@ -46,7 +46,7 @@ def _every_object() -> list[str]:
 def test_a_file_answers_as_the_server(
     server: Server, user: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Every object, in all words, but for where things are; and no less is said to be hidden."""
+    """In all words, but for where things are; no less is said to be hidden. The administrator asks of every object."""
     config = str(server.kubeconfig(user, namespace="pastry"))
     ask = ["--kubeconfig", config, "--cache-dir", str(tmp_path)]
     file = str(tmp_path / "s.gz")
@@ -60,7 +60,8 @@ def test_a_file_answers_as_the_server(
     capsys.readouterr()
     # Who sees one namespace alone has the snapshot of that one.
     about = "-n pastry" if user == PASTRY else ""
-    for question in filter(lambda each: about in each, (*_every_object(), *QUESTIONS)):
+    objects = _every_object()[:: 3 if user == BAKER else 1]
+    for question in filter(lambda each: about in each, (*objects, *QUESTIONS)):
         there = answer(*question.split(), *ask)
         here = answer(*question.split(), "--offline", file)
         hidden = [_hidden(document) for _, document in (there, here)]
