@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.questions.differences.effects import EffectChange
     from kubectl_policy.questions.differences.traffic import RouteTraffic
 
@@ -64,10 +64,12 @@ def traffic_lost(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteRule.BackendRefs, for requests without a backend (Gateway API, apis/v1/httproute_types.go).
     """
     lost = world.difference.traffic.lost if world.difference else None
-    for each in lost.routes if lost else ():
+    for each in lost.all if lost else ():
         if _concerns(world, each.route):
-            less = "takes no requests any more" if lost and each in lost.all else "takes fewer requests than before"
-            yield _requests_lost(world, each, less)
+            yield _requests_lost(world, each, "takes no requests any more")
+    for each in lost.some if lost else ():
+        if _concerns(world, each.route):
+            yield _requests_lost(world, each, "takes fewer requests than before")
 
 
 def _requests_lost(world: Linted, found: RouteTraffic, what: str) -> Finding:
@@ -109,14 +111,17 @@ def policy_left_without_effect(world: Linted) -> Iterator[Finding]:
 
 def _concerns(world: Linted, obj: ObjectRef) -> bool:
     """Whether an object is linted or, if it is gone, would be."""
-    before = world.comparison.before.index.get(obj) if world.comparison else None
-    resource = world.index.get(obj) or before
+    resource = world.index.get(obj) or _before(world, obj)
     return resource is not None and world.lints(resource)
 
 
-def _as_before(world: Linted, obj: ObjectRef, words: str) -> Related:
+def _before(world: Linted, obj: ObjectRef) -> Resource | None:
     """An object as it was read before the change, if it was."""
-    before = world.comparison.before.index.get(obj) if world.comparison else None
+    return world.comparison.before.index.get(obj) if world.comparison else None
+
+
+def _as_before(world: Linted, obj: ObjectRef, words: str) -> Related:
+    before = _before(world, obj)
     return Related(object=obj, words=words, origin=before.origin if before else None)
 
 
