@@ -137,8 +137,9 @@ class Defaults:
         """The object with its defaults; the very same mapping if there is nothing to fill in. `raw` is not mutated."""
         key = (resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
         if key not in self._fillers:
-            schema = _schema_in(self._definitions.get(key[0], {}), key[1])
-            self._fillers[key] = filler_of(schema) if schema else _built_in(key[0] if key[0] in SCHEMAS else None)
+            schema = self.schema_of(*key)
+            is_built_in = schema is SCHEMAS.get(key[0])
+            self._fillers[key] = _built_in(key[0]) if is_built_in else filler_of(schema)
         raw = filled_mapping(resource.raw, self._fillers[key])
         if resource.ref.group_kind == NAMESPACE:
             return _with_name_label(raw, resource.ref.name)
@@ -146,9 +147,9 @@ class Defaults:
 
 
 @cache
-def _built_in(group_kind: GroupKind | None) -> Filler:
-    """What is filled in where no definition says it, which is the same in every world."""
-    return filler_of(SCHEMAS[group_kind] if group_kind else _NO_SCHEMA)
+def _built_in(group_kind: GroupKind) -> Filler:
+    """What is filled in by a built-in schema, which is the same in every world."""
+    return filler_of(SCHEMAS[group_kind])
 
 
 def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Json]:
