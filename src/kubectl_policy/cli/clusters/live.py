@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.errors import ClusterError, NoClusterError, PolicyError, UsageError
+from kubectl_policy.errors import ClusterError, NoClusterError, PolicyError, StillToBeRead, UsageError
 from kubectl_policy.model.values import cached_property, replace
 
 if TYPE_CHECKING:
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
 # Seconds after which somebody at a terminal wants to know what is waited for.
 PATIENCE: Final = 1.0
-
-
-class _NotYet(Exception):  # noqa: N818 (nothing is wrong: there is more to be asked)
-    """Something that was asked for is still to be read."""
 
 
 class Live:
@@ -155,7 +151,7 @@ class Live:
     def settle(self) -> None:
         """Nothing, unless there is more to be read: then what was found out so far is no answer."""
         if not self.is_settled:
-            raise _NotYet
+            raise StillToBeRead(self.name)
 
     def fetch(self) -> None:
         """Read what is still to be read."""
@@ -204,7 +200,7 @@ def attempt(ask: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:
     with terminal.held() as said:
         try:
             return said, ask()
-        except _NotYet:
+        except StillToBeRead:
             return said, 0
         except PolicyError as error:
             return said, error
