@@ -10,7 +10,7 @@ import pytest
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.world import Loaded, Overlay, has_word, inside, world_of
 from kubectl_policy.sources.cluster.api.discovery import Served
-from kubectl_policy.sources.cluster.world import Ask, ClusterWorld, Kinds
+from kubectl_policy.sources.cluster.world import ClusterKinds, ClusterWorld, Query
 from tests import build
 from tests.sources.storing import stored, text_of
 
@@ -256,7 +256,9 @@ def test_words(text: str, found: bool) -> None:  # noqa: FBT001
 
 def test_above_a_world_that_is_asked_is_one_that_is() -> None:
     """What was applied and deleted says nothing of what is still to be read."""
-    kinds = Kinds(served={kind: _served(kind) for kind in (ROUTE, GATEWAY)}, few=frozenset(), policies=frozenset())
+    kinds = ClusterKinds(
+        served={kind: _served(kind) for kind in (ROUTE, GATEWAY)}, few=frozenset(), policies=frozenset()
+    )
     below = ClusterWorld(kinds, "default")
     world = Overlay(below, {build.ref("HTTPRoute", "s"): None})
     assert (world.is_waiting, world.is_partial(ROUTE), world.are_read([ROUTE]), world.is_filled_in) == (
@@ -267,15 +269,15 @@ def test_above_a_world_that_is_asked_is_one_that_is() -> None:
     )
     assert not world.names_of(ROUTE)
     assert world.is_waiting
-    below.take(Ask(ROUTE), [each for each in OBJECTS if each.ref.group_kind == ROUTE])
-    below.begin()
+    below.take(Query(ROUTE), [each for each in OBJECTS if each.ref.group_kind == ROUTE])
+    below.start_round()
     assert (world.is_waiting, world.is_partial(ROUTE), world.are_read([ROUTE])) == (False, False, True)
     assert build.ref("HTTPRoute", "s") not in world.names_of(ROUTE)
 
 
 def test_applied_objects_may_have_something_to_be_filled_in() -> None:
     """An API server never saw them."""
-    below = ClusterWorld(Kinds(served={}, few=frozenset(), policies=frozenset()), "default")
+    below = ClusterWorld(ClusterKinds(served={}, few=frozenset(), policies=frozenset()), "default")
     assert not Overlay(below, {OBJECTS[1].ref: OBJECTS[1]}).is_filled_in
 
 
@@ -295,12 +297,12 @@ def _served(kind: GroupKind) -> Served:
 
 def test_what_is_on_its_way_is_not_asked_for_once_more() -> None:
     """Neither by names nor in namespaces; it is waited for."""
-    kinds = Kinds(served={ROUTE: _served(ROUTE)}, few=frozenset(), policies=frozenset())
+    kinds = ClusterKinds(served={ROUTE: _served(ROUTE)}, few=frozenset(), policies=frozenset())
     world = ClusterWorld(kinds, "default")
-    world.begin([Ask(ROUTE)])
+    world.start_round([Query(ROUTE)])
     assert not world.names_in(ROUTE, "default")
     assert not world.has(build.ref("HTTPRoute", "s"))
-    assert world.wanted == (Ask(ROUTE),)
-    world.begin()
+    assert world.wanted == (Query(ROUTE),)
+    world.start_round()
     assert not world.names_in(ROUTE, "default")
-    assert world.wanted == (Ask(ROUTE, "default"),)
+    assert world.wanted == (Query(ROUTE, "default"),)
