@@ -13,7 +13,7 @@ from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import world_of
 from kubectl_policy.profiles.registry import Registry
 from kubectl_policy.sources.cluster.api.discovery import Served
-from kubectl_policy.sources.cluster.world import Ask, ClusterWorld, Kinds
+from kubectl_policy.sources.cluster.world import ClusterKinds, ClusterWorld, Query
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Asked:
         few = {GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT, CRD, *policies}
         self._snapshot = snapshot
         self.world = ClusterWorld(
-            Kinds(
+            ClusterKinds(
                 served={kind: self._served(kind) for kind in kinds},
                 few=frozenset(few),
                 policies=policies,
@@ -54,8 +54,8 @@ class Asked:
             ),
             namespace,
         )
-        self.world.take(Ask(CRD), self._index.of_kind(CRD))
-        self.asks: list[Ask] = []
+        self.world.take(Query(CRD), self._index.of_kind(CRD))
+        self.asks: list[Query] = []
         self.rounds = 0
 
     def _served(self, kind: GroupKind) -> Served:
@@ -81,13 +81,13 @@ class Asked:
                 assert ask not in self.asks, f"{ask} is asked again"
                 self.asks.append(ask)
                 self.world.take(ask, self._given(ask))
-            self.world.begin()
+            self.world.start_round()
 
-    def _given(self, ask: Ask) -> Iterator[Resource]:
+    def _given(self, ask: Query) -> Iterator[Resource]:
         for resource in self._index.of_kind(ask.kind):
             if (not ask.namespace or resource.ref.namespace == ask.namespace) and ask.name in {"", resource.ref.name}:
                 about = resource.raw.get("involvedObject")
-                if not ask.about or (isinstance(about, dict) and about.get("name") == ask.about.name):
+                if not ask.involved or (isinstance(about, dict) and about.get("name") == ask.involved.name):
                     yield resource
 
 

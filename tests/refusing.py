@@ -12,7 +12,7 @@ from kubectl_policy.model.kinds import NAMESPACE, SERVICE, plural
 from kubectl_policy.profiles.registry import Registry
 from kubectl_policy.sources.cluster.api.answers import Answer, ListAnswer, refusal_of
 from kubectl_policy.sources.cluster.api.discovery import Discovery, Served
-from kubectl_policy.sources.cluster.asking import Cluster, Interests, Place
+from kubectl_policy.sources.cluster.asking import Cluster, ClusterAddress, Interests
 from kubectl_policy.topology.references import GATEWAY_CLASS, HIERARCHY, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Refusing:
         )
         self._profiles = profiles
         self.cluster = Cluster(
-            server, Discovery(server.served, ()), interests, Place(name="c", server="", namespace=namespace)
+            server, Discovery(server.served, ()), interests, ClusterAddress(name="c", server="", namespace=namespace)
         )
 
     def answer(self, question: Callable[[Analysis], Found]) -> Found:

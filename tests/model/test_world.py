@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.world import Loaded, Overlay, has_word, text_of, world_of
 from kubectl_policy.sources.cluster.api.discovery import Served
-from kubectl_policy.sources.cluster.world import Ask, ClusterWorld, Kinds
+from kubectl_policy.sources.cluster.world import ClusterKinds, ClusterWorld, Query
 from tests import build
 
 if TYPE_CHECKING:
@@ -202,19 +202,21 @@ def test_words(text: str, found: bool) -> None:  # noqa: FBT001
 
 def test_changes_to_a_cluster_that_is_still_to_be_read() -> None:
     """They wait for the cluster, which says what it serves."""
-    kinds = Kinds(served={kind: _served(kind) for kind in (ROUTE, GATEWAY)}, few=frozenset(), policies=frozenset())
+    kinds = ClusterKinds(
+        served={kind: _served(kind) for kind in (ROUTE, GATEWAY)}, few=frozenset(), policies=frozenset()
+    )
     cluster = ClusterWorld(kinds, "default")
     world = Overlay(cluster, {build.ref("HTTPRoute", "s"): None, OBJECTS[-1].ref: OBJECTS[-1]})
-    assert not world.is_waiting
+    assert bool(world.is_waiting) is False
     assert {kind: world.serves(kind) for kind in (ROUTE, POLICY, build.service().ref.group_kind)} == {
         ROUTE: True,
         POLICY: True,
         build.service().ref.group_kind: False,
     }
     assert not world.names_of(ROUTE)
-    assert world.is_waiting
-    cluster.take(Ask(ROUTE), [each for each in OBJECTS if each.ref.group_kind == ROUTE])
-    cluster.begin()
+    assert bool(world.is_waiting) is True
+    cluster.take(Query(ROUTE), [each for each in OBJECTS if each.ref.group_kind == ROUTE])
+    cluster.start_round()
     assert not world.is_waiting
     assert build.ref("HTTPRoute", "s") not in world.names_of(ROUTE)
 
@@ -225,12 +227,12 @@ def _served(kind: GroupKind) -> Served:
 
 def test_what_is_on_its_way_is_not_asked_for_once_more() -> None:
     """Neither by names nor in namespaces; it is waited for."""
-    kinds = Kinds(served={ROUTE: _served(ROUTE)}, few=frozenset(), policies=frozenset())
+    kinds = ClusterKinds(served={ROUTE: _served(ROUTE)}, few=frozenset(), policies=frozenset())
     world = ClusterWorld(kinds, "default")
-    world.begin([Ask(ROUTE)])
+    world.start_round([Query(ROUTE)])
     assert not world.names_of(ROUTE, "default")
     assert not world.has(build.ref("HTTPRoute", "s"))
-    assert world.wanted == (Ask(ROUTE),)
-    world.begin()
+    assert world.wanted == (Query(ROUTE),)
+    world.start_round()
     assert not world.names_of(ROUTE, "default")
-    assert world.wanted == (Ask(ROUTE, "default"),)
+    assert world.wanted == (Query(ROUTE, "default"),)

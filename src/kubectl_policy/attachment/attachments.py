@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.attach import attach
+from kubectl_policy.attachment.references import named_object, target_references
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import cached_property, replace
@@ -83,7 +84,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
             self._to[obj] = tuple(
                 attachment
                 for profile in self._profiles
-                for policy in sorted({*self._perhaps_about(obj, profile)})
+                for policy in sorted({*self._about(obj, profile)})
                 for attachment in self[policy]
                 if attachment.target and attachment.target.object == obj
             )
@@ -96,28 +97,31 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
     def _is_about(self, profile: PolicyKindProfile, kind: GroupKind) -> bool:
         """Whether any policy of a kind is about objects of another; what refers by itself says so by its fields."""
         own, relations = profile.group_kind, self.topology.relations
-        named = (profile.filter_routes and own in relations.kinds_in_filters) or (
+        if any(
+            reference.group_kind == kind and (reference.name or reference.selector is not None)
+            for policy in self._index.read_with_words(own, kind.kind)
+            for reference in target_references(self._index.filled(policy), profile)
+        ):
+            return True
+        is_named = (profile.filter_routes and own in relations.kinds_in_filters) or (
             profile.attachment == "parameters" and own in relations.kinds_of_parameters
         )
-        policies = self._index.of_kind(own) if named else self._index.read_with_words(own, kind.kind)
-        return any(
+        return is_named and any(
             attachment.target.object.group_kind == kind
+            for policy in self._index.world.names_of(own)
+            for attachment in self[policy]
             if attachment.target
-            else attachment.declared.selector is not None
-            and (attachment.declared.group, attachment.declared.kind) == kind
-            for policy in policies
-            for attachment in self[policy.ref]
         )
 
-    def _perhaps_about(self, obj: ObjectRef, profile: PolicyKindProfile) -> Iterator[ObjectRef]:
-        """The policies of a kind that may be about an object.
+    def _about(self, obj: ObjectRef, profile: PolicyKindProfile) -> Iterator[ObjectRef]:
+        """Find the policies of a kind that may be about an object.
 
-        What names it, and what selects by labels, wherever that is; and what the object names itself, or a route does
-        that sends it requests: in filters or as its parameters.
+        Those are the policies that declare it as a target or select objects of its kind, and those that the object, or
+        a route that sends it requests, names itself: in filters or as its parameters.
         """
         world, kind = self._index.world, profile.group_kind
-        yield from self._index.naming(kind, obj)
-        yield from self._perhaps_selecting(obj, profile)
+        candidates = (*self._index.naming(kind, obj), *self._perhaps_selecting(obj, profile))
+        yield from (policy for policy in candidates if self._declares(policy, profile, obj))
         if profile.attachment == "parameters" and obj.group_kind in WITH_PARAMETERS:
             named = parameters_ref(self._index, obj)
             yield from [named.object] if named and named.object.group_kind == kind and world.has(named.object) else []
@@ -125,6 +129,19 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
             for named_by_route in self.topology.relations.filters_about(obj):
                 if named_by_route.object.group_kind == kind and world.has(named_by_route.object):
                     yield named_by_route.object
+
+    def _declares(self, policy: ObjectRef, profile: PolicyKindProfile, obj: ObjectRef) -> bool:
+        """Whether a reference of a policy is to an object, or selects objects of its kind.
+
+        Its name may stand in a policy for anything else. No target is looked up for this.
+        """
+        resource = self._index.get(policy)
+        references = target_references(self._index.filled(resource), profile) if resource else ()
+        return any(
+            reference.group_kind == obj.group_kind
+            and (reference.selector is not None or named_object(self._index, policy, reference) == obj)
+            for reference in references
+        )
 
     def _perhaps_selecting(self, obj: ObjectRef, profile: PolicyKindProfile) -> Iterator[ObjectRef]:
         """The policies of a kind that may select an object by labels.

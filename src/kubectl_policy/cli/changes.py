@@ -180,7 +180,7 @@ def state_beside(call: Call, words: str, profiles: "Sequence[PolicyKindProfile]"
 
 def _cluster_beside(call: Call, profiles: "Sequence[PolicyKindProfile]") -> "Snapshot":
     """What the cluster of the current context has now, where the input is manifests."""
-    from kubectl_policy.cli.clusters.live import settled
+    from kubectl_policy.cli.clusters.live import run_until_settled
 
     found: list[Snapshot] = []
 
@@ -188,7 +188,7 @@ def _cluster_beside(call: Call, profiles: "Sequence[PolicyKindProfile]") -> "Sna
         found[:] = [call.live.everything(profiles)]
         return 0
 
-    _, end = settled(call.live, ask)
+    _, end = run_until_settled(call.live, ask)
     if isinstance(end, PolicyError):
         raise end
     return found[0]

@@ -102,11 +102,14 @@ class Call(ClusterFlags):
     ] = False
     reached: "Live | None" = None
 
-    def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
+    def read(
+        self, *, optional: bool = False, routes: bool = False, single: bool = False, whole: bool = False
+    ) -> "Analysis":
         """The analysis of what the options name, manifests or a cluster; it may be of nothing where that is `optional`.
 
         If the question is about all `routes`, they are asked for at once, and if it is about the `whole`, all that
-        any question may ask for. Raises `PolicyError` if that cannot be read.
+        any question may ask for; if it is about `single` objects, no policies that are for Pods alone. Raises
+        `PolicyError` if that cannot be read.
         """
         # First, as much is done where that is imported: at the end of a long chain of imports, where the stack grows
         # into another block, CPython may take and give back memory at every call.
@@ -125,7 +128,7 @@ class Call(ClusterFlags):
         elif whole:
             snapshot = self.live.everything(told.profiles)
         else:
-            snapshot = self.live.snapshot(told.profiles, optional=optional, routes=routes)
+            snapshot = self.live.snapshot(told.profiles, optional=optional, routes=routes, single=single)
         return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
 
     @cached_property
@@ -312,9 +315,9 @@ def command(
             if call.paths:
                 return function(call, **given)
             if call.watch:
-                from kubectl_policy.cli.clusters.watching import watched
+                from kubectl_policy.cli.clusters.watching import watch
 
-                return watched(call.live, lambda live: function(replace(call, reached=live), **given), call.output)
+                return watch(call.live, lambda live: function(replace(call, reached=live), **given), call.output)
             if call.asks_several:
                 from kubectl_policy.cli.clusters.several import Asked, answered_by_each
 
@@ -323,9 +326,9 @@ def command(
                     for among, one in call.of_each_context()
                 ]
                 return answered_by_each(asked, call.output)
-            from kubectl_policy.cli.clusters.live import answered
+            from kubectl_policy.cli.clusters.live import run_command
 
-            return answered(call.live, lambda: function(call, **given))
+            return run_command(call.live, lambda: function(call, **given))
 
         left_out = {*without, *(() if forms else _OF_ANSWERS), *(() if watches else ("watch",))}
         shared = [name for name in (*_FIRST, *_LAST) if name not in left_out]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 EVENT: Final = GroupKind("", "Event")
 # An Event is stored once, and served in both groups.
+WORKLOADS: Final = frozenset({GroupKind("", "Pod"), GroupKind("", "Node")})
 EVENTS: Final = frozenset({EVENT, GroupKind("events.k8s.io", "Event")})
 # What a segment of a path may be made of: names of most kinds have less, those of roles and the like also a colon.
 _IN_NAMES: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:")
@@ -37,7 +38,7 @@ _MOST_NAMESPACES: Final = 64
 
 
 @value()
-class Ask:
+class Query:
     """One request: for an object by its name, or without one for those of a kind.
 
     They are those in a `namespace`, or everywhere if that is empty; of Events, those that are `about` an object.
@@ -46,11 +47,11 @@ class Ask:
     kind: GroupKind
     namespace: str = ""
     name: str = ""
-    about: ObjectRef | None = None
+    involved: ObjectRef | None = None
 
 
 @value(kw_only=True)
-class Kinds:
+class ClusterKinds:
     """The kinds that a cluster serves, and how they are asked for.
 
     Of the `few` there are not many objects: they are listed as soon as anything is asked of them. The `policies`, which
@@ -71,7 +72,7 @@ class ClusterWorld(World):
     An answer counts once nothing is `wanted` any more.
     """
 
-    def __init__(self, kinds: Kinds, namespace: str) -> None:
+    def __init__(self, kinds: ClusterKinds, namespace: str) -> None:
         """Nothing is read yet. The `namespace` is the one that is asked about."""
         self._kinds = kinds
         self._namespace = namespace
@@ -82,10 +83,10 @@ class ClusterWorld(World):
         self._looked_through: Counter[GroupKind] = Counter()
         self._about: dict[ObjectRef, Sequence[ObjectRef]] = {}
         # What was asked, and whether it was answered.
-        self._asked: dict[Ask, bool] = {}
+        self._asked: dict[Query, bool] = {}
         # The kinds of which all objects were read.
         self._listed: set[GroupKind] = set()
-        self._wanted: dict[Ask, None] = {}
+        self._wanted: dict[Query, None] = {}
         self._given_up: set[GroupKind] = set()
         self._is_first = True
         # The namespaces of what a question is about: of objects that it asked for, and that are no policies.
@@ -93,35 +94,35 @@ class ClusterWorld(World):
         self._awaited: frozenset[GroupKind] = frozenset()
 
     @property
-    def wanted(self) -> tuple[Ask, ...]:
+    def wanted(self) -> tuple[Query, ...]:
         """What is to be asked: few requests for all that was asked for and is not known."""
         lists = dict.fromkeys(ask for ask in self._wanted if not ask.name)
-        waiting = [ask.kind for ask in lists if not (ask.namespace or ask.about)]
+        waiting = [ask.kind for ask in lists if not (ask.namespace or ask.involved)]
         if self._is_first:
             # What is asked for first is what the question is about.
             subjects = [ask for ask in self._wanted if ask.name]
             waiting += (kind for subject in subjects for kind in self._kinds.below.get(subject.kind, ()))
-            lists.update((Ask(kind), None) for kind in waiting if self._is_new(Ask(kind)))
+            lists.update((Query(kind), None) for kind in waiting if self._is_new(Query(kind)))
             events = (_about(ObjectRef(ask.kind, ask.namespace, ask.name)) for ask in subjects)
             lists.update((ask, None) for ask in events if self._is_new(ask))
         beside = (other for kind in waiting for other in self._kinds.alongside.get(kind, ()))
-        lists.update((Ask(kind), None) for kind in beside if self._is_new(Ask(kind)))
-        named: dict[GroupKind, list[Ask]] = {}
+        lists.update((Query(kind), None) for kind in beside if self._is_new(Query(kind)))
+        named: dict[GroupKind, list[Query]] = {}
         for ask in self._wanted:
-            if ask.name and not {Ask(ask.kind), Ask(ask.kind, ask.namespace)} & lists.keys():
+            if ask.name and not {Query(ask.kind), Query(ask.kind, ask.namespace)} & lists.keys():
                 named.setdefault(ask.kind, []).append(ask)
         several = (
-            [Ask(kind)] if len(asks) > _MANY and self._is_new(Ask(kind)) else asks for kind, asks in named.items()
+            [Query(kind)] if len(asks) > _MANY and self._is_new(Query(kind)) else asks for kind, asks in named.items()
         )
         return tuple(dict.fromkeys(chain(lists, *several)))
 
-    def _is_new(self, ask: Ask) -> bool:
+    def _is_new(self, ask: Query) -> bool:
         return ask not in self._asked and ask.kind in self._kinds.served
 
-    def take(self, ask: Ask, found: Iterable[Resource] | None) -> None:
+    def take(self, ask: Query, found: Iterable[Resource] | None) -> None:
         """Keep what was found by a request; None where there was no answer."""
         self._asked[ask] = found is not None
-        if ask == Ask(ask.kind) and found is not None:
+        if ask == Query(ask.kind) and found is not None:
             self._listed.add(ask.kind)
         found = tuple(found or ())
         self._objects.update((resource.ref, resource) for resource in found)
@@ -130,8 +131,8 @@ class ClusterWorld(World):
             self._words.pop(kind, None)
         for resource in found:
             self._texts.pop(resource.ref, None)
-        if ask.about:
-            self._about[ask.about] = sorted(resource.ref for resource in found)
+        if ask.involved:
+            self._about[ask.involved] = sorted(resource.ref for resource in found)
         self._forget_what_is_computed()
 
     def give_up(self, kind: GroupKind) -> None:
@@ -141,7 +142,7 @@ class ClusterWorld(World):
     def namespaces_read(self, kind: GroupKind) -> frozenset[str]:
         """The namespaces in which all objects of a kind were read."""
         asked = (ask for ask, is_read in self._asked.items() if is_read and ask.kind == kind)
-        return frozenset(ask.namespace for ask in asked if ask.namespace and not (ask.name or ask.about))
+        return frozenset(ask.namespace for ask in asked if ask.namespace and not (ask.name or ask.involved))
 
     def missing(self, kind: GroupKind) -> frozenset[ObjectRef]:
         """The objects of a kind that were asked for by name, and are not there."""
@@ -153,10 +154,10 @@ class ClusterWorld(World):
         """Whether the cluster serves a kind."""
         return kind in self._kinds.served
 
-    def begin(self, awaited: Iterable[Ask] = ()) -> None:
+    def start_round(self, awaited: Iterable[Query] = ()) -> None:
         """Forget what was wanted: a question is asked anew. All objects of the `awaited` kinds are on their way."""
         self._is_first = False
-        self._awaited = frozenset(ask.kind for ask in awaited if ask == Ask(ask.kind))
+        self._awaited = frozenset(ask.kind for ask in awaited if ask == Query(ask.kind))
         self._wanted.clear()
         self._forget_what_is_computed()
 
@@ -211,7 +212,7 @@ class ClusterWorld(World):
         if not namespace or kind in self._kinds.few:
             self._list(kind)
         elif kind not in self._listed:
-            self._want(Ask(kind, namespace))
+            self._want(Query(kind, namespace))
         names = self._known(kind)
         return names if namespace is None else in_namespace(names, kind, namespace)
 
@@ -239,9 +240,9 @@ class ClusterWorld(World):
         """The namespaces in which objects were read."""
         return frozenset(ref.namespace for ref in self._objects if ref.namespace)
 
-    def _want(self, ask: Ask) -> None:
+    def _want(self, ask: Query) -> None:
         if ask.kind in self._awaited:
-            ask = Ask(ask.kind)
+            ask = Query(ask.kind)
         if self._is_new(ask):
             self._wanted[ask] = None
 
@@ -250,19 +251,19 @@ class ClusterWorld(World):
         served = self._kinds.served.get(kind)
         if served is None or served.namespaced != bool(namespace) or not (is_name(name) and is_name(namespace or name)):
             return
-        if not (kind in self._listed or (namespace and self._asked.get(Ask(kind, namespace)))):
-            self._want(Ask(kind, namespace, name))
+        if not (kind in self._listed or (namespace and self._asked.get(Query(kind, namespace)))):
+            self._want(Query(kind, namespace, name))
 
     def _list(self, kind: GroupKind) -> None:
         """Want all objects of a kind or, where these may not be listed at once, those in the namespaces concerned."""
         if kind in self._listed:
             return
-        served, is_unread = self._kinds.served.get(kind), not self._asked.get(Ask(kind), True)
+        served, is_unread = self._kinds.served.get(kind), not self._asked.get(Query(kind), True)
         if kind in self._given_up or not (is_unread and served and served.namespaced):
-            self._want(Ask(kind))
+            self._want(Query(kind))
             return
         for namespace in sorted({self._namespace, *self._concerned} - {""})[:_MOST_NAMESPACES]:
-            self._want(Ask(kind, namespace))
+            self._want(Query(kind, namespace))
 
     def _known(self, kind: GroupKind) -> Sequence[ObjectRef]:
         if kind not in self._sorted:
@@ -290,9 +291,9 @@ class ClusterWorld(World):
         return self._texts[ref]
 
 
-def _about(obj: ObjectRef) -> Ask:
+def _about(obj: ObjectRef) -> Query:
     """The request for the Events about an object; those about what is in no namespace are in this one."""
-    return Ask(EVENT, obj.namespace or "default", about=obj)
+    return Query(EVENT, obj.namespace or "default", involved=obj)
 
 
 def is_name(name: str) -> bool:
