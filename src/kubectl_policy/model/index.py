@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from kubectl_policy.model.absence import Absence, Candidates
-from kubectl_policy.model.body import strings_in
+from kubectl_policy.model.body import as_written, strings_in, text_of
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
@@ -16,7 +16,7 @@ from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_be_unfilled, may_equal
 from kubectl_policy.model.values import cached_property, replace
-from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, as_written, has_word, text_of, world_of
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, has_word, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -47,6 +47,7 @@ class Index:
         self._taken: dict[ObjectRef, None] = {}
         self._filled: dict[ObjectRef, Resource] = {}
         self._of_kind: dict[GroupKind, tuple[Resource, ...]] = {}
+        self._read_of_kind: dict[GroupKind, tuple[Resource, ...]] = {}
         self._in_namespace: dict[tuple[GroupKind, str], tuple[Resource, ...]] = {}
         self._unfilled: dict[GroupKind, tuple[Resource, ...]] = {}
         self._by_label: dict[tuple[GroupKind, str], dict[tuple[str, Json], tuple[Resource, ...]]] = {}
@@ -99,8 +100,11 @@ class Index:
         return self._of_kind[group_kind]
 
     def read_of_kind(self, group_kind: GroupKind) -> tuple[Resource, ...]:
-        """The objects of a kind that were read so far; unlike `of_kind`, no others are asked for."""
-        return self._read_by_kind.get(group_kind, ())
+        """The objects of a kind that were read so far, sorted; unlike `of_kind`, no others are asked for."""
+        if group_kind not in self._read_of_kind:
+            resources = self._read_by_kind.get(group_kind, ())
+            self._read_of_kind[group_kind] = tuple(sorted(resources, key=lambda resource: resource.ref[1:]))
+        return self._read_of_kind[group_kind]
 
     def read_with_words(self, group_kind: GroupKind, *words: str) -> Iterator[Resource]:
         """The objects of a kind that were read so far and contain all of some words, also by their defaults."""

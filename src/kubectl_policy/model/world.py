@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, overload
 
-import msgspec
-
+from kubectl_policy.model.body import as_written, text_of
 from kubectl_policy.model.refs import ObjectRef
 from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import GroupKind
     from kubectl_policy.model.snapshot import Resource
 
@@ -253,20 +250,6 @@ def in_namespace(names: Sequence[ObjectRef], kind: GroupKind, namespace: str) ->
     """Return those of the sorted names of the objects of a kind that are in one namespace."""
     first = bisect_left(names, ObjectRef(kind, namespace, ""))
     return names[first : bisect_left(names, ObjectRef(kind, namespace + "\0", ""), first)]
-
-
-def text_of(raw: Mapping[str, Json]) -> bytes:
-    """Return an object as compact JSON, in which words are looked for."""
-    try:
-        return msgspec.json.encode(raw, enc_hook=dict)
-    except UnicodeEncodeError:
-        # Half of a surrogate pair, which no text of an API server has.
-        return json.dumps(raw, default=dict, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
-
-
-def as_written(word: str) -> bytes:
-    """Return a word as it is written in `text_of`."""
-    return text_of({"": word})[5:-2]
 
 
 def names_object(holder: ObjectRef, obj: ObjectRef, text: bytes) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import ObjectRef
+from kubectl_policy.model.body import text_of
 from kubectl_policy.model.index import grouped
 from kubectl_policy.model.values import cached_property
-from kubectl_policy.model.world import World, by_kind, in_namespace, names_object, text_of
+from kubectl_policy.model.world import World, by_kind, in_namespace, names_object
 from kubectl_policy.sources.reading import resource_in
 from kubectl_policy.text.recognised import ShapedDocument
 

@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.body import text_of
 from kubectl_policy.model.values import cached_property, value
-from kubectl_policy.model.world import World, in_namespace, names_object, text_of
+from kubectl_policy.model.world import World, in_namespace, names_object
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
