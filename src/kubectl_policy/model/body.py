@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import lru_cache
+from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kubectl_policy.model.fields import Json
+    from kubectl_policy.model.snapshot import Resource
 
 _HEAD: Final = ("apiVersion", "kind", "metadata")
 # Fields of metadata that are longer than all else in it.
 _LONG_METADATA: Final = frozenset({"annotations", "managedFields"})
+_TEXTS_AT_ONCE: Final = 256
 
 
 class _Deferred(Mapping[str, "Json"]):
@@ -140,6 +145,20 @@ def _encode(value: Mapping[str, Json]) -> bytes:
         return json.dumps(value, default=dict, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
 
 
+def with_signs(resources: Iterable[Resource], has_signs: Callable[[bytes, int], bool]) -> list[Resource]:
+    """Return the objects that have signs of something in their texts, sorted.
+
+    `has_signs` says so of some texts and their number. To ask of many at once takes less time, and most have none.
+    """
+    rest, marked = iter(resources), list["Resource"]()
+    while some := [*islice(rest, _TEXTS_AT_ONCE)]:
+        texts = [text_of(resource.raw) for resource in some]
+        if has_signs(b"\n".join(texts), len(texts)):
+            marked += (resource for resource, text in zip(some, texts, strict=True) if has_signs(text, 1))
+    return sorted(marked, key=attrgetter("ref"))
+
+
+@lru_cache(maxsize=1_000)
 def as_written(word: str) -> bytes:
     """Return a word as it is written in `text_of`."""
     return word.encode() if word.isascii() and word.isidentifier() else _encode({"": word})[5:-2]

@@ -139,7 +139,7 @@ class StoredWorld(World):
     def _names_object(self, ref: ObjectRef, obj: ObjectRef) -> bool:
         found = self._objects[ref]
         if not isinstance(found, ShapedDocument):
-            return names_object(ref, obj, self._text(ref))
+            return names_object(self._read[ref], obj, self._text(ref))
         # It says all that is written in it but for comments and what it is called itself.
         words = (obj.name,) if obj.namespace in {"", ref.namespace} else (obj.name, obj.namespace)
         if found.mentions("#") or any(word in found.name or word in found.namespace for word in words):

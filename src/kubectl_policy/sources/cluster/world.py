@@ -227,7 +227,7 @@ class ClusterWorld(World):
         self._looked_through[kind] += 1
         if self._looked_through[kind] > _OFTEN and _PLAIN.issuperset(obj.name):
             names = self._saying(kind).get(obj.name, ())
-        return [ref for ref in names if names_object(ref, obj, self._text(ref))]
+        return [ref for ref in names if names_object(self._objects[ref], obj, self._text(ref))]
 
     @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
