@@ -8,8 +8,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import compact
+from kubectl_policy.patterns import pattern
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
