@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.analysis import Analysis, analyze
 from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.refs import NodeRef, ObjectRef
-from kubectl_policy.model.states import changed, paired, same_object
 from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.resolution import paths_by_way_of
+from kubectl_policy.states import changed, paired, same_object
 from kubectl_policy.surroundings import STANDARD, Surroundings, surroundings
 from kubectl_policy.topology.references import ROUTES
 

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.values import value
+from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 import yaml
 
-from kubectl_policy.model.comments import Comment
-from kubectl_policy.model.patterns import pattern
+from kubectl_policy.model.snapshot import Comment
+from kubectl_policy.patterns import pattern
 from kubectl_policy.text.places import EVENT_PARSER, parts_of
 
 if TYPE_CHECKING:

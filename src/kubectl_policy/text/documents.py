@@ -9,8 +9,8 @@ from yaml import AliasEvent
 
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import FieldPath, Problem
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import value
+from kubectl_policy.patterns import pattern
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
 from kubectl_policy.text.places import parts_of, places, repeated_key
 from kubectl_policy.text.recognised import ShapedDocument, Written

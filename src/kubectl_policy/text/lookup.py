@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import yaml
 
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import cached_property
+from kubectl_policy.patterns import pattern
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.places import MERGE_KEY, parts_of, places
 from kubectl_policy.text.scalars import plain_scalar

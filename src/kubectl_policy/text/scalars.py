@@ -6,7 +6,7 @@ import math
 import struct
 from typing import Final, TypeAlias
 
-from kubectl_policy.model.patterns import pattern
+from kubectl_policy.patterns import pattern
 from kubectl_policy.text.places import MERGE_KEY
 
 Scalar: TypeAlias = bool | int | float | str | None

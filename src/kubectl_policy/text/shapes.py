@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import same_json
-from kubectl_policy.model.patterns import pattern
+from kubectl_policy.patterns import pattern
 from kubectl_policy.text.plain_yaml import read_plain
 from kubectl_policy.text.recognised import Shape, ShapedDocument, Written
 from kubectl_policy.text.scalars import ONLY_WORDS, PlainKeys, PlainScalars
