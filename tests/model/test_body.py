@@ -50,6 +50,7 @@ def test_a_body_is_the_mapping_that_it_was_made_of() -> None:
 
     for body in (Body(content), deferred):
         assert (len(body), list(body), body.get("status", 1)) == (4, [*content], 1)
+        assert repr(body) == repr(content)
         assert body["spec"] == {"ports": []}
         assert "status" not in body
         assert "spec" in body

@@ -74,6 +74,10 @@ class _Deferred(Mapping[str, "Json"]):
         """Whether there is a field of this name."""
         return key in self._head or key in self.content
 
+    def __repr__(self) -> str:
+        """Return all fields as a dictionary shows them."""
+        return repr({**self.content})
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of all fields."""
         return iter(self.content)
@@ -109,6 +113,11 @@ class Body(_Deferred):
         if isinstance(metadata, Mapping) and not _LONG_METADATA.isdisjoint(metadata):
             head["metadata"] = _Metadata({key: metadata[key] for key in _METADATA_HEAD if key in metadata}, body)
         return body
+
+    @property
+    def has_text(self) -> bool:
+        """Whether the text of the object is known."""
+        return self._source is not None
 
     def _load(self) -> Mapping[str, Json]:
         source = self._source
