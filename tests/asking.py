@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
-from kubectl_policy.errors import PolicyError
+from kubectl_policy.errors import PolicyError, StillToBeRead
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import CRD, NAMESPACE, SERVICE, plural
@@ -66,13 +66,16 @@ class Asked:
         """The answer, or why there is none, once everything is known that it is asked for."""
         while True:
             self.rounds += 1
-            found: Answer | PolicyError
+            found: Answer | PolicyError | None = None
             try:
                 found = question(_analysis(self._snapshot, self.world, self._profiles))
+            except StillToBeRead:
+                pass
             except PolicyError as error:
                 found = error
             wanted = self.world.wanted
             if not wanted:
+                assert found is not None
                 return found
             for ask in wanted:
                 assert ask not in self.asks, f"{ask} is asked again"
@@ -94,4 +97,4 @@ def everything(snapshot: Snapshot, profiles: Sequence[PolicyKindProfile] = ()) -
 
 
 def _analysis(snapshot: Snapshot, resources: Sequence[Resource], profiles: Sequence[PolicyKindProfile]) -> Analysis:
-    return analyze(replace(snapshot, resources=resources, complete=True), profiles=profiles)
+    return analyze(replace(snapshot, resources=resources, complete=True, place="the cluster"), profiles=profiles)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import analyze
-from kubectl_policy.errors import PolicyError
+from kubectl_policy.errors import PolicyError, StillToBeRead
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE, plural
@@ -110,7 +110,7 @@ class Refusing:
         while True:
             try:
                 found = question(analyze(self.cluster.snapshot(), profiles=self._profiles))
-            except PolicyError:
+            except (PolicyError, StillToBeRead):
                 if self.cluster.is_settled:
                     raise
             else:

@@ -12,7 +12,7 @@ from kubectl_policy.attachment.attachments import SELECTING, Attachments
 from kubectl_policy.attachment.needs import may_leave_out_namespace, unread_needs
 from kubectl_policy.attachment.possible import PossibleAttachments
 from kubectl_policy.attachment.settings import ANY_KIND, may_mean
-from kubectl_policy.errors import NotFoundError
+from kubectl_policy.errors import NotFoundError, StillToBeRead
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kinds import NAMESPACE
@@ -155,14 +155,18 @@ class Analysis:
         selecting = by_labels | SELECTING if by_labels else ()
         start = obj._replace(namespace="") if may_leave_out_namespace(index, obj, needs) else obj
         named, waiting = {start}, [start]
+
+        def with_words(holding: GroupKind) -> Iterator[ObjectRef]:
+            return (ref for word in selecting for ref in index.naming(holding, word))
+
         while waiting:
             each = waiting.pop()
             for other in between:
-                holders = (*index.naming(other, each), *index.having(other, selecting))
+                holders = (*index.naming(other, each), *with_words(other))
                 new = {holder._replace(namespace="") for holder in holders} - named
                 named |= new
                 waiting += new
-        yield from index.having(kind, selecting)
+        yield from with_words(kind)
         for each in named:
             yield from index.naming(kind, each)
 
@@ -200,7 +204,12 @@ class Analysis:
     @property
     def may_be_otherwise(self) -> bool:
         """Whether there is anything that may be related or attached, as something is to be filled in."""
-        return self.topology.possible.is_any or self.possible_attachments.is_any
+        return self.has_placeholders or self.possible_attachments.is_any
+
+    @property
+    def has_placeholders(self) -> bool:
+        """Whether something is to be filled in that decides what is related, or what a policy is attached to."""
+        return self.topology.possible.is_any or self.possible_attachments.are_open
 
     @cached_property
     def possible_attachments(self) -> PossibleAttachments:
@@ -242,7 +251,7 @@ class Analysis:
         obj = node.object
         if self.index.presence(obj) != "present" and (self.index.world.is_waiting or not self.is_named(obj)):
             if self.index.world.is_waiting:
-                raise NotFoundError(f"{obj} is still to be read")
+                raise StillToBeRead(str(obj))
             names = sorted(resource.ref.qualified_name for resource in self.index.of_kind(obj.group_kind))
             hint = f"there are: {', '.join(names[:_SHOWN])}" if names else f"{self.index.place} has no {obj.kind}"
             raise self.not_read(obj, hint)

@@ -370,5 +370,5 @@ def _ranked_alike(before: Sequence[RankedPolicy], after: Sequence[RankedPolicy])
 
 def _referred_to(analysis: Analysis) -> Iterator[GroupKind]:
     """The kinds of what routes send requests to, and of what Gateways and their classes have for parameters."""
-    yield from analysis.topology.relations.kinds_of_backends
+    yield from analysis.topology.relations.kinds_of_other_backends
     yield from analysis.topology.relations.kinds_of_parameters

@@ -40,15 +40,6 @@ def test_what_is_said_about_other_files_is_read(monkeypatch: pytest.MonkeyPatch)
     assert found == [(2, {**known, "metadata": {"name": name}}) for name in "ab"]
 
 
-def test_what_is_read_for_the_most_part_is_not_searched(tmp_path: Path) -> None:
-    """To look for what may name an object pays while little was read."""
-    text = "---\n".join(f"apiVersion: v1\nkind: Service\nmetadata:\n  name: s{place}\n" for place in range(500))
-    (tmp_path / "all.yaml").write_text(text, encoding="utf-8")
-    world = Index(load_manifests([str(tmp_path)])).world
-    asked = [world.is_narrow for ref in [*world.names()] if world.get(ref)]
-    assert (asked[0], asked[-1]) == (True, False)
-
-
 THING = GroupKind("example.com", "Thing")
 _THING = "apiVersion: example.com/v1\nkind: Thing\nmetadata: {{name: {}, namespace: {}}}\n{}"
 
@@ -99,27 +90,10 @@ def test_a_name_in_a_comment_is_none(monkeypatch: pytest.MonkeyPatch, few: int) 
     (a, b), end = [_things((name, "home", "# for target \nb: c\n")) for name in ("target", "a")], "# to target \n"
     with_gap = f"{end}---\n{a}---\njust text: [target\n---\n{b}---\n{end}"
     world = stored(f"{a}---\n{b}")
-    assert [ref.name for ref in world.names()] == ["target", "a"]
+    assert [each.ref.name for each in world] == ["target", "a"]
     assert [*world.naming(THING, _ref("target"))] == []
     assert [*world.naming(THING, _ref("target", ""))] == []
     assert [*stored(with_gap).naming(THING, _ref("target", ""))] == []
-
-
-def test_one_example_of_each_shape() -> None:
-    """The first by namespace and name, and everything that was read."""
-    text = _things(("b", "home", "c: 1\n"), ("a", "home", "c: 2\n"), ("d", "home", "e: 1\n"), ("x", "away", "e: 2\n"))
-    world = stored(text, read=[build.resource("Thing", "r", {}, group="example.com", namespace="home")])
-    assert [each.ref.name for each in world.examples(THING)] == ["x", "a", "r"]
-
-
-def test_a_field_is_had_by_all_of_a_shape() -> None:
-    """Or by an object that was read."""
-    text = _things(("b", "home", "c: {selector: 1}\n"), ("a", "home", "c: {selector: 2}\n"), ("d", "home", "e: 1\n"))
-    read = [
-        build.resource("Thing", name, {field: {}}, group="example.com")
-        for name, field in (("r", "selector"), ("s", "t"))
-    ]
-    assert [ref.name for ref in stored(text, read=read).having(THING, ("selector", "labels"))] == ["r", "a", "b"]
 
 
 def test_names_that_documents_do_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +112,6 @@ def test_names_that_documents_do_not_have(tmp_path: Path, monkeypatch: pytest.Mo
     ]
     assert found == [_ref("e", "away"), _ref("a", "default"), build.ref("GatewayClass", "b")]
     assert [*world.naming(THING, _ref("target", "default"))] == [_ref("a", "default")]
-    assert [*world.examples(THING)] == [*world.examples(THING)]
 
 
 def test_a_name_with_a_space_may_be_on_two_lines() -> None:

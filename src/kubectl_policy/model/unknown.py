@@ -28,6 +28,24 @@ _OPENING: Final = frozenset("{(<[")
 # Or it is a word that cries out to be replaced; no word of the API is written like that.
 _CRY: Final = pattern(r"[A-Z0-9]+(_[A-Z0-9]+)+")
 _UNNAMED: Final = pattern(r"[a-z]+\[[0-9]+\]")
+# Signs of that in an object as compact JSON, whose own braces stand before a quote or a brace: brackets, names that the
+# API could not hold, ports that are texts, hostnames with other signs, and texts that cry out to be replaced.
+_PERHAPS_UNFILLED: Final = (
+    pattern(rb'\{[^"}]'),
+    pattern(rb"\{\}[^,}\]]"),
+    pattern(
+        rb'"(?:name(?:space)?|group|kind|sectionName)":"'
+        rb'(?!"|[0-9a-z*](?:[-.*0-9a-z]*[0-9a-z*])?"|[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")'
+    ),
+    pattern(rb'"port":"'),
+    pattern(rb'"hostnames":\[[^\]]*[^-.*0-9A-Za-z",\]]'),
+    pattern(rb'"[A-Z0-9]+(?:_[A-Z0-9]+)+"'),
+    pattern(rb"<|\$\(|ENC\["),
+)
+# Metadata with braces in texts and in keys, which name nothing.
+_WITH_BRACES: Final = pattern(
+    rb'"annotations":\{(?:"[^"\\]*(?:\\.[^"\\]*)*":"[^"\\]*(?:\\.[^"\\]*)*",?)*\}|"managedFields":\[[^\]]*\]'
+)
 # Longer ones are no names; nothing is known of what is around their places.
 _LONGEST: Final = 1_000
 _UNKNOWN_NAMESPACE: Final = "?"
@@ -69,6 +87,16 @@ def has_place(text: str) -> bool:
 def is_withheld(text: str) -> bool:
     """The same of what may be secret: the text is not kept."""
     return not _OPENING.isdisjoint(text) and bool(_PLACE.search(text[:_LONGEST]))
+
+
+def may_be_unfilled(text: bytes) -> bool:
+    """Whether an object, as compact JSON, may have a name or a text that is to be filled in; False only if it has none.
+
+    The names are those in references and of sections, ports and hostnames; annotations do not count.
+    """
+    if b"{\\" in text:
+        text = _WITH_BRACES.sub(b"", text)
+    return any(unfilled.search(text) for unfilled in _PERHAPS_UNFILLED)
 
 
 def may_be_label(one: str, other: str) -> bool:

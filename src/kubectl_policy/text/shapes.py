@@ -14,9 +14,9 @@ from array import array
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import same_json
 from kubectl_policy.model.patterns import pattern
-from kubectl_policy.model.world import words_of
 from kubectl_policy.text.plain_yaml import read_plain
 from kubectl_policy.text.recognised import Shape, ShapedDocument, Written
 from kubectl_policy.text.scalars import ONLY_WORDS, PlainKeys, PlainScalars
@@ -185,7 +185,7 @@ def shape_of(text: str, marked: str) -> Shape | None:
         comments = [line for line in told.split("\n") if line.lstrip().startswith("#")]
         if not (isinstance(node, dict) and all(any(line.endswith(f" {name}") for line in comments) for name in places)):
             return None
-        words = "\n".join(each for each in words_of(read.value) if stem not in each)
+        words = "\n".join(each for each in strings_in(read.value) if stem not in each)
         shape = _shape(marked, node, words, array("L", read.value_lines or ()))
     except ValueError:
         return None
@@ -242,7 +242,7 @@ def _read(told: str, text: str) -> tuple[Document, Document]:
         raise ValueError
     read, itself, alone = (document for each in found for document in each or ())
     # What is written with escapes is not found in the text.
-    if itself != alone or not all(part in text for each in words_of(itself.value) for part in each.split()):
+    if itself != alone or not all(part in text for each in strings_in(itself.value) for part in each.split()):
         raise ValueError
     return read, itself
 

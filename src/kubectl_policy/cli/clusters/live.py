@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.errors import ClusterError, NoClusterError, PolicyError, UsageError
+from kubectl_policy.errors import ClusterError, NoClusterError, PolicyError, StillToBeRead, UsageError
 from kubectl_policy.model.values import cached_property, replace
 
 if TYPE_CHECKING:
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
 # Seconds after which a terminal shows what is waited for.
 PATIENCE: Final = 1.0
-
-
-class _NotYet(Exception):  # noqa: N818 (nothing is wrong: there is more to be asked)
-    """Something that was asked for is still to be read."""
 
 
 class Live:
@@ -171,7 +167,7 @@ class Live:
     def settle(self) -> None:
         """End the command unless everything that it asked for was read: without that, its answer does not count."""
         if not self.is_settled:
-            raise _NotYet
+            raise StillToBeRead(self.name)
 
     def fetch(self) -> None:
         """Read what is still to be read. Raises `ClusterError` if the cluster cannot be asked."""
@@ -223,7 +219,7 @@ def attempt(command: Callable[[], int]) -> tuple[terminal.Held, int | PolicyErro
     with terminal.held() as output:
         try:
             return output, command()
-        except _NotYet:
+        except StillToBeRead:
             return output, 0
         except PolicyError as error:
             return output, error

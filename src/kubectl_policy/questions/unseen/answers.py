@@ -52,7 +52,7 @@ def unseen_for(
     unseen = (
         *gaps(analysis, relevant_gaps(analysis, [subject.object], others, below=below)),
         *unknown_parents(analysis, objects),
-        *(possible_for(analysis, subject.object, paths, targeting) if analysis.may_be_otherwise else ()),
+        *(possible_for(analysis, subject.object, paths, targeting) if analysis.has_placeholders else ()),
         *unknown_targets(analysis, targeting),
         *unfilled_settings(analysis, (attachment.policy for attachment in targeting)),
         *(unknown_needs(analysis, _reaching(analysis, subject, targeting)) if needs else ()),
@@ -107,7 +107,7 @@ def unseen_settings(
     on_paths = [(kind, path) for kind, path in _depending(analysis, nodes, paths) if not kinds or kind in kinds]
     unseen = (
         *gaps(analysis, (gap for gap in found if not (names and gap.kind) or gap.kind in {*names, CRD.kind})),
-        *(possible_for(analysis, subject.object, paths, targeting) if analysis.may_be_otherwise else ()),
+        *(possible_for(analysis, subject.object, paths, targeting) if analysis.has_placeholders else ()),
         *unknown_targets(analysis, targeting),
         *unfilled_settings(analysis, (attachment.policy for attachment in targeting)),
         *unknown_controllers(analysis, on_paths),
@@ -140,7 +140,8 @@ def unseen_for_policy(
     through = [path for target in targets for path in analysis.topology.paths_through(target)]
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
     has_gaps, is_homeless = bool(analysis.snapshot.gaps), bool(analysis.index.unknown_namespaces)
-    is_open = has_gaps or is_homeless or analysis.may_be_otherwise
+    may_be_otherwise = analysis.has_placeholders or analysis.possible_attachments.are_undecided(policy.group_kind)
+    is_open = has_gaps or is_homeless or may_be_otherwise
     is_conditional = bool(profile.controllers or profile.enabled_by)
     above = targets if is_open or is_conditional else ()
     paths = [*(path for target in above for path in analysis.topology.paths(target)), *affected]
@@ -164,7 +165,7 @@ def unseen_for_policy(
         *(unknown_needs(analysis, (*attachments, *beating)) if needs else ()),
         *unknown_parents(analysis, routes),
         *(unknown_routes(analysis, targets) if below else ()),
-        *(possible_for_policy(analysis, policy, paths) if analysis.may_be_otherwise else ()),
+        *(possible_for_policy(analysis, policy, paths) if may_be_otherwise else ()),
         *(unknown_controllers(analysis, kinds) if kinds else ()),
         *(unknown_parameters(analysis, kinds) if kinds else ()),
         # Most routes stay in their namespaces.

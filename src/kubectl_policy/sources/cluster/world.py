@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from contextlib import suppress
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.values import cached_property, value
-from kubectl_policy.model.world import World, inside, names_object
+from kubectl_policy.model.world import World, in_namespace, names_object, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -78,7 +77,7 @@ class ClusterWorld(World):
         self._kinds = kinds
         self._namespace = namespace
         self._objects: dict[ObjectRef, Resource] = {}
-        self._texts: dict[ObjectRef, str] = {}
+        self._texts: dict[ObjectRef, bytes] = {}
         self._sorted: dict[GroupKind, Sequence[ObjectRef]] = {}
         self._words: dict[GroupKind, Mapping[str, Sequence[ObjectRef]]] = {}
         self._looked_through: Counter[GroupKind] = Counter()
@@ -185,24 +184,6 @@ class ClusterWorld(World):
                 delattr(self, name)
 
     @property
-    def is_narrow(self) -> bool:
-        """Always: to ask for some objects takes a request, and to ask for all of a kind may take long."""
-        return True
-
-    def is_partial(self, kind: GroupKind) -> bool:
-        """Whether only those objects of a kind were read that were asked for."""
-        return kind in self._kinds.served and kind not in self._listed
-
-    def are_read(self, kinds: Collection[GroupKind]) -> bool:
-        """Whether there are many objects of some kinds, and all of them were read."""
-        return not any(kind in self._kinds.few or self.is_partial(kind) for kind in kinds)
-
-    @property
-    def is_filled_in(self) -> bool:
-        """Always: an API server gave it out."""
-        return True
-
-    @property
     def is_waiting(self) -> bool:
         """Whether anything is wanted."""
         return bool(self._wanted)
@@ -220,53 +201,32 @@ class ClusterWorld(World):
         """Whether there is an object of a name, as far as is known yet."""
         return self.get(ref) is not None
 
-    def names(self) -> Iterable[ObjectRef]:
-        """The names of all objects that were read."""
-        return self._objects
+    def __iter__(self) -> Iterator[Resource]:
+        """All objects that were read."""
+        return iter(tuple(self._objects.values()))
 
-    def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
+    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
         """The names of the objects of a kind, sorted; where not all may be listed, of some namespaces."""
-        self._list(kind)
-        return self._known(kind)
-
-    def names_in(self, kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
-        """The names of the objects of a kind in one namespace (empty for a cluster-scoped kind), sorted."""
-        if kind in self._kinds.few or not namespace:
+        if kind in EVENTS:
+            return ()
+        if not namespace or kind in self._kinds.few:
             self._list(kind)
         elif kind not in self._listed:
             self._want(Query(kind, namespace))
-        return inside(self._known(kind), kind, namespace)
+        names = self._known(kind)
+        return names if namespace is None else in_namespace(names, kind, namespace)
 
-    def inside(self, namespace: str) -> Iterator[ObjectRef]:
-        """The names of all objects in a namespace, of every kind that the cluster serves."""
-        for kind, served in self._kinds.served.items():
-            if served.namespaced and kind not in EVENTS:
-                yield from self.names_in(kind, namespace)
-
-    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
-        """The objects of a kind of which there are few; of another one those that were read."""
-        names = self.names_of(kind) if kind in self._kinds.few else self._known(kind)
-        return [self._objects[ref] for ref in names if ref not in without]
-
-    def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
-        """The objects of a kind that may name an object, sorted; of Events those about it."""
+    def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
+        """The objects of a kind that may name an object, or contain a word, sorted; of Events those about it."""
         if kind in EVENTS:
-            return self._events_about(obj) if kind == EVENT else ()
+            return self._events_about(obj) if kind == EVENT and isinstance(obj, ObjectRef) else ()
         names = self.names_of(kind)
+        if isinstance(obj, str):
+            return [ref for ref in names if obj.encode() in self._text(ref)]
         self._looked_through[kind] += 1
         if self._looked_through[kind] > _OFTEN and _PLAIN.issuperset(obj.name):
             names = self._saying(kind).get(obj.name, ())
         return [ref for ref in names if names_object(ref, obj, self._text(ref))]
-
-    def saying(self, kind: GroupKind, namespace: str, word: str) -> Sequence[ObjectRef]:
-        """The objects of a kind in one namespace in which a word may be written, sorted."""
-        return [ref for ref in self.names_in(kind, namespace) if word in self._text(ref)]
-
-    def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields, sorted; of a kind with many those that were read."""
-        names = self.names_of(kind) if kind in self._kinds.few else self._known(kind)
-        among = inside(names, kind, namespace) if namespace else names
-        return [ref for ref in among if any(field in self._text(ref) for field in fields)]
 
     @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
@@ -279,11 +239,6 @@ class ClusterWorld(World):
     def namespaces(self) -> frozenset[str]:
         """The namespaces in which objects were read."""
         return frozenset(ref.namespace for ref in self._objects if ref.namespace)
-
-    @cached_property
-    def with_unknown_names(self) -> tuple[ObjectRef, ...]:
-        """None: an API server knows what its objects are called."""
-        return ()
 
     def _want(self, ask: Query) -> None:
         if ask.kind in self._awaited:
@@ -325,15 +280,14 @@ class ClusterWorld(World):
         if kind not in self._words:
             words: dict[str, list[ObjectRef]] = {}
             for ref in self._known(kind):
-                for word in set(_WORD.findall(self._text(ref))):
+                for word in set(_WORD.findall(self._text(ref).decode())):
                     words.setdefault(word, []).append(ref)
             self._words[kind] = words
         return self._words[kind]
 
-    def _text(self, ref: ObjectRef) -> str:
+    def _text(self, ref: ObjectRef) -> bytes:
         if ref not in self._texts:
-            # Made at once, where walking through an object takes thrice the time.
-            self._texts[ref] = json.dumps(self._objects[ref].raw, ensure_ascii=False)
+            self._texts[ref] = text_of(self._objects[ref].raw)
         return self._texts[ref]
 
 
