@@ -36,6 +36,8 @@ class Live:
         self._read_options, self._namespace, self._assumed = options, namespace, assumed
         self._access: Access | None = None
         self._cluster: Cluster | None = None
+        # Whether policies on workloads are read even for a question about single objects: it may be about one of them.
+        self._reads_all_policies = False
         self.progress: Progress | None = None
 
     @cached_property
@@ -70,7 +72,8 @@ class Live:
         Raises `ClusterError` if the cluster cannot be asked.
         """
         try:
-            self._cluster = self._cluster or self._reach(profiles, routes=routes, single=single)
+            self._reads_all_policies = self._reads_all_policies or not single
+            self._cluster = self._cluster or self._reach(profiles, routes=routes)
         except ClusterError as error:
             if not optional:
                 raise
@@ -81,7 +84,7 @@ class Live:
             return Snapshot()
         return self._cluster.snapshot(self._assumed)
 
-    def _reach(self, profiles: Sequence[PolicyKindProfile], *, routes: bool, single: bool) -> Cluster:
+    def _reach(self, profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Cluster:
         from kubectl_policy.model.grants import REFERENCE_GRANT
         from kubectl_policy.model.kinds import NAMESPACE, SERVICE, is_kubernetes_own
         from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
@@ -113,7 +116,7 @@ class Live:
             alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
             below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
             is_profiled=lambda kind: profile_of(kind) is not None,
-            is_for_workloads=is_for_workloads if single else lambda _: False,
+            is_for_workloads=lambda kind: not self._reads_all_policies and is_for_workloads(kind),
             groups=groups,
             matters=lambda kind: kind in singly or (kind.group in groups and not is_kubernetes_own(kind)),
         )
@@ -175,7 +178,10 @@ class Live:
             self._cluster.fetch(self.progress)
 
     def refresh(self) -> bool:
-        """Ask the cluster which kinds it serves, where that was only remembered; return whether it was."""
+        """Look for more kinds, where some were left out or what is served was only remembered; return whether so."""
+        if self._cluster and not self._reads_all_policies:
+            self._cluster, self._reads_all_policies = None, True
+            return True
         return self._cluster is not None and self._cluster.refresh()
 
     def afresh(self) -> Live:
@@ -233,5 +239,5 @@ def fetched_all(live: Live, end: int | PolicyError) -> bool:
     if not live.is_settled:
         live.fetch()
         return False
-    # A type that was unknown some hours ago may be served now.
+    # A type may be unknown only because it was left out, or was not served some hours ago.
     return not (isinstance(end, UsageError) and live.refresh())
