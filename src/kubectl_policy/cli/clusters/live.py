@@ -36,8 +36,6 @@ class Live:
         self._read_options, self._namespace, self._assumed = options, namespace, assumed
         self._access: Access | None = None
         self._cluster: Cluster | None = None
-        # Whether policies on workloads are read even for a question about single objects: it may be about one of them.
-        self._reads_all_policies = False
         self.progress: Progress | None = None
 
     @cached_property
@@ -63,16 +61,12 @@ class Live:
         """Return the name of the context, else of the cluster, else its URL."""
         return self.access.context or self.access.cluster or self.access.server
 
-    def snapshot(
-        self, profiles: Sequence[PolicyKindProfile], *, optional: bool, routes: bool, single: bool = False
-    ) -> Snapshot:
+    def snapshot(self, profiles: Sequence[PolicyKindProfile], *, optional: bool, routes: bool) -> Snapshot:
         """Return what was read so far; nothing if the cluster is `optional` and cannot be asked.
 
-        All `routes` are asked for at once; for a question about `single` objects, only policies that may concern these.
-        Raises `ClusterError` if the cluster cannot be asked.
+        All `routes` are asked for at once. Raises `ClusterError` if the cluster cannot be asked.
         """
         try:
-            self._reads_all_policies = self._reads_all_policies or not single
             self._cluster = self._cluster or self._reach(profiles, routes=routes)
         except ClusterError as error:
             if not optional:
@@ -116,7 +110,7 @@ class Live:
             alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
             below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
             is_profiled=lambda kind: profile_of(kind) is not None,
-            is_for_workloads=lambda kind: not self._reads_all_policies and is_for_workloads(kind),
+            is_for_workloads=is_for_workloads,
             groups=groups,
             matters=lambda kind: kind in singly or (kind.group in groups and not is_kubernetes_own(kind)),
         )
@@ -178,10 +172,7 @@ class Live:
             self._cluster.fetch(self.progress)
 
     def refresh(self) -> bool:
-        """Look for more kinds, where some were left out or what is served was only remembered; return whether so."""
-        if self._cluster and not self._reads_all_policies:
-            self._cluster, self._reads_all_policies = None, True
-            return True
+        """Ask the cluster which kinds it serves, where that was only remembered; return whether it was."""
         return self._cluster is not None and self._cluster.refresh()
 
     def afresh(self) -> Live:
@@ -239,5 +230,5 @@ def fetched_all(live: Live, end: int | PolicyError) -> bool:
     if not live.is_settled:
         live.fetch()
         return False
-    # A type may be unknown only because it was left out, or was not served some hours ago.
+    # A type that was unknown some hours ago may be served now.
     return not (isinstance(end, UsageError) and live.refresh())

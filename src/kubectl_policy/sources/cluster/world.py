@@ -50,6 +50,8 @@ class ClusterKinds:
     few: frozenset[GroupKind]
     # Kinds of policies, which are listed to find out of which kinds there are objects.
     policies: frozenset[GroupKind]
+    # Kinds of policies that are for workloads alone: of no interest if the question is about another single object.
+    for_workloads: frozenset[GroupKind] = frozenset()
     # Kinds that are listed together with another one.
     alongside: Mapping[GroupKind, Collection[GroupKind]] = MappingProxyType({})
     # Kinds that are listed for a question about one object of another kind.
@@ -90,6 +92,10 @@ class ClusterWorld(World):
             if query.name and not is_in_list:
                 named.setdefault(query.kind, []).append(query)
         queries = [query for query in self._wanted if not query.name]
+        # A question asks first for the object that it is about.
+        if self._is_first_round and not any(query.name for query in self._wanted):
+            lists = map(Query, self._kinds.for_workloads)
+            queries += (query for query in lists if query not in self._wanted and query not in self._answered)
         for kind, by_name in named.items():
             is_listed = len(by_name) > _MAX_NAMED and Query(kind) not in self._answered
             queries += [Query(kind)] if is_listed else by_name
@@ -224,7 +230,6 @@ class ClusterWorld(World):
         self._wanted[query] = None
         for kind in self._kinds.alongside.get(query.kind, ()) if query == whole else ():
             self._want(Query(kind))
-        # A question asks first for the object that it is about.
         if self._is_first_round and query.name:
             for kind in self._kinds.below.get(query.kind, ()):
                 self._want(Query(kind))
