@@ -258,9 +258,10 @@ def crd(  # noqa: PLR0913 - a builder is read by its keywords
     cluster_scoped: bool = False,
     labels: Mapping[str, str] | None = None,
     version: str = "v1alpha1",
+    plural: str = "",
 ) -> Resource:
-    """A CustomResourceDefinition; `schema` is its openAPIV3Schema."""
-    plural = kind.lower() + "s"
+    """A CustomResourceDefinition; `schema` is its openAPIV3Schema, `plural` the kind with an s unless given."""
+    plural = plural or kind.lower() + "s"
     served: dict[str, Json] = {"name": version, "served": True, "storage": True}
     if schema is not None:
         served["schema"] = {"openAPIV3Schema": schema}

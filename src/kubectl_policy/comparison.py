@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.analysis import Analysis, analyze
 from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.refs import NodeRef, ObjectRef
-from kubectl_policy.model.states import changed, paired, same_object
 from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.resolution import paths_by_way_of
+from kubectl_policy.states import changed, paired, same_object
 from kubectl_policy.surroundings import STANDARD, Surroundings, surroundings
 from kubectl_policy.topology.references import ROUTES
 
@@ -222,7 +222,14 @@ class StateComparison:
         # What is known of a kind is the same in both states where it is known what a change can reach.
         if around and self.before.registry.known(kind).refusal != "everywhere":
             otherwise = (policy for policy in around.attached_otherwise if policy.group_kind == kind)
-            return sorted({target for policy in otherwise for target in self._targets_of(policy)})
+            targets = {target for policy in otherwise for target in self._targets_of(policy)}
+            # Policies of sections stand beside those of the whole object.
+            both = (self.before, self.after)
+            attached = (each for target in targets for state in both for each in state.attachments_to(target.object))
+            policies = {each.policy for each in attached if each.policy.group_kind == kind}
+            beside = {target for policy in policies for target in self._targets_of(policy)}
+            objects = {target.object for target in targets}
+            return sorted(targets | {target for target in beside if target.section and target.object in objects})
         return self._all_nodes_with(kind)
 
     def _all_nodes_with(self, kind: GroupKind) -> list[NodeRef]:

@@ -1,4 +1,4 @@
-"""Compares sentences about problems by substance: the objects that they name, and the nature of the problem."""
+"""Compare sentences about problems by substance: the objects that they name, and the nature of the problem."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kubectl_policy.topology import (
     listener_set_conditions,
     route_conditions,
 )
+from tests.cases.names import parents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,15 +35,17 @@ _NATURES: Final = {
 
 
 class Problem(NamedTuple):
-    """What this project says is wrong: the object it is about, every object named, and the words."""
+    """One problem that this project reports."""
 
+    # The object that it is about.
     subject: ObjectRef | None
+    # Every object that it names.
     objects: frozenset[str]
     words: str
 
 
 class Claim(NamedTuple):
-    """What a sentence says is wrong."""
+    """One problem that a sentence claims."""
 
     objects: frozenset[str]
     nature: str
@@ -55,28 +58,28 @@ class Claim(NamedTuple):
 
 
 def problems(analysis: Analysis) -> tuple[Problem, ...]:
-    """Every error and warning: diagnostics, parents that refuse a route, and conditions that would be False."""
-    found = told(analysis.diagnostics)
+    """Return every error and warning: diagnostics, parents that refuse a route, and conditions that would be False."""
+    reported = problems_in(analysis.diagnostics)
     for node in analysis.topology.nodes:
-        found += [
+        reported += [
             _problem(node.object, f"{condition.type}: {condition.reason}: {condition.message}")
             for condition in _conditions(analysis, node)
             if condition.status == ("True" if condition.type == "Conflicted" else "False")
         ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(reported))
 
 
-def told(diagnostics: Iterable[Diagnostic]) -> list[Problem]:
-    """The errors and warnings of some diagnostics."""
+def problems_in(diagnostics: Iterable[Diagnostic]) -> list[Problem]:
+    """Return the errors and warnings of some diagnostics."""
     return [
-        _problem(found.subject, f"{found.rule} {found.reason}: {found.message}", *found.related)
-        for found in diagnostics
-        if found.severity != "info"
+        _problem(problem.subject, f"{problem.rule} {problem.reason}: {problem.message}", *problem.related)
+        for problem in diagnostics
+        if problem.severity != "info"
     ]
 
 
 def claims(sentence: str) -> tuple[Claim, ...]:
-    """What a sentence claims: one thing, or one of each object that it lists in brackets."""
+    """Return the claims of a sentence: one, or one per object if it lists several in brackets."""
     quoted, nature = tuple(_QUOTED.findall(sentence)), _nature(sentence)
     listed = _ENUMERATION.search(sentence)
     objects = sorted(_named(listed[1])) if listed else []
@@ -85,9 +88,9 @@ def claims(sentence: str) -> tuple[Claim, ...]:
     return (Claim(_named(sentence), nature, quoted),)
 
 
-def _problem(subject: ObjectRef | None, words: str, *related: ObjectRef) -> Problem:
+def _problem(subject: ObjectRef | None, text: str, *related: ObjectRef) -> Problem:
     named = [str(ref) for ref in (subject, *related) if ref]
-    return Problem(subject, _named(words).union(named), words)
+    return Problem(subject, _named(text).union(named), text)
 
 
 def _named(sentence: str) -> frozenset[str]:
@@ -100,11 +103,11 @@ def _is_name(kind: str, name: str) -> bool:
 
 
 def _nature(sentence: str) -> str:
-    return next((nature for nature, words in _NATURES.items() if any(word in sentence for word in words)), "")
+    return next((nature for nature, signs in _NATURES.items() if any(sign in sentence for sign in signs)), "")
 
 
 def _conditions(analysis: Analysis, node: NodeRef) -> Iterator[Condition]:
-    """The conditions that a controller would report on a node of the hierarchy."""
+    """Yield the conditions that a controller would report on a node of the hierarchy."""
     topology, kind = analysis.topology, node.object.kind
     if analysis.index.get(node.object) is None:
         return
@@ -115,5 +118,5 @@ def _conditions(analysis: Analysis, node: NodeRef) -> Iterator[Condition]:
     elif kind in {"Gateway", "ListenerSet", "XListenerSet"}:
         yield from listener_conditions(topology.gateways, node)
     else:
-        for position in sorted({binding.parent_index for binding in topology.bindings(node.object)}):
-            yield from () if node.section else route_conditions(topology, node.object, position)
+        for position, _ in () if node.section else parents(topology, node.object):
+            yield from route_conditions(topology, node.object, position)

@@ -11,7 +11,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy import GroupKind, Implementation, InputOptions, NodeRef, ObjectRef, analyze, load_manifests
+from kubectl_policy import GroupKind, Implementation, NodeRef, ObjectRef, analyze
 from kubectl_policy.topology import (
     attached_listener_sets,
     attached_routes,
@@ -23,7 +23,9 @@ from kubectl_policy.topology import (
     route_conditions,
     supported_kinds,
 )
+from tests.cases.names import parents
 from tests.cases.report import NOT_ANSWERED, Outcome, main
+from tests.cases.worlds import world
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -42,42 +44,42 @@ _TOLD: Final = ("object", "listener", "parent", "ancestor", "condition", "contai
 
 
 def judge(case: Path) -> Iterator[Outcome]:
-    """The outcome of every fact of a case that manifests can decide, stage by stage."""
+    """Judge every fact of a case that manifests can decide, stage by stage."""
     expected = json.loads((case / MARKER).read_text(encoding="utf-8"))
     lacking = {item["feature"] for item in expected.get("assumptions", ()) if not item["supported"]}
     facts = [fact for fact in expected["status"] if not (fact.get("needs_data_plane") or fact.get("readiness_only"))]
     for stage in expected["stages"]:
-        here = [fact for fact in facts if fact["stage"] == stage["stage"]]
-        if here:
-            snapshot = load_manifests([str(case / stage["file"])], options=InputOptions(complete=True))
+        of_stage = [fact for fact in facts if fact["stage"] == stage["stage"]]
+        if of_stage:
+            snapshot = world([case / stage["file"]])
             topology = analyze(snapshot, implementation=Implementation(frozenset(lacking))).topology
-            for fact in here:
-                told = {key: fact[key] for key in _TOLD if key in fact}
+            for fact in of_stage:
+                expectation = {key: fact[key] for key in _TOLD if key in fact}
                 got = ANSWERS[fact["type"]](topology, fact) if fact["type"] in ANSWERS else NOT_ANSWERED
-                yield Outcome(expected["case"], type_of(fact), fact["id"], told, got or told)
+                yield Outcome(expected["case"], type_of(fact), fact["id"], expectation, got or expectation)
 
 
 def type_of(fact: Fact) -> str:
-    """The type of a fact; for a listener's condition with the type of the condition."""
+    """Return the type of a fact, which names the type of the condition for conditions of listeners."""
     name: str = fact["type"]
     return f"{name} {fact['condition']['type']}" if name == "listener-condition" else name
 
 
 def _object(topology: Topology, named: Mapping[str, str]) -> ObjectRef:
-    """The object of a kind, namespace and name; facts leave the group out."""
+    """Return the object of a kind, namespace and name; facts leave the group out."""
     kinds = [*topology.index.group_kinds, *topology.index.kinds, GroupKind("", named["kind"])]
-    found = [ObjectRef(kind, named["namespace"] or "", named["name"]) for kind in kinds if kind.kind == named["kind"]]
-    known = [ref for ref in found if topology.index.get(ref)]
-    return (known or found)[0]
+    refs = [ObjectRef(kind, named["namespace"] or "", named["name"]) for kind in kinds if kind.kind == named["kind"]]
+    known = [ref for ref in refs if topology.index.get(ref)]
+    return (known or refs)[0]
 
 
 def _differs(conditions: Iterable[Condition], wanted: Mapping[str, str | None]) -> str:
-    """The condition of the wanted type if it is another one; empty if it is the wanted one."""
-    found = next((condition for condition in conditions if condition.type == wanted["type"]), None)
-    if found is None:
+    """Return the condition of the wanted type, or "" if it has the wanted status and reason."""
+    condition = next((condition for condition in conditions if condition.type == wanted["type"]), None)
+    if condition is None:
         return f"no condition {wanted['type']}"
-    same = wanted["status"] in {None, found.status} and wanted["reason"] in {None, found.reason}
-    return "" if same else f"{found.type}={found.status} {found.reason}: {found.message}"
+    same = wanted["status"] in {None, condition.status} and wanted["reason"] in {None, condition.reason}
+    return "" if same else f"{condition.type}={condition.status} {condition.reason}: {condition.message}"
 
 
 def _on_object(
@@ -90,18 +92,20 @@ def _on_object(
 
 def _parents(topology: Topology, fact: Fact) -> Iterator[tuple[ObjectRef, tuple[Condition, ...]]]:
     route = _object(topology, fact["object"])
-    for position, parent in sorted({(item.parent_index, item.parent) for item in topology.bindings(route)}):
+    for position, parent in parents(topology, route):
         yield parent, route_conditions(topology, route, position)
 
 
 def _route_parent(topology: Topology, fact: Fact) -> str:
     wanted = _object(topology, fact["parent"])
-    found = [_differs(given, fact["condition"]) for parent, given in _parents(topology, fact) if parent == wanted]
-    return "" if "" in found else "; ".join(found) or "no such parent"
+    differences = [
+        _differs(conditions, fact["condition"]) for parent, conditions in _parents(topology, fact) if parent == wanted
+    ]
+    return "" if "" in differences else "; ".join(differences) or "no such parent"
 
 
 def _no_accepted_parents(topology: Topology, fact: Fact) -> str:
-    statuses = [given[0].status for _, given in _parents(topology, fact)]
+    statuses = [conditions[0].status for _, conditions in _parents(topology, fact)]
     return "" if statuses in ([], ["False"]) else f"Accepted is {statuses}"
 
 
@@ -117,10 +121,10 @@ def _listeners(topology: Topology, fact: Fact) -> list[NodeRef]:
 
 
 def _listener(topology: Topology, fact: Fact) -> str:
-    found = [
+    differences = [
         _differs(listener_conditions(topology.gateways, node), fact["condition"]) for node in _listeners(topology, fact)
     ]
-    return "; ".join(found) if any(found) else ""
+    return "; ".join(differences) if any(differences) else ""
 
 
 def _listener_routes(topology: Topology, fact: Fact) -> str:

@@ -1,4 +1,4 @@
-"""Writes what this project says of recorded worlds of Envoy Gateway, for the scorer that comes with them.
+"""Write this project's answers about recorded worlds of Envoy Gateway, for the scorer that comes with them.
 
 `python -m tests.cases.envoy_gateway FOLDER OUTFOLDER [--profiles FILE ...]` reads FOLDER/<case>/manifests.yaml and
 writes OUTFOLDER/<case>.json. It translates this project's values into the scorer's document and knows no rule of Envoy
@@ -26,16 +26,17 @@ from tests.cases.names import (
     ROUTES,
     WITH_LISTENERS,
     WITH_RULES,
+    dashed,
     identity,
     is_managed,
     listener_name,
     listener_on,
     objects,
     outcome,
-    parent_reference,
+    parent_refs,
     reference,
     scoped_name,
-    slashed,
+    sections,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def document(analysis: Analysis) -> dict[str, list[Entry]]:
-    """What is said of one world."""
+    """Return the document about one world."""
     return {
         "policies": policies(analysis),
         "routes": routes(analysis),
@@ -60,7 +61,7 @@ def document(analysis: Analysis) -> dict[str, list[Entry]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the document of each case; 2 if there is none, 1 if one could not be answered."""
+    """Write the document of each case; return 2 if there is no case, 1 if one has no answer."""
     return predictions.main("envoy_gateway", document, arguments)
 
 
@@ -68,7 +69,7 @@ _BACKEND_TLS: Final = GroupKind(GATEWAY_API, "BackendTLSPolicy")
 
 
 def policies(analysis: Analysis) -> list[Entry]:
-    """Every policy with what its controller would write about it."""
+    """Return every policy with the status that its controller would write."""
     statuses = PolicyStatuses(analysis)
     return [
         {**identity(policy.ref), "ancestors": list(ancestors(policy.ref, statuses.of(policy.ref)))}
@@ -77,7 +78,7 @@ def policies(analysis: Analysis) -> list[Entry]:
 
 
 def ancestors(policy: ObjectRef, statuses: Iterable[AncestorStatus]) -> Iterator[Entry]:
-    """The entries of `status.ancestors`; what would be written into the policy's own conditions is left out."""
+    """Yield the entries of `status.ancestors`, without the conditions of the policy's own."""
     for status in statuses:
         if status.ancestor:
             name = reference(status.ancestor.object, status.ancestor.section)
@@ -97,17 +98,17 @@ def _conditions(policy: ObjectRef, conditions: Iterable[PolicyCondition]) -> Ent
 
 
 def _overriders(policy: ObjectRef, related: Iterable[NodeRef]) -> dict[str, list[str]]:
-    """The nodes whose own policies override one, by the lists in which Envoy Gateway's message names them."""
-    found: dict[str, list[str]] = {}
+    """Return the nodes whose policies override a policy, by the lists in which Envoy Gateway's message names them."""
+    overriders: dict[str, list[str]] = {}
     for node in related:
         # The message about a ClientTrafficPolicy has one list of listeners, by their bare names.
         if policy.kind == "ClientTrafficPolicy":
-            found.setdefault("sections", []).append(node.section)
+            overriders.setdefault("sections", []).append(node.section)
         elif node.kind in ROUTES and node.section:
-            found.setdefault("routeRules", []).append(node.section)
+            overriders.setdefault("routeRules", []).append(node.section)
         else:
-            found.setdefault(_list_of(node), []).append(scoped_name(node))
-    return found
+            overriders.setdefault(_list_of(node), []).append(scoped_name(node))
+    return overriders
 
 
 def _list_of(node: NodeRef) -> str:
@@ -117,62 +118,61 @@ def _list_of(node: NodeRef) -> str:
 
 
 def _merged(policy: ObjectRef, related: Iterable[NodeRef]) -> Entry:
-    """What a policy is merged with above it, or the routes whose policies are merged with it."""
-    above = [node.object.qualified_name for node in related if node.object.group_kind == policy.group_kind]
-    if above:
-        return {"mergedInto": above[0]}
+    """Return the policy that a policy is merged with above it, or the routes whose policies are merged with it."""
+    merged_into = [node.object.qualified_name for node in related if node.object.group_kind == policy.group_kind]
+    if merged_into:
+        return {"mergedInto": merged_into[0]}
     return {"mergedBy": {"routes": [node.object.qualified_name for node in related]}}
 
 
 def effective(analysis: Analysis) -> list[Entry]:
-    """What each policy kind amounts to for each rule of a route at each listener."""
+    """Return the effective policy of each kind for each rule of a route at each listener."""
     return [
-        {"listener": listener_name(*found), "route": slashed(route), "rule": number, **_kinds(analysis, path)}
-        for route in objects(analysis, *WITH_RULES)
-        for number, section in enumerate(analysis.topology.sections(route))
-        for path in analysis.topology.paths(NodeRef(route, section))
-        if (found := listener_on(path))
+        {"listener": listener_name(*at), "route": dashed(rule.object), "rule": number, **_kinds(analysis, path)}
+        for number, rule in sections(analysis, *WITH_RULES)
+        for path in analysis.topology.paths(rule)
+        if (at := listener_on(path))
     ]
 
 
 def _kinds(analysis: Analysis, path: Path) -> Entry:
-    return {found.kind.kind: _in_force(found) for found in analysis.effective_on(path)}
+    return {policy.kind.kind: _in_force(policy) for policy in analysis.effective_on(path)}
 
 
-def _in_force(found: EffectivePolicy) -> Entry:
-    """The most specific policy with something in force, and every such policy.
+def _in_force(policy: EffectivePolicy) -> Entry:
+    """Return the most specific policy with settings in force, and all such policies.
 
     It is named, too, where the rule itself says all that it does.
     """
-    resolution = found.resolution
-    in_force = found.policies_in_force() or {source.object for source in resolution.members if resolution.own}
-    names = [part.source.object.qualified_name for part in found.contributions if part.source.object in in_force]
+    resolution = policy.resolution
+    in_force = policy.policies_in_force() or {source.object for source in resolution.members if resolution.own}
+    names = [part.source.object.qualified_name for part in policy.contributions if part.source.object in in_force]
     return {"policy": names[-1] if names else None, "contributors": sorted(set(names))}
 
 
 def backend_tls(analysis: Analysis) -> list[Entry]:
-    """The BackendTLSPolicy for each backendRef of each rule."""
+    """Return the BackendTLSPolicy for each backendRef of each rule."""
     return [
-        {"route": slashed(route), "rule": number, "backend": position, "policy": _tls_policy(analysis, backend)}
+        {"route": dashed(route), "rule": number, "backend": position, "policy": _tls_policy(analysis, backend)}
         for route in objects(analysis, *ROUTES)
         for number, position, backend in _backends(analysis, route)
     ]
 
 
 def _backends(analysis: Analysis, route: ObjectRef) -> Iterator[tuple[int, int, NodeRef]]:
-    """The backends of a route by rule and place; the rules of what is not HTTP count as one, with the number -1."""
-    places: Counter[int] = Counter()
+    """Yield the backends of a route by rule and position; rules without HTTP count as one, with the number -1."""
+    positions: Counter[int] = Counter()
     for backend in analysis.topology.backends(route):
         if backend.ref.forwards:
             number = backend.ref.rule if route.kind in WITH_RULES else -1
-            yield number, places[number], backend.node
-            places[number] += 1
+            yield number, positions[number], backend.node
+            positions[number] += 1
 
 
 def _tls_policy(analysis: Analysis, backend: NodeRef) -> object:
-    """The policy for a backend, on whatever path: the kind is a direct one."""
-    found = (_in_force(each)["policy"] for each in analysis.effective(backend, _BACKEND_TLS))
-    return next((name for name in found if name), None)
+    """Return the policy for a backend, which is the same on every path: the kind is a direct one."""
+    names = (_in_force(policy)["policy"] for policy in analysis.effective(backend, _BACKEND_TLS))
+    return next((name for name in names if name), None)
 
 
 # Whose controllers they are is what the profile of any kind of the implementation says.
@@ -184,42 +184,39 @@ def _managed(analysis: Analysis, parent: ObjectRef) -> bool:
 
 
 def routes(analysis: Analysis) -> list[Entry]:
-    """Every route with each of its parents."""
+    """Return every route with its parents."""
     return [{**identity(route), "parents": list(_parents(analysis, route))} for route in objects(analysis, *ROUTES)]
 
 
 def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Entry]:
-    bindings = analysis.topology.bindings(route)
-    for position, parent in sorted({(binding.parent_index, binding.parent) for binding in bindings}):
-        accepted, resolved = route_conditions(analysis.topology, route, position)
+    for entry in parent_refs(analysis, route):
+        accepted, resolved = route_conditions(analysis.topology, route, entry.position)
         yield {
-            "parentRef": parent_reference(analysis, route, position, parent),
-            "managed": _managed(analysis, parent),
+            "parentRef": reference(entry.parent, entry.section, entry.port),
+            "managed": _managed(analysis, entry.parent),
             "accepted": outcome(accepted),
             "resolvedRefs": outcome(resolved),
         }
 
 
 def gateways(analysis: Analysis) -> list[Entry]:
-    """Every Gateway."""
+    """Return every Gateway."""
     return [{**identity(gateway), "managed": _managed(analysis, gateway)} for gateway in objects(analysis, "Gateway")]
 
 
 def listener_sets(analysis: Analysis) -> list[Entry]:
-    """Every ListenerSet."""
+    """Return every ListenerSet."""
     return [
-        {**identity(found), "accepted": outcome(listener_set_conditions(analysis.topology.gateways, found)[0])}
-        for found in objects(analysis, "ListenerSet")
+        {**identity(ref), "accepted": outcome(listener_set_conditions(analysis.topology.gateways, ref)[0])}
+        for ref in objects(analysis, "ListenerSet")
     ]
 
 
 def listeners(analysis: Analysis) -> list[Entry]:
-    """Every listener of every Gateway and ListenerSet."""
-    owners = objects(analysis, *WITH_LISTENERS)
+    """Return every listener of every Gateway and ListenerSet."""
     return [
-        {**identity(owner), "listener": section, **_listener(analysis, NodeRef(owner, section))}
-        for owner in owners
-        for section in analysis.topology.sections(owner)
+        {**identity(listener.object), "listener": listener.section, **_listener(analysis, listener)}
+        for _, listener in sections(analysis, *WITH_LISTENERS)
     ]
 
 
@@ -230,8 +227,8 @@ def _listener(analysis: Analysis, node: NodeRef) -> Entry:
     attached = attached_routes(topology, node)
     return {
         "attachedRoutes": len(attached),
-        "routes": [slashed(route) for route in attached],
-        "hostnames": {slashed(route): list(attached_hostnames(topology, node, route)) for route in attached},
+        "routes": [dashed(route) for route in attached],
+        "hostnames": {dashed(route): list(attached_hostnames(topology, node, route)) for route in attached},
         "conflicted": {"conflicted": conflicted, "reason": conditions["Conflicted"].reason if conflicted else None},
         "resolvedRefs": outcome(conditions["ResolvedRefs"]),
     }

@@ -1,4 +1,4 @@
-"""Compares this project's answers with recorded cases of gwctl.
+"""Compare this project's answers with recorded cases of gwctl.
 
 `python -m tests.cases.gwctl FOLDER` reads FOLDER/<case>/expected.yaml, manifests.yaml and, where there is one,
 change.yaml. Every key of a fact but its question counts as one fact. What the case itself corrects is replaced by the
@@ -38,7 +38,7 @@ _NO_FACTS: Final = ("ask", "why", "effective_historical_only")
 
 
 def judge(folder: Path) -> Iterator[Outcome]:
-    """The outcome of every fact of one case."""
+    """Judge every fact of one case."""
     expected = read(folder / MARKER)
     case = text_at(expected, "case", folder.name)
     manifests, change = folder / "manifests.yaml", folder / "change.yaml"
@@ -52,7 +52,7 @@ def judge(folder: Path) -> Iterator[Outcome]:
 
 
 def _analysis(paths: Sequence[Path]) -> Analysis:
-    """The analysis of a world in which every implementation is that of its GatewayClass: gwctl tells none apart."""
+    """Analyse a world in which every implementation is that of its GatewayClass: gwctl tells none apart."""
     snapshot = world(paths)
     classes = [resource for resource in snapshot.resources if resource.ref.kind == "GatewayClass"]
     names = {name for profile in analyze(snapshot).registry.policy_kinds for name in profile.settings}

@@ -1,4 +1,4 @@
-"""What this project says to gwctl's questions about a policy: its enforcement, its reach, and the world without it."""
+"""Answers to gwctl's questions about a policy: its enforcement, its reach, and the world without it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def reached_by(question: Question) -> tuple[EffectivePolicy, ...]:
-    """The outcomes, one for each path, that the policy that is asked about takes part in."""
+    """Return the effective policies, one per path, to which the policy of the question contributes."""
     policy = question.subject
     if policy is None or policy not in question.before.attachments:
         return ()
@@ -27,69 +27,69 @@ def reached_by(question: Question) -> tuple[EffectivePolicy, ...]:
 def on_path(path: Path, name: str) -> bool:
     """Whether a path has the objects of `g1>r1>b1` in this order and ends with the last of them."""
     wanted = name.split(">")
-    left = iter(node.object.name for node in path)
-    return path[-1].object.name == wanted[-1] and all(part in left for part in wanted)
+    names = iter(node.object.name for node in path)
+    return path[-1].object.name == wanted[-1] and all(part in names for part in wanted)
 
 
 def short(path: Path) -> str:
-    """A path as gwctl's cases write it: the names of its objects from the Gateway on."""
+    """Return a path as gwctl's cases write it: the names of its objects from the Gateway on."""
     return ">".join(dict.fromkeys(node.object.name for node in path if node.object.namespace))
 
 
 def delete_changes(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """By path, what deleting the policy does to each field: `color red -> none`."""
+    """Compare, by path, what deleting the policy does to each field: `color red -> none`."""
     wanted = fields(expected)
     return wanted, {name: change for name, change in _changes(question, list(wanted)).items() if change}
 
 
 def delete_unchanged(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """The paths on which deleting the policy changes nothing."""
+    """Compare the paths on which deleting the policy changes nothing."""
     wanted = [str(name) for name in items(expected)]
     changes = _changes(question, wanted)
     return sorted(wanted), sorted(name for name in wanted if changes.get(name) == "")
 
 
 def _changes(question: Question, names: list[str]) -> dict[str, str]:
-    """What deleting the policy changes on each path that it reaches, by the name of the path."""
-    found = {_name(one.path, names): "" for one in reached_by(question)}
+    """Return what deleting the policy changes on each path that it reaches, by the name of the path."""
+    changes = {_name(policy.path, names): "" for policy in reached_by(question)}
     if question.subject is None:
-        return found
+        return changes
     for change in blast_radius(question.before, question.subject).difference.effects:
-        fields = ", ".join(f"{one.field} {_said(one.before)} -> {_said(one.after)}" for one in change.fields)
-        found |= {_name(path, names): fields for path in change.paths if change.sort != "moved"}
-    return found
+        fields = ", ".join(f"{field.field} {_shown(field.before)} -> {_shown(field.after)}" for field in change.fields)
+        changes |= {_name(path, names): fields for path in change.paths if change.sort != "moved"}
+    return changes
 
 
 def _name(path: Path, names: list[str]) -> str:
     return next((name for name in names if on_path(path, name)), short(path))
 
 
-def _said(value: EffectiveValue | None) -> object:
+def _shown(value: EffectiveValue | None) -> object:
     return "none" if value is None or value.removed else value.value
 
 
 def enforcement(question: Question, key: str, expected: Json) -> tuple[object, object]:
-    """Of the policy that is the key, a state and perhaps which policies beat it: `Overridden by p3`."""
+    """Compare the state of the policy named by the key, and the policies that override it: `Overridden by p3`."""
     state, _, rest = str(expected).partition(" ")
     named = (policy.ref for policy in question.before.policies if policy.ref.name == key)
-    found = [question.before.enforcement(policy) for policy in named]
-    got = [(one.state, sorted(ref.name for ref in one.by)) for one in found]
+    enforcements = [question.before.enforcement(policy) for policy in named]
+    got = [(enforcement.state, sorted(ref.name for ref in enforcement.by)) for enforcement in enforcements]
     return [(state, sorted(re.findall(r"by (\S+)", rest)))], got
 
 
 def paths(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """The paths that the policy takes part in."""
+    """Compare the paths to which the policy contributes."""
     wanted = [str(name) for name in items(expected)]
-    reached = [one.path for one in reached_by(question)]
-    found = {next((name for name in wanted if on_path(path, name)), short(path)) for path in reached}
-    return sorted(wanted), sorted(found)
+    reached = [policy.path for policy in reached_by(question)]
+    names = {next((name for name in wanted if on_path(path, name)), short(path)) for path in reached}
+    return sorted(wanted), sorted(names)
 
 
 def reported(question: Question, key: str, expected: Json) -> tuple[object, object]:
-    """For policies by `namespace/name`, the status of the condition that a controller reported."""
-    found: dict[str, str] = {}
+    """Compare, for policies by `namespace/name`, the status of the condition that a controller reported."""
+    statuses: dict[str, str] = {}
     for policy in question.before.policies:
         for condition in reported_conditions(policy.raw):
             if condition.type.lower() == key and policy.ref.qualified_name in fields(expected):
-                found[policy.ref.qualified_name] = condition.status
-    return expected, found
+                statuses[policy.ref.qualified_name] = condition.status
+    return expected, statuses

@@ -1,4 +1,4 @@
-"""What this project says to gwctl's questions for lists, and for the Events about an object."""
+"""Answers to gwctl's questions for lists, and for the Events about an object."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from kubectl_policy.questions.listing.objects import BackendRow, GatewayRow, Obj
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
 from kubectl_policy.questions.shared.reported import reported_events
 from kubectl_policy.questions.shared.selection import Selection
+from tests.cases.names import slashed
 from tests.cases.worlds import fields, items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from kubectl_policy import NodeRef
     from kubectl_policy.model import Json
     from kubectl_policy.questions.listing.lists import AnyRow
     from kubectl_policy.questions.shared.reported import ReportedCondition
@@ -32,7 +34,7 @@ _SHOWN: Final = 2
 
 
 def listed(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """The rows of a list: their names, or of each row what the fact tells of it."""
+    """Compare the rows of a list: their names, or the cells that the fact has."""
     rows = _rows(question)
     wanted = items(expected)
     if not any(isinstance(entry, dict) for entry in wanted):
@@ -43,27 +45,30 @@ def listed(question: Question, _: str, expected: Json) -> tuple[object, object]:
 
 
 def route_count(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """How many routes are attached to the Gateway that the question names in brackets."""
+    """Compare the number of routes attached to the Gateway that the question names in brackets."""
     named = _NAMED.findall(question.ask)
     rows = [row for row in _rows(question) if isinstance(row, GatewayRow)]
-    found = [len(row.routes) for row in rows if row.ref.qualified_name in named]
-    return expected, found[0] if found else "no such row"
+    counts = [len(row.routes) for row in rows if row.ref.qualified_name in named]
+    return expected, counts[0] if counts else "no such row"
 
 
 def events(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """The Events about an object, oldest first."""
-    found = reported_events(question.before.index, question.subject) if question.subject else ()
-    got = [{"type": one.type, "reason": one.reason, "from": one.source, "message": one.message} for one in found]
+    """Compare the Events about an object, oldest first."""
+    reported = reported_events(question.before.index, question.subject) if question.subject else ()
+    got = [
+        {"type": event.type, "reason": event.reason, "from": event.source, "message": event.message}
+        for event in reported
+    ]
     return expected, got
 
 
 def _rows(question: Question) -> Sequence[AnyRow]:
-    words = question.ask.split()
-    options = dict(pairwise(words))
-    everywhere = bool({"-A", "(all)"}.intersection(words)) or bool(_NAMED.search(question.ask))
+    arguments = question.ask.split()
+    options = dict(pairwise(arguments))
+    everywhere = bool({"-A", "(all)"}.intersection(arguments)) or bool(_NAMED.search(question.ask))
     namespace = "" if everywhere else options.get("-n", "default")
     selection = Selection(namespace, (), parse_label_query(options.get("-l", "")))
-    return list_type(question.before, _TYPES.get(words[1], words[1]), selection).rows
+    return list_type(question.before, _TYPES.get(arguments[1], arguments[1]), selection).rows
 
 
 def _name(row: AnyRow) -> str:
@@ -71,16 +76,16 @@ def _name(row: AnyRow) -> str:
 
 
 def _entry(row: AnyRow, wanted: Mapping[str, Json]) -> dict[str, Json]:
-    """What is said of a row for each key that a fact has of it, in the words of that fact."""
+    """Return the cells of a row that a fact has, in the words of that fact."""
     return {key: _CELLS[key](row, value) for key, value in wanted.items()}
 
 
 def _shown(entries: Sequence[str], separator: str, wanted: Json) -> Json:
-    """The number of entries where a number is wanted, else the first ones and how many there are beyond."""
+    """Return the number of entries where a number is wanted, else the first ones and the number of the rest."""
     if isinstance(wanted, int):
         return len(entries)
-    more = len(entries) - _SHOWN
-    return (separator.join(entries[:_SHOWN]) + (f" + {more} more" if more > 0 else "")) or "None"
+    rest = len(entries) - _SHOWN
+    return (separator.join(entries[:_SHOWN]) + (f" + {rest} more" if rest > 0 else "")) or "None"
 
 
 def _hostnames(row: AnyRow, wanted: Json) -> Json:
@@ -97,8 +102,8 @@ def _referred_by(row: AnyRow, wanted: Json) -> Json:
 
 
 def _policies(row: AnyRow, _: Json) -> Json:
-    """The policies that name the object, whether or not they may: gwctl counts these."""
-    return len({found.policy for found in row.listed.attachments}) if isinstance(row, ObjectRow) else None
+    """Return the number of policies that name the object, whether or not they may: gwctl counts these."""
+    return len({attachment.policy for attachment in row.listed.attachments}) if isinstance(row, ObjectRow) else None
 
 
 def _http_routes(row: AnyRow, _: Json) -> Json:
@@ -106,13 +111,16 @@ def _http_routes(row: AnyRow, _: Json) -> Json:
 
 
 def _target(row: AnyRow, _: Json) -> Json:
-    found = row.attachments if isinstance(row, PolicyRow) else ()
-    return ", ".join(f"{one.target.kind} {one.target.object.name}" for one in found if one.target)
+    return ", ".join(f"{target.kind} {target.object.name}" for target in _targets_of(row))
 
 
 def _targets(row: AnyRow, _: Json) -> Json:
-    found = row.attachments if isinstance(row, PolicyRow) else ()
-    return [f"{one.target.kind}/{one.target.object.qualified_name}" for one in found if one.target]
+    return [slashed(target.object) for target in _targets_of(row)]
+
+
+def _targets_of(row: AnyRow) -> list[NodeRef]:
+    attachments = row.attachments if isinstance(row, PolicyRow) else ()
+    return [attachment.target for attachment in attachments if attachment.target]
 
 
 def _class(row: AnyRow, _: Json) -> Json:
@@ -124,11 +132,11 @@ def _scope(row: AnyRow, _: Json) -> Json:
 
 
 def _condition(type_: str) -> Callable[[AnyRow, Json], Json]:
-    """The status of a type of condition; Partial where several are reported that differ."""
+    """Return the cell for a condition type: its status, or Partial where several are reported that differ."""
 
     def cell(row: AnyRow, _: Json) -> Json:
-        found = {condition.status for condition in _reported(row) if condition.type == type_} or {"Unknown"}
-        return found.pop() if len(found) == 1 else "Partial"
+        statuses = {condition.status for condition in _reported(row) if condition.type == type_} or {"Unknown"}
+        return statuses.pop() if len(statuses) == 1 else "Partial"
 
     return cell
 

@@ -1,10 +1,10 @@
-"""What this project says to gwctl's questions for problems, those that a change makes or mends included."""
+"""Answers to gwctl's questions for problems, also those that a change introduces or fixes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.cases.claims import claims, told
+from tests.cases.claims import claims, problems_in
 from tests.cases.worlds import items
 
 if TYPE_CHECKING:
@@ -16,48 +16,48 @@ if TYPE_CHECKING:
 
 
 def errors(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """The sentences that a problem says as well; of a subject, also the problems that no sentence tells of."""
-    found, exhaustive = question.problems, question.subject is not None or not items(expected)
-    return _said(expected, found, exhaustive=exhaustive)
+    """Compare sentences with the problems of the subject or, without a subject, of the world."""
+    reported, exhaustive = question.problems, question.subject is not None or not items(expected)
+    return _compared(expected, reported, exhaustive=exhaustive)
 
 
 def dangling(question: Question, key: str, expected: Json) -> tuple[object, object]:
-    """Pairs `Kind name -> Kind name` of references to what does not exist."""
+    """Compare pairs `Kind name -> Kind name` of references to missing objects."""
     return errors(question, key, [f"dangling {sentence}" for sentence in items(expected)])
 
 
 def created(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """The objects that only the changed world has."""
+    """Compare the objects that only the changed world has."""
     return _sorted(expected), sorted(map(str, question.difference.created))
 
 
 def updated(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """The objects that differ in the two worlds."""
+    """Compare the objects that differ between the two worlds."""
     return _sorted(expected), sorted(map(str, question.difference.updated))
 
 
 def new_problems(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """The problems that only the changed world has."""
-    return _said(expected, told(question.difference.problems.introduced))
+    """Compare the problems that only the changed world has."""
+    return _compared(expected, problems_in(question.difference.problems.introduced))
 
 
 def fixed_problems(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """The problems that only the old world has."""
-    return _said(expected, told(question.difference.problems.fixed))
+    """Compare the problems that only the old world has."""
+    return _compared(expected, problems_in(question.difference.problems.fixed))
 
 
 def unchanged_problems(question: Question, _: str, expected: Json) -> tuple[object, object]:
-    """The problems that both worlds have, of the objects that the change touches: gwctl looks at no others."""
-    return _said(expected, told(question.difference.problems.unchanged))
+    """Compare the problems of changed objects that both worlds have: gwctl looks at no other objects."""
+    return _compared(expected, problems_in(question.difference.problems.unchanged))
 
 
-def _said(expected: Json, found: Iterable[Problem], *, exhaustive: bool = True) -> tuple[object, object]:
-    """The sentences that a problem says as well, then (`exhaustive`) the problems that no sentence tells of."""
-    wanted, left = [str(sentence) for sentence in items(expected)], tuple(found)
-    made = {sentence: claims(sentence) for sentence in wanted}
-    every = [claim for claimed in made.values() for claim in claimed]
-    met = [name for name, claimed in made.items() if all(any(claim.fits(one) for one in left) for claim in claimed)]
-    beyond = [one.words for one in left if exhaustive and not any(claim.fits(one) for claim in every)]
+def _compared(expected: Json, reported: Iterable[Problem], *, exhaustive: bool = True) -> tuple[object, object]:
+    """Return the sentences, and those that a problem fits; with `exhaustive` also the problems that fit no sentence."""
+    wanted, problems = [str(sentence) for sentence in items(expected)], tuple(reported)
+    claimed_by = {sentence: claims(sentence) for sentence in wanted}
+    fitted = {claim for claimed in claimed_by.values() for claim in claimed if any(map(claim.fits, problems))}
+    met = [sentence for sentence, claimed in claimed_by.items() if fitted.issuperset(claimed)]
+    beyond = [problem.words for problem in problems if exhaustive and not any(claim.fits(problem) for claim in fitted)]
     return wanted, [*met, *beyond]
 
 

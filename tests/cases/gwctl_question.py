@@ -1,4 +1,4 @@
-"""A question that a gwctl case asks in words, and what answers to it are."""
+"""A question of a gwctl case in words, and the type of an answer."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Question:
 
     @property
     def before(self) -> Analysis:
-        """The world as it is."""
+        """The world before the change."""
         return self.comparison.before
 
     @cached_property
     def difference(self) -> StateDiff:
-        """What the change makes of the world."""
+        """The difference that the change makes."""
         return diff(self.comparison)
 
     @property
@@ -58,7 +58,7 @@ class Question:
     def policy_kind(self) -> GroupKind | None:
         """The policy kind that the question is about, apart from its object."""
         known = {profile.group_kind for profile in self.before.registry.policy_kinds}
-        named = (kind for word in self.ask.split() for kind in kinds_named(self.before, word))
+        named = (kind for part in self.ask.split() for kind in kinds_named(self.before, part))
         return next((kind for kind in named if kind in known), None)
 
     @cached_property
@@ -72,12 +72,12 @@ class Question:
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the subject; with the whole world, if there is no subject."""
-        found = problems(self.before)
-        return tuple(problem for problem in found if self.subject in {None, problem.subject})
+        """The problems of the subject or, without a subject, of the whole world."""
+        reported = problems(self.before)
+        return tuple(problem for problem in reported if self.subject in {None, problem.subject})
 
-    def _objects(self, words: str) -> Iterator[ObjectRef]:
-        parts = words.split()
+    def _objects(self, text: str) -> Iterator[ObjectRef]:
+        parts = text.split()
         for type_name, name in pairwise(parts):
             if kinds_named(self.before, type_name):
                 namespace, _, bare = name.rpartition("/")
@@ -95,7 +95,7 @@ def inherited(analysis: Analysis, kind: GroupKind) -> bool:
 
 
 def written(ref: ObjectRef) -> str:
-    """A policy as gwctl writes it: `Kind.group namespace/name`."""
+    """Return a policy as gwctl writes it: `Kind.group namespace/name`."""
     return f"{ref.group_kind} {ref.qualified_name}"
 
 

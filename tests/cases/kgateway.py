@@ -1,4 +1,4 @@
-"""Writes what this project says of recorded worlds of kgateway, for the scorer that comes with them.
+"""Write this project's answers about recorded worlds of kgateway, for the scorer that comes with them.
 
 `python -m tests.cases.kgateway FOLDER OUTFOLDER [--profiles FILE ...]` reads FOLDER/<case>/manifests.yaml, and of
 FOLDER/<case>/facts.json nothing but `settings`, and writes OUTFOLDER/<case>.json. It translates this project's values
@@ -27,6 +27,7 @@ from tests.cases.names import (
     ROUTES,
     WITH_LISTENERS,
     WITH_RULES,
+    dashed,
     identity,
     is_managed,
     listener_name,
@@ -34,9 +35,9 @@ from tests.cases.names import (
     objects,
     outcome,
     reference,
-    slashed,
+    sections,
 )
-from tests.cases.worlds import fields
+from tests.cases.worlds import fields, read, scalars
 
 if TYPE_CHECKING:
     import pathlib
@@ -54,7 +55,7 @@ _PREFIX: Final = "kgateway"
 
 
 def document(analysis: Analysis) -> dict[str, list[Entry]]:
-    """What is said of one world."""
+    """Return the document about one world."""
     rules = list(reached(analysis))
     return {
         "policies": policies(analysis),
@@ -66,67 +67,58 @@ def document(analysis: Analysis) -> dict[str, list[Entry]]:
 
 
 def settings_of(case: pathlib.Path) -> Implementation:
-    """The settings of the controller under which a case was recorded, by the names that profiles give them."""
+    """Return the settings of the controller under which a case was recorded, by their names in profiles."""
     file = case / FACTS
     if not file.is_file():
         return Implementation()
-    values = fields(fields(cast("Json", json.loads(file.read_text("utf-8")))).get("settings"))
+    values = fields(read(file).get("settings"))
     return Implementation(
         settings=dict(pair for variable, value in values.items() for pair in _named(variable, str(value)))
     )
 
 
 def _named(variable: str, value: str) -> Iterator[tuple[str, str]]:
-    """A variable as settings, each field of a JSON object for itself: `KGW_POLICY_MERGE` is `kgateway.policyMerge`."""
-    first, *others = variable.removeprefix("KGW_").lower().split("_")
-    name = f"{_PREFIX}.{first}{''.join(map(str.capitalize, others))}"
+    """Yield a variable as settings, one per field of a JSON object: `KGW_POLICY_MERGE` is `kgateway.policyMerge`."""
+    first, *rest = variable.removeprefix("KGW_").lower().split("_")
+    name = f"{_PREFIX}.{first}{''.join(map(str.capitalize, rest))}"
     try:
         decoded = cast("Json", json.loads(value))
     except ValueError:
         decoded = value
     if isinstance(decoded, dict):
-        yield from _flat(name, decoded)
+        yield from ((field, str(setting)) for field, setting in scalars(name, decoded))
     else:
         yield name, value
 
 
-def _flat(name: str, value: Json) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for key, child in value.items():
-            yield from _flat(f"{name}.{key}", child)
-    else:
-        yield name, str(value)
-
-
 def main(arguments: Sequence[str]) -> int:
-    """Write the document of each case; 2 if there is none, 1 if one could not be answered."""
+    """Write the document of each case; return 2 if there is no case, 1 if one has no answer."""
     return predictions.main("kgateway", document, arguments, settings_of)
 
 
 class Reached(NamedTuple):
-    """A rule of a route on one of the paths to it; `rules` are those of all routes on the path, with their numbers."""
+    """A rule of a route on one path to it."""
 
     path: Path
     gateway: ObjectRef
     listener: NodeRef
+    # The rules of all routes on the path, by route and number.
     rules: tuple[tuple[ObjectRef, int], ...]
     delegates: bool
 
     @property
     def via(self) -> list[str]:
         """The names of the rules that delegate to the rule, the first one first."""
-        return [f"{slashed(route)}:{number}" for route, number in self.rules[:-1]]
+        return [f"{dashed(route)}:{number}" for route, number in self.rules[:-1]]
 
 
 def reached(analysis: Analysis) -> Iterator[Reached]:
-    """Every rule at every listener, once for each path between them."""
-    for route in objects(analysis, *ROUTES):
-        for section in analysis.topology.sections(route):
-            rule = NodeRef(route, section)
-            for path in analysis.topology.paths(rule):
-                found = listener_on(path)
-                if found:
-                    yield Reached(path, *found, tuple(_rules(analysis, path)), _delegates(analysis, rule))
+    """Yield every rule at every listener, once per path between them."""
+    for _, rule in sections(analysis, *ROUTES):
+        for path in analysis.topology.paths(rule):
+            at = listener_on(path)
+            if at:
+                yield Reached(path, *at, tuple(_rules(analysis, path)), _delegates(analysis, rule))
 
 
 def _rules(analysis: Analysis, path: Path) -> Iterator[tuple[ObjectRef, int]]:
@@ -138,7 +130,7 @@ def _rules(analysis: Analysis, path: Path) -> Iterator[tuple[ObjectRef, int]]:
 def _delegates(analysis: Analysis, rule: NodeRef) -> bool:
     """Whether a rule leads to other routes, or names one that it does not lead to."""
     number = analysis.topology.sections(rule.object).index(rule.section)
-    named = [found.node for found in analysis.topology.backends(rule.object) if found.ref.rule == number]
+    named = [backend.node for backend in analysis.topology.backends(rule.object) if backend.ref.rule == number]
     return any(node.kind in ROUTES for node in (*named, *analysis.topology.children(rule)))
 
 
@@ -148,7 +140,7 @@ _BACKEND_TLS: Final = GroupKind(GATEWAY_API, "BackendTLSPolicy")
 
 
 def policies(analysis: Analysis) -> list[Entry]:
-    """What is of kgateway's own kinds, and BackendTLSPolicies, with what the controller would write about it."""
+    """Return the policies of kgateway's kinds and BackendTLSPolicies, with the status that would be written."""
     statuses = PolicyStatuses(analysis)
     return [
         {**identity(policy), "ancestors": list(_ancestors(statuses.of(policy)))}
@@ -165,14 +157,14 @@ def _ancestors(statuses: Iterable[AncestorStatus]) -> Iterator[Entry]:
 
 
 def effective(analysis: Analysis, rules: Iterable[Reached]) -> list[Entry]:
-    """What each policy kind amounts to for each rule of a route at each listener, by each way to the rule.
+    """Return the effective policies for each rule of a route at each listener, by the way to the rule.
 
     Of the rules that delegate, those are left out that are delegated to themselves: the format has none of them.
     """
     return [
         {
             "listener": listener_name(rule.gateway, rule.listener),
-            "route": slashed(rule.path[-1].object),
+            "route": dashed(rule.path[-1].object),
             "rule": rule.rules[-1][1],
             "via": rule.via,
             "replaced": _is_replaced(rule),
@@ -189,27 +181,27 @@ def _is_replaced(_: Reached) -> bool:
 
 
 def in_force(analysis: Analysis, path: Path) -> Entry:
-    """By kind, who set each of the fields in force at the end of a path."""
+    """Return, by kind, who set the fields in force at the end of a path."""
     kinds = [kind for kind in analysis.resolver.kinds_at(path) if kind.group == _GROUP]
-    found = (analysis.resolver.effective_of(kind, path) for kind in kinds)
-    return {policy.kind.kind: {"fields": fields_in_force(policy)} for policy in found if policy}
+    policies = (analysis.resolver.effective_of(kind, path) for kind in kinds)
+    return {policy.kind.kind: {"fields": fields_in_force(policy)} for policy in policies if policy}
 
 
 def fields_in_force(policy: EffectivePolicy) -> dict[str, list[str]]:
-    """By field, the names of the policies that it comes from; what is not of a policy of the kind is left out."""
-    found: dict[str, set[str]] = {}
+    """Return, by field, the names of the policies that set it, without those of another kind."""
+    sources: dict[str, set[str]] = {}
     for field, leaf in _leaves(policy.spec):
         if leaf.source.object.group_kind == policy.kind and not leaf.removed:
-            found.setdefault(field, set()).add(leaf.source.object.qualified_name)
-    return {field: sorted(names) for field, names in found.items()}
+            sources.setdefault(field, set()).add(leaf.source.object.qualified_name)
+    return {field: sorted(names) for field, names in sources.items()}
 
 
-def _leaves(spec: Traced, above: str = "") -> Iterator[tuple[str, Leaf]]:
-    """Every leaf by its field; of the lists with keys, the format tells apart the elements of one alone."""
+def _leaves(spec: Traced, prefix: str = "") -> Iterator[tuple[str, Leaf]]:
+    """Yield every leaf by its field; the format has separate elements for one keyed list only."""
     for key, child in spec.items():
-        name = f"{above}.{key}" if above else key
+        name = f"{prefix}.{key}" if prefix else key
         if isinstance(spec, KeyedList):
-            name = f"{above}[{key}]" if above == _BY_ELEMENT else above
+            name = f"{prefix}[{key}]" if prefix == _BY_ELEMENT else prefix
         if isinstance(child, Leaf):
             yield name, child
         else:
@@ -221,7 +213,7 @@ _ANY_KIND: Final = GroupKind("gateway.kgateway.dev", "TrafficPolicy")
 
 
 def routes(analysis: Analysis) -> list[Entry]:
-    """Every route with each parent that it has a status for."""
+    """Return every route with each parent that has a status for it."""
     return [{**identity(route), "parents": list(_parents(analysis, route))} for route in objects(analysis, *ROUTES)]
 
 
@@ -231,30 +223,29 @@ def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Entry]:
             yield {"parentRef": reference(parent.object, parent.section), "conditions": _by_type(conditions)}
 
 
-def _reports(analysis: Analysis, parent: ObjectRef, below: frozenset[ObjectRef]) -> bool:
+def _reports(analysis: Analysis, parent: ObjectRef, seen: frozenset[ObjectRef]) -> bool:
     """Whether the controllers report on what is below a parent: a delegating route is theirs if a parent of it is."""
     if parent.kind not in ROUTES:
         return is_managed(analysis, parent, _ANY_KIND)
-    above = (found.object for found, _ in route_parent_conditions(analysis.topology, parent))
-    return any(_reports(analysis, found, below | {parent}) for found in above if found not in below)
+    parents = (node.object for node, _ in route_parent_conditions(analysis.topology, parent))
+    return any(_reports(analysis, node, seen | {parent}) for node in parents if node not in seen)
 
 
 def listener_sets(analysis: Analysis) -> list[Entry]:
-    """Every ListenerSet."""
+    """Return every ListenerSet."""
     return [
-        {**identity(found), "conditions": _by_type(listener_set_conditions(analysis.topology.gateways, found))}
-        for found in objects(analysis, "ListenerSet")
+        {**identity(ref), "conditions": _by_type(listener_set_conditions(analysis.topology.gateways, ref))}
+        for ref in objects(analysis, "ListenerSet")
     ]
 
 
 def listeners(analysis: Analysis, rules: Iterable[Reached]) -> list[Entry]:
-    """Every listener of every Gateway, and of every ListenerSet that names one; with its effective policies."""
+    """Return every listener of every Gateway, and of every ListenerSet that names one, with its effective policies."""
     hostnames = _hostnames(analysis, rules)
     return [
-        _listener(analysis, gateway, NodeRef(owner, section), hostnames)
-        for owner in objects(analysis, *WITH_LISTENERS)
-        if (gateway := analysis.topology.gateways.gateway_of(owner))
-        for section in analysis.topology.sections(owner)
+        _listener(analysis, gateway, listener, hostnames)
+        for _, listener in sections(analysis, *WITH_LISTENERS)
+        if (gateway := analysis.topology.gateways.gateway_of(listener.object))
     ]
 
 
@@ -273,15 +264,15 @@ def _listener(
 
 
 def _hostnames(analysis: Analysis, rules: Iterable[Reached]) -> dict[NodeRef, dict[str, list[str]]]:
-    """By listener, the routes that answer there, with the hostnames of the first route on the way to each."""
-    found: dict[NodeRef, dict[str, list[str]]] = {}
+    """Return, by listener, the routes that answer there with the hostnames of the first route on the way to each."""
+    hostnames: dict[NodeRef, dict[str, list[str]]] = {}
     for rule in rules:
         (first, _), (route, _) = rule.rules[0], rule.rules[-1]
         names = attached_hostnames(analysis.topology, rule.listener, first)
         if names and not rule.delegates:
-            of_listener = found.setdefault(rule.listener, {})
-            of_listener[slashed(route)] = sorted({*of_listener.get(slashed(route), ()), *names})
-    return found
+            of_listener = hostnames.setdefault(rule.listener, {})
+            of_listener[dashed(route)] = sorted({*of_listener.get(dashed(route), ()), *names})
+    return hostnames
 
 
 def _by_type(conditions: Iterable[Condition]) -> Entry:

@@ -1,4 +1,4 @@
-"""Compares this project's answers with recorded cases of Kuadrant and policy-machinery.
+"""Compare this project's answers with recorded cases of Kuadrant and policy-machinery.
 
 `python -m tests.cases.kuadrant FOLDER` reads FOLDER/<case>/expected.yaml and manifests.yaml, with the definitions that
 the case names. It translates names between the two projects and knows no rule of either.
@@ -17,8 +17,9 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.questions.predicted.policies import policy_status, target_conditions
 from tests.cases.kuadrant_model import follows, name_of, profiles_of, rules_of, section_kind
+from tests.cases.names import slashed
 from tests.cases.report import NOT_ANSWERED, Outcome, main
-from tests.cases.worlds import fields, items, objects, read, slashed, world
+from tests.cases.worlds import fields, items, objects, read, world
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,39 +37,39 @@ _NAMED_IN_MESSAGE: Final = re.compile(r"[a-z0-9.-]+/[a-z0-9.-]*[a-z0-9]|(?<=targ
 
 
 def judge(folder: File) -> Iterator[Outcome]:
-    """The outcome of every fact of one case, then of what the case changes."""
+    """Judge every fact of one case, then of the changes that the case makes."""
     expected = read(folder / MARKER)
     definitions = folder / text_at(expected, "crds", "crds")
     paths = [folder / "manifests.yaml", *([definitions] if definitions.exists() else [])]
     expect = mapping_at(expected, "expect")
     case, profiles = text_at(expected, "case", folder.name), profiles_of(mapping_at(expected, "model"))
     analysis = analyze(world(paths), profiles=profiles)
-    yield from _World(case, analysis).outcomes(expect)
+    yield from _KuadrantWorld(case, analysis).outcomes(expect)
     for change in mappings_at(expect, "whatif"):
         named = strings_at(change, "change.delete")
         deleted = [resource.ref for resource in analysis.snapshot.resources if slashed(resource.ref) in named]
         changed = what_if(analysis, applied=objects(items_at(change, "change.apply")), deleted=deleted)
-        yield from _World(case, changed.after, "whatif ").outcomes(mapping_at(change, "expect"))
+        yield from _KuadrantWorld(case, changed.after, "whatif ").outcomes(mapping_at(change, "expect"))
 
 
-class _World:
-    """One world of a case, and what is expected of it; `prefix` goes before the types of its facts."""
+class _KuadrantWorld:
+    """One world of a case, and the facts expected of it."""
 
     def __init__(self, case: str, analysis: Analysis, prefix: str = "") -> None:
         self.case, self.analysis, self.prefix = case, analysis, prefix
 
     @cached_property
     def nodes(self) -> dict[str, NodeRef]:
-        """Every node by the other project's name for it."""
+        """Every node by Kuadrant's name for it."""
         return {name_of(node): node for node in self.analysis.topology.nodes}
 
     @cached_property
     def policies(self) -> dict[str, ObjectRef]:
-        """Every policy by the other project's name for it."""
+        """Every policy by Kuadrant's name for it."""
         return {slashed(policy.ref): policy.ref for policy in self.analysis.policies}
 
     def outcomes(self, expect: Mapping[str, Json]) -> Iterator[Outcome]:
-        """The outcome of every fact that is expected of this world; a change of it is a world of its own."""
+        """Judge every fact that is expected of this world; a changed world is judged by itself."""
         answers: dict[str, Callable[[], Iterator[Outcome]]] = {
             "topology": lambda: self._topology(mapping_at(expect, "topology")),
             "policies": lambda: self._each(self._policy, mappings_at(expect, "policies")),
@@ -105,15 +106,15 @@ class _World:
 
         The other project's topology is about references: whether the listener takes the route is asked later there.
         """
-        found: dict[NodeRef, set[NodeRef]] = {}
+        routes: dict[NodeRef, set[NodeRef]] = {}
         for route in {node.object for node in self.analysis.topology.nodes}:
             for binding in self.analysis.topology.bindings(route):
                 if binding.listener:
-                    found.setdefault(binding.listener, set()).add(NodeRef(route))
-        return found
+                    routes.setdefault(binding.listener, set()).add(NodeRef(route))
+        return routes
 
     def _below(self, node: NodeRef, expanded: Sequence[str]) -> Iterator[NodeRef]:
-        """The children of a node, where sections of kinds that are not expanded are one with their objects."""
+        """Yield the children of a node, where sections of kinds that are not expanded are one with their objects."""
         for child in {*self.analysis.topology.children(node), *self._referring.get(node, ())}:
             if not child.section or section_kind(child) in expanded:
                 yield child
@@ -125,24 +126,24 @@ class _World:
     def _policy(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
         name = text_at(expected, "policy")
         policy = self.policies.get(name)
-        found = self.analysis.enforcement(policy) if policy else None
+        enforcement = self.analysis.enforcement(policy) if policy else None
         for key, wanted in expected.items():
             if key in {"accepted", "enforced"}:
-                got = _condition(self.analysis, key, found) if found else "no such policy"
-                yield from self._conditions(f"{key} of {name}", wanted, got, found)
+                got = _condition(self.analysis, key, enforcement) if enforcement else "no such policy"
+                yield from self._conditions(f"{key} of {name}", wanted, got, enforcement)
             elif key == "enforcement":
-                state = found.state if found else "no such policy"
+                state = enforcement.state if enforcement else "no such policy"
                 yield self._outcome("enforcement", f"enforcement of {name}", _STATES.get(str(wanted), wanted), state)
             elif key == "overriddenBy":
-                beaters = sorted(ref.qualified_name for ref in found.by) if found else "no such policy"
+                beaters = sorted(ref.qualified_name for ref in enforcement.by) if enforcement else "no such policy"
                 yield self._outcome("overridden by", f"what overrides {name}", sorted(map(str, items(wanted))), beaters)
             elif key != "policy":
                 yield self._outcome(key, f"{key} of {name}", wanted, NOT_ANSWERED)
 
     def _conditions(
-        self, fact: str, wanted: Json, got: Mapping[str, str] | str, found: Enforcement | None
+        self, fact: str, wanted: Json, got: Mapping[str, str] | str, enforcement: Enforcement | None
     ) -> Iterator[Outcome]:
-        """A condition is one fact by its status and reason; a message that says more is another one."""
+        """Judge a condition: its status and reason are one fact, a message that says more is another."""
         type_ = fact.partition(" ")[0]
         asked = fields(wanted)
         if not asked or isinstance(got, str):
@@ -155,66 +156,68 @@ class _World:
         if not message:
             return
         named = sorted(_NAMED_IN_MESSAGE.findall(message))
-        if named and found:
-            ours = self._named_by(found)
+        if named and enforcement:
+            ours = self._named_by(enforcement)
             yield self._outcome("message", fact, named, sorted(name for name in named if name in ours))
-        elif ":" in message and found:
+        elif ":" in message and enforcement:
             # What follows the first colon is why nothing comes of it: a problem of the policy, about the same thing.
-            yield self._outcome("message", fact, message, message if self._explained(message, found) else NOT_ANSWERED)
+            is_explained = self._explained(message, enforcement)
+            yield self._outcome("message", fact, message, message if is_explained else NOT_ANSWERED)
         else:
             restated = re.fullmatch(rf"\w+ has been (successfully )?{answer.get('reason', '')}", message, re.IGNORECASE)
             yield self._outcome("message", fact, message, message if restated else NOT_ANSWERED)
 
-    def _explained(self, message: str, found: Enforcement) -> bool:
-        """Whether some problem of the policy speaks of what a message gives as its last reason."""
+    def _explained(self, message: str, enforcement: Enforcement) -> bool:
+        """Whether some problem of the policy speaks of the last reason that a message gives."""
         reason = set(_WORDS.findall(message.rpartition(":")[2].lower()))
-        problems = (problem.message.lower() for problem in self.analysis.problems_of(found.policy))
+        problems = (problem.message.lower() for problem in self.analysis.problems_of(enforcement.policy))
         return any(reason & set(_WORDS.findall(problem)) for problem in problems)
 
-    def _named_by(self, found: Enforcement) -> set[str]:
-        """The names of what the answer on a policy names: what beats it, and its targets."""
-        targets = [attachment.target for attachment in self.analysis.attachments[found.policy]]
-        objects = [*found.by, *(target.object for target in targets if target)]
+    def _named_by(self, enforcement: Enforcement) -> set[str]:
+        """Return the names that the answer about a policy has: policies that override it, and its targets."""
+        targets = [attachment.target for attachment in self.analysis.attachments[enforcement.policy]]
+        objects = [*enforcement.by, *(target.object for target in targets if target)]
         return {name for ref in objects for name in (ref.name, ref.qualified_name)}
 
     def _effective(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
         wanted, kind = strings_at(expected, "path"), text_at(expected, "kind")
         fact = f"{kind} on {' > '.join(wanted)}"
         paths = self._paths(wanted)
-        found = [_on_path(self.analysis, path, kind) for path in paths] or [None]
+        policies = [_on_path(self.analysis, path, kind) for path in paths]
         rules = {key: fields(rule) for key, rule in mapping_at(expected, "rules").items()}
         asked = {key: {"source": text_at(rule, "source")} | _given(rule, "spec") for key, rule in rules.items()}
-        answers = [rules_of(effective, asked, exact=bool(expected.get("exact"))) for effective in found]
+        answers = [rules_of(effective, asked, exact=bool(expected.get("exact"))) for effective in policies or [None]]
         differing = [answer for answer in answers if answer != asked]
         got: object = differing[0] if differing else asked
         # Where a route is not attached there is no path of ours, and nothing to be effective on it.
         known = all(name in self.nodes for name in wanted)
         yield self._outcome("effective", fact, asked, got if known else "no such node")
         if "sourcePolicies" in expected:
-            sources = {leaf.source.object.qualified_name for one in found if one for _, leaf in leaves(one.spec)}
+            specs = [effective.spec for effective in policies if effective]
+            sources = {leaf.source.object.qualified_name for spec in specs for _, leaf in leaves(spec)}
             yield self._outcome("sources", fact, sorted(strings_at(expected, "sourcePolicies")), sorted(sources))
 
     def _paths(self, wanted: Sequence[str]) -> list[Path]:
-        """Our paths that have the wanted nodes in their order and end with the last of them."""
+        """Return the paths that have the wanted nodes in their order and end with the last of them."""
         end = self.nodes.get(wanted[-1]) if wanted else None
         return [path for path in self.analysis.topology.paths(end) if follows(path, wanted)] if end else []
 
     def _lint(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
-        """Whether an API server takes a policy, and what it says if not; or what else is wrong, with which objects."""
+        """Judge whether an API server takes a policy, with its message; or another problem, by the objects it names."""
         name, message = text_at(expected, "policy"), text_at(expected, "message")
         policy = self.policies.get(name)
-        found = self.analysis.problems_of(policy) if policy else ()
-        said = [problem.message for problem in found if problem.rule == "schema"]
+        problems = self.analysis.problems_of(policy) if policy else ()
+        refusals = [problem.message for problem in problems if problem.rule == "schema"]
         if "valid" not in expected:
-            objects = [self.nodes.get(one) for one in strings_at(expected, "objects")]
-            rest = [problem.message for problem in found if problem.rule != "schema"]
-            holds = any(all(str(node) in one for node in objects) for one in rest)
-            told = dict(expected) if holds else rest
-            yield self._outcome("lint", name, dict(expected), told if objects else NOT_ANSWERED)
+            objects = [self.nodes.get(text) for text in strings_at(expected, "objects")]
+            rest = [problem.message for problem in problems if problem.rule != "schema"]
+            holds = any(all(str(node) in text for node in objects) for text in rest)
+            answer = dict(expected) if holds else rest
+            yield self._outcome("lint", name, dict(expected), answer if objects else NOT_ANSWERED)
             return
-        yield self._outcome("lint", name, expected["valid"], not said if policy else "no such policy")
+        yield self._outcome("lint", name, expected["valid"], not refusals if policy else "no such policy")
         if message:
-            got = message if any(message in one for one in said) else said
+            got = message if any(message in text for text in refusals) else refusals
             yield self._outcome("lint", f"message on {name}", message, got)
 
     def _affected(self, expected: Mapping[str, Json]) -> Iterator[Outcome]:
@@ -224,20 +227,20 @@ class _World:
         if node is None:
             yield self._outcome("affected", fact, dict(expected), "no such node")
             return
-        found = (found for found in target_conditions(self.analysis, node) if found.type == condition)
-        got = sorted(node.object.qualified_name for condition in found for node in condition.related)
+        conditions = [reported for reported in target_conditions(self.analysis, node) if reported.type == condition]
+        got = sorted(related.object.qualified_name for reported in conditions for related in reported.related)
         wanted, unwanted = strings_at(expected, "policies"), strings_at(expected, "notPolicies")
         holds = not got if expected.get("absent") else set(wanted) <= set(got) and not set(unwanted) & set(got)
         asked = {key: value for key, value in expected.items() if key not in {"object", "condition"}}
         yield self._outcome("affected", fact, asked, asked if holds else got)
 
 
-def _condition(analysis: Analysis, type_: str, found: Enforcement) -> Mapping[str, str] | str:
-    """What would be reported on a policy; "absent" if nothing is."""
+def _condition(analysis: Analysis, type_: str, enforcement: Enforcement) -> Mapping[str, str] | str:
+    """Return the condition that would be reported on a policy, or "absent"."""
     reported = {
         condition.type.lower(): {"status": condition.status, "reason": condition.reason}
-        for place in policy_status(analysis, found.policy)
-        for condition in place.conditions
+        for status in policy_status(analysis, enforcement.policy)
+        for condition in status.conditions
     }
     return reported.get(type_, "absent")
 

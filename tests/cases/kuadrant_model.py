@@ -1,4 +1,4 @@
-"""The profile of a kind that a case makes up, from the case's own words about it."""
+"""The names that Kuadrant's cases have for nodes, and the profile of a kind that a case makes up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import GroupKind, Leaf, MergeStrategy, PolicyKindProfile, leaves, plain
 from kubectl_policy.model.fields import text_at
-from tests.cases.worlds import slashed
+from tests.cases.names import slashed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ _RULES: Final = re.compile(r"<stanza>\.(\w+) \((?:map|list, key = (\w+))\)")
 
 
 def profiles_of(model: Mapping[str, Json]) -> tuple[PolicyKindProfile, ...]:
-    """The profile that a case's `model` describes; none without a model."""
+    """Return the profile that a case's `model` describes; none without a model."""
     kind, rules = text_at(model, "kind"), _RULES.search(text_at(model, "rules"))
     if not kind or rules is None:
         return ()
@@ -53,7 +53,7 @@ _RULE_NUMBER: Final = re.compile(r"rule\[(\d+)\]")
 
 
 def name_of(node: NodeRef) -> str:
-    """The other project's name for a node: `Kind/namespace/name`, with `#section`; unnamed rules count from 1."""
+    """Return Kuadrant's name for a node: `Kind/namespace/name`, with `#section`; unnamed rules count from 1."""
     if not node.section:
         return slashed(node.object)
     section = _RULE_NUMBER.sub(lambda match: f"rule-{int(match[1]) + 1}", node.section)
@@ -61,7 +61,7 @@ def name_of(node: NodeRef) -> str:
 
 
 def section_kind(node: NodeRef) -> str:
-    """The other project's kind of a section."""
+    """Return Kuadrant's kind of a section."""
     return _SECTION_KINDS.get(node.kind, f"{node.kind}Rule")
 
 
@@ -78,26 +78,26 @@ _WHOLE: Final = "spec"
 def rules_of(
     effective: EffectivePolicy | None, asked: Mapping[str, Mapping[str, Json]], *, exact: bool
 ) -> dict[str, dict[str, Json]]:
-    """The rules that are asked for, as they are effective; with `exact`, every other field as well."""
+    """Return the effective rules that are asked for; with `exact`, every other field as well."""
     spec: Traced = effective.spec if effective else {}
-    found: dict[str, dict[str, Json]] = {}
+    answers: dict[str, dict[str, Json]] = {}
     for key, rule in asked.items():
         part = {"spec": spec} if key == _WHOLE else _part(spec, key)
         present = [(field, leaf) for field, leaf in leaves(part) if not leaf.removed]
         if present:
             sources = sorted({leaf.source.object.qualified_name for _, leaf in present})
-            found[key] = {"source": ", ".join(sources)}
+            answers[key] = {"source": ", ".join(sources)}
             if "spec" in rule:
-                found[key]["spec"] = _unnamed(next(iter(plain(part).values())), key.rpartition(".")[2], rule["spec"])
+                answers[key]["spec"] = _unnamed(next(iter(plain(part).values())), key.rpartition(".")[2], rule["spec"])
     for field, leaf in leaves(spec) if exact else ():
         dotted = ".".join(field)
         if not leaf.removed and not any(key == _WHOLE or f"{dotted}.".startswith(f"{key}.") for key in asked):
-            found[dotted] = {"source": leaf.source.object.qualified_name, "spec": leaf.value}
-    return found
+            answers[dotted] = {"source": leaf.source.object.qualified_name, "spec": leaf.value}
+    return answers
 
 
 def _unnamed(value: Json, name: str, asked: Json) -> Json:
-    """A list element `{id: name, field: value}` is asked for by its one value."""
+    """Return the one value of a list element `{id: name, field: value}` if a single value is asked for."""
     if isinstance(value, dict) and not isinstance(asked, dict):
         rest = [field for field in value.values() if field != name]
         return rest[0] if len(rest) == 1 else value
@@ -105,12 +105,12 @@ def _unnamed(value: Json, name: str, asked: Json) -> Json:
 
 
 def _part(spec: Traced, key: str) -> Traced:
-    """The one field of a spec that a dotted key names, under its last name; empty if there is none."""
+    """Return the one field of a spec that a dotted key names, under its last name; empty if there is none."""
     for name, child in spec.items():
         if name == key:
             return {name: child}
         if key.startswith(f"{name}.") and not isinstance(child, Leaf):
-            found = _part(child, key.removeprefix(f"{name}."))
-            if found:
-                return found
+            part = _part(child, key.removeprefix(f"{name}."))
+            if part:
+                return part
     return {}

@@ -1,8 +1,8 @@
-"""Which objects the cases of several implementations ask about, and the names that they have for them."""
+"""Objects that the cases of several implementations ask about, and the names that cases have for objects."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy import GroupKind, NodeRef
 from kubectl_policy.model.fields import integer_at, items_at, text_at
@@ -12,73 +12,100 @@ from kubectl_policy.topology.controllers import managed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy import Analysis, ObjectRef, Path
+    from kubectl_policy import Analysis, ObjectRef, Path, Topology
     from kubectl_policy.questions.predicted.policies import PolicyCondition
     from kubectl_policy.topology import Condition
 
+Entry = dict[str, object]
 
-def identity(ref: ObjectRef) -> dict[str, object]:
-    """The fields that say which object an entry is about."""
+WITH_RULES: Final = ("HTTPRoute", "GRPCRoute")
+ROUTES: Final = (*WITH_RULES, "TLSRoute", "TCPRoute", "UDPRoute")
+WITH_LISTENERS: Final = ("Gateway", "ListenerSet")
+
+
+def identity(ref: ObjectRef) -> Entry:
+    """Return the fields that say which object an entry is about."""
     return {"kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
 
 
 def slashed(ref: ObjectRef) -> str:
-    """`Kind/namespace/name`, with a dash for the namespace of what has none."""
+    """Return `Kind/namespace/name`, or `Kind/name` if cluster-scoped."""
+    return f"{ref.kind}/{ref.qualified_name}"
+
+
+def dashed(ref: ObjectRef) -> str:
+    """Return `Kind/namespace/name`, with a dash for the namespace if cluster-scoped."""
     return f"{ref.kind}/{ref.namespace or '-'}/{ref.name}"
 
 
 def reference(ref: ObjectRef, section: str = "", port: int | None = None) -> str:
-    """`Kind/namespace/name#section:port`, without what is not given."""
-    return slashed(ref) + (f"#{section}" if section else "") + ("" if port is None else f":{port}")
+    """Return `Kind/namespace/name#section:port`, without the parts that are absent."""
+    return dashed(ref) + (f"#{section}" if section else "") + ("" if port is None else f":{port}")
 
 
-def parent_reference(analysis: Analysis, route: ObjectRef, position: int, parent: ObjectRef) -> str:
-    """The name of an entry of a route's `spec.parentRefs` that names a parent."""
-    declared = items_at(analysis.index.raw(route), "spec.parentRefs")[position]
-    return reference(parent, text_at(declared, "sectionName"), integer_at(declared, "port"))
+def scoped_name(node: NodeRef) -> str:
+    """Return `namespace/name`, with `/section` for a section."""
+    return node.object.qualified_name + (f"/{node.section}" if node.section else "")
 
 
 def listener_name(gateway: ObjectRef, listener: NodeRef) -> str:
-    """`namespace/gateway/listener`, with the ListenerSet in between if the listener is one of its own."""
+    """Return `namespace/gateway/listener`, with the ListenerSet in between for a listener of one."""
     owner = "" if listener.object == gateway else f"/{listener.object.qualified_name}"
     return f"{gateway.qualified_name}{owner}/{listener.section}"
 
 
-def scoped_name(node: NodeRef) -> str:
-    """`namespace/name`, with `/section` for a section."""
-    return node.object.qualified_name + (f"/{node.section}" if node.section else "")
-
-
-Entry = dict[str, object]
-
-ROUTES: Final = ("HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute")
-WITH_RULES: Final = ("HTTPRoute", "GRPCRoute")
-WITH_LISTENERS: Final = ("Gateway", "ListenerSet")
+def outcome(condition: Condition | PolicyCondition) -> Entry:
+    """Return the status and the reason of a condition."""
+    return {"status": condition.status, "reason": condition.reason}
 
 
 def objects(analysis: Analysis, *kinds: str) -> Iterator[ObjectRef]:
-    """The objects of some kinds of the Gateway API, kind by kind."""
+    """Yield the objects of some kinds of the Gateway API, kind by kind."""
     for kind in kinds:
         for resource in analysis.index.of_kind(GroupKind(GATEWAY_API, kind)):
             yield resource.ref
 
 
+def sections(analysis: Analysis, *kinds: str) -> Iterator[tuple[int, NodeRef]]:
+    """Yield the sections of the objects of some kinds, each with its position in its object."""
+    for ref in objects(analysis, *kinds):
+        for position, section in enumerate(analysis.topology.sections(ref)):
+            yield position, NodeRef(ref, section)
+
+
+def parents(topology: Topology, route: ObjectRef) -> list[tuple[int, ObjectRef]]:
+    """Return the parents of a route, each with its position in `spec.parentRefs`."""
+    return sorted({(binding.parent_index, binding.parent) for binding in topology.bindings(route)})
+
+
+class ParentRef(NamedTuple):
+    """An entry of a route's `spec.parentRefs`."""
+
+    position: int
+    parent: ObjectRef
+    section: str
+    port: int | None
+
+
+def parent_refs(analysis: Analysis, route: ObjectRef) -> Iterator[ParentRef]:
+    """Yield the entries of a route's `spec.parentRefs`."""
+    declared = items_at(analysis.index.raw(route), "spec.parentRefs")
+    for position, parent in parents(analysis.topology, route):
+        entry = declared[position]
+        yield ParentRef(position, parent, text_at(entry, "sectionName"), integer_at(entry, "port"))
+
+
 def is_managed(analysis: Analysis, parent: ObjectRef, kind: GroupKind) -> bool:
     """Whether a parent is a Gateway of a policy kind's controllers, or a ListenerSet that such a Gateway admits."""
     topology = analysis.topology
-    above = (parent, *(node.object for node in topology.parents(NodeRef(parent))))
-    found = (gateway for gateway in above if gateway.kind == "Gateway")
+    refs = (parent, *(node.object for node in topology.parents(NodeRef(parent))))
+    gateways = (ref for ref in refs if ref.kind == "Gateway")
     controllers = analysis.registry.known(kind).controllers
-    return any(managed(topology, gateway, controllers) for gateway in found)
+    return any(managed(topology, gateway, controllers) for gateway in gateways)
 
 
 def listener_on(path: Path) -> tuple[ObjectRef, NodeRef] | None:
-    """The Gateway and the listener of a path; None if it has none."""
+    """Return the Gateway and the listener on a path, or None if there is no listener on it."""
     gateways = [node.object for node in path if node.kind == "Gateway"]
     listeners = [node for node in path if node.kind in WITH_LISTENERS and node.section]
     return (gateways[0], listeners[-1]) if gateways and listeners else None
-
-
-def outcome(condition: Condition | PolicyCondition) -> Entry:
-    """The status and the reason of a condition."""
-    return {"status": condition.status, "reason": condition.reason}

@@ -1,4 +1,4 @@
-"""Compares this project's answers with recorded cases of NGINX Gateway Fabric.
+"""Compare this project's answers with recorded cases of NGINX Gateway Fabric.
 
 `python -m tests.cases.nginx_gateway_fabric FOLDER` reads FOLDER/<case>/manifests.yaml and expected.yaml. It translates
 this project's values into the cases' words and knows no rule of NGINX Gateway Fabric: those are in the profiles.
@@ -10,11 +10,11 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import NodeRef, analyze
-from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.questions.predicted.policies import PolicyStatuses, target_conditions
 from kubectl_policy.topology import attached_hostnames, gateway_conditions, route_conditions, route_parent_conditions
+from tests.cases.names import ROUTES, parent_refs
 from tests.cases.nginx_gateway_fabric_effective import (
-    ROUTES,
     LeftOut,
     Named,
     expected_settings,
@@ -43,23 +43,23 @@ ABSENT: Final = "absent"
 
 
 def judge(folder: Path) -> Iterator[Outcome]:
-    """The outcome of every fact of one case."""
+    """Judge every fact of one case."""
     expected = read(folder / MARKER)
     analysis = analyze(world([folder / "manifests.yaml"]))
-    return _World(text_at(expected, "case", folder.name), analysis, LeftOut(expected)).outcomes(
+    return _NginxWorld(text_at(expected, "case", folder.name), analysis, LeftOut(expected)).outcomes(
         mapping_at(expected, "expect")
     )
 
 
-class _World:
-    """The world of a case."""
+class _NginxWorld:
+    """The world of one case."""
 
     def __init__(self, case: str, analysis: Analysis, left_out: LeftOut) -> None:
         self.case, self.analysis, self.left_out = case, analysis, left_out
         self.named, self.statuses = Named(analysis), PolicyStatuses(analysis)
 
     def outcomes(self, expect: Mapping[str, Json]) -> Iterator[Outcome]:
-        """The outcome of every fact that is expected, and a miss for each answer too many."""
+        """Judge every fact that is expected, with a miss for each answer too many."""
         for entry in mappings_at(expect, "policies"):
             yield from self._ancestors(entry)
             yield self._attached(entry)
@@ -81,12 +81,12 @@ class _World:
         return Outcome(self.case, type_, fact, expected, got, sort)
 
     def _reported(self, policy: ObjectRef | None) -> dict[str, dict[str, str]]:
-        """The conditions that would be reported on a policy, by ancestor and type; its own ones under no name."""
+        """Return the conditions that would be reported on a policy, by ancestor ("" for the policy's own) and type."""
         return {
-            node_name(place.ancestor) if place.ancestor else "": {
-                condition.type: outcome(condition) for condition in place.conditions
+            node_name(status.ancestor) if status.ancestor else "": {
+                condition.type: outcome(condition) for condition in status.conditions
             }
-            for place in (self.statuses.of(policy) if policy else ())
+            for status in (self.statuses.of(policy) if policy else ())
         }
 
     def _ancestors(self, entry: Mapping[str, Json]) -> Iterator[Outcome]:
@@ -97,18 +97,18 @@ class _World:
         got = sorted(filter(None, reported)) if policy else "no such policy"
         yield self._outcome("ancestors", f"ancestors of {name}", wanted, got, len(wanted))
         for ancestor in expected:
-            place = text_at(ancestor, "ref")
+            reference = text_at(ancestor, "ref")
             for type_ in (key for key in ancestor if key != "ref"):
-                fact = f"{type_} of {name} at {place}"
-                said = reported.get(place, {}).get(type_, ABSENT)
-                yield self._outcome(f"condition {type_}", fact, ancestor[type_], said)
+                fact = f"{type_} of {name} at {reference}"
+                verdict = reported.get(reference, {}).get(type_, ABSENT)
+                yield self._outcome(f"condition {type_}", fact, ancestor[type_], verdict)
 
     def _attached(self, entry: Mapping[str, Json]) -> Outcome:
         name, wanted = text_at(entry, "policy"), sorted(strings_at(entry, "attached"))
         policy = self.named.policies.get(name)
         attachments = self.analysis.attachments[policy] if policy else ()
-        targets = {node_name(found.target) for found in attachments if found.target and self._holds(found)}
-        got = sorted(targets) if policy else "no such policy"
+        targets = {attachment.target for attachment in attachments if self._holds(attachment)}
+        got = sorted(node_name(target) for target in targets if target) if policy else "no such policy"
         return self._outcome("attached", f"targets that carry {name}", wanted, got, len(wanted))
 
     def _holds(self, attachment: Attachment) -> bool:
@@ -120,17 +120,17 @@ class _World:
             return False
         kind, node = attachment.policy.group_kind, attachment.target
         on_paths = [self.analysis.resolver.effective_of(kind, path) for path in self.analysis.topology.paths(node)]
-        found = [effective for effective in on_paths if effective]
-        if not found and node.kind in ROUTES:
-            alone = self.analysis.resolver.effective_of(kind, (node,))
-            found = [alone] if alone else []
-        return any(_takes_part(attachment, effective) for effective in found)
+        policies = [effective for effective in on_paths if effective]
+        if not policies and node.kind in ROUTES:
+            without_path = self.analysis.resolver.effective_of(kind, (node,))
+            policies = [without_path] if without_path else []
+        return any(_takes_part(attachment, effective) for effective in policies)
 
     def _load_balancer(self, entry: Mapping[str, Json]) -> Outcome:
         name = text_at(entry, "policy")
         reported = self._reported(self.named.policies.get(name)).values()
-        said = sorted({conditions["Accepted"] for conditions in reported if "Accepted" in conditions})
-        got = said[0] if len(said) == 1 else said or ABSENT
+        verdicts = sorted({conditions["Accepted"] for conditions in reported if "Accepted" in conditions})
+        got = verdicts[0] if len(verdicts) == 1 else verdicts or ABSENT
         return self._outcome("load_balancers", f"Accepted of {name}", entry.get("Accepted"), got)
 
     def _affected(self, entry: Mapping[str, Json]) -> Outcome:
@@ -143,7 +143,7 @@ class _World:
     def _settings(
         self, type_: str, expected: Mapping[Place, Mapping[str, Json]], served: Mapping[Place, Sequence[Settings]]
     ) -> Iterator[Outcome]:
-        """The settings of every place that is expected, and a miss for each place that is ours alone."""
+        """Judge the settings of every place that is expected, with a miss for each other place."""
         for place, entry in expected.items():
             yield from self._at(type_, place, expected_settings(entry), served.get(place, ()))
         for place in served:
@@ -153,7 +153,7 @@ class _World:
     def _at(
         self, type_: str, place: Place, wanted: Mapping[Key, Setting], answers: Sequence[Settings]
     ) -> Iterator[Outcome]:
-        """Each setting that is expected at a place, or that there is none; and a miss for each that is ours alone."""
+        """Judge the settings that are expected at a place, with a miss for each other setting."""
         ours = dict.fromkeys(key for answer in answers for key in answer)
         if not wanted:
             surplus = {" ".join(key): _at_key(answers, key) for key in ours}
@@ -170,29 +170,27 @@ class _World:
         route = self.named.hierarchy.get(name)
         ours = list(self._parents_of(route)) if route else []
         for wanted in mappings_at(entry, "parents"):
-            said = next((found for found in ours if found["parent"] == wanted.get("parent")), None)
-            if said:
-                ours.remove(said)
+            answer = next((candidate for candidate in ours if candidate["parent"] == wanted.get("parent")), None)
+            if answer:
+                ours.remove(answer)
             sort = [value for key, value in wanted.items() if key != "parent"]
             fact = f"{name} at {text_at(wanted, 'parent')}"
-            yield self._outcome("parents", fact, dict(wanted), said or "no such parent", sort)
-        for said in ours:
-            if not self.left_out.names(name, str(said["parent"])):
-                yield self._outcome("parents", f"{name} at {said['parent']}", NOTHING, said)
+            yield self._outcome("parents", fact, dict(wanted), answer or "no such parent", sort)
+        for answer in ours:
+            if not self.left_out.names(name, str(answer["parent"])):
+                yield self._outcome("parents", f"{name} at {answer['parent']}", NOTHING, answer)
 
     def _parents_of(self, route: ObjectRef) -> Iterator[dict[str, object]]:
-        """Each parent of a route, with its conditions if it is one of the implementation's that has a say on it."""
+        """Yield each parent of a route, with its conditions if it is the implementation's and has a say."""
         heard = {node for node, _ in route_parent_conditions(self.analysis.topology, route)}
-        bindings = self.analysis.topology.bindings(route)
-        for position, parent in sorted({(binding.parent_index, binding.parent) for binding in bindings}):
-            declared = items_at(self.analysis.index.raw(route), "spec.parentRefs")[position]
-            node = NodeRef(parent, text_at(declared, "sectionName"))
-            is_managed = self.named.is_managed(parent) and node in heard
-            said: dict[str, object] = {"parent": node_name(node), "managed": is_managed}
-            if said["managed"]:
-                conditions = route_conditions(self.analysis.topology, route, position)
-                said |= {condition.type: outcome(condition) for condition in conditions}
-            yield said
+        for entry in parent_refs(self.analysis, route):
+            node = NodeRef(entry.parent, entry.section)
+            is_managed = self.named.is_managed(entry.parent) and node in heard
+            answer: dict[str, object] = {"parent": node_name(node), "managed": is_managed}
+            if is_managed:
+                conditions = route_conditions(self.analysis.topology, route, entry.position)
+                answer |= {condition.type: outcome(condition) for condition in conditions}
+            yield answer
 
     def _listeners(self, entry: Mapping[str, Json]) -> Iterator[Outcome]:
         name = text_at(entry, "route")
@@ -219,7 +217,7 @@ class _World:
         yield self._outcome("gateway managed", name, entry.get("managed"), is_managed)
         if "Accepted" in entry:
             conditions = gateway_conditions(self.analysis.topology.gateways, gateway) if gateway else ()
-            accepted = next((outcome(found) for found in conditions if found.type == "Accepted"), ABSENT)
+            accepted = next((outcome(condition) for condition in conditions if condition.type == "Accepted"), ABSENT)
             yield self._outcome("gateway Accepted", name, entry["Accepted"], accepted)
 
 
@@ -229,9 +227,9 @@ def _takes_part(attachment: Attachment, effective: EffectivePolicy) -> bool:
 
 
 def _at_key(answers: Sequence[Settings], key: Key) -> object:
-    """A setting on every way to a place; where the ways differ, what it is on each of them."""
-    found = [answer.get(key, NOT_SET) for answer in answers] or [NOT_SERVED]
-    return found[0] if all(each == found[0] for each in found) else found
+    """Return a setting on every way to a place, or a list where the ways differ."""
+    settings = [answer.get(key, NOT_SET) for answer in answers] or [NOT_SERVED]
+    return settings[0] if all(setting == settings[0] for setting in settings) else settings
 
 
 if __name__ == "__main__":

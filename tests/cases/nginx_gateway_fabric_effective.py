@@ -1,4 +1,4 @@
-"""What is in force for rules and for upstreams, as the cases of NGINX Gateway Fabric write it: value and source."""
+"""Settings in force for rules and upstreams, as the cases of NGINX Gateway Fabric write them: value and source."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy import GroupKind, NodeRef, leaves
 from kubectl_policy.model.fields import items_at, mapping_at, text_at
-from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.resolution import field_name
 from kubectl_policy.topology import attached_hostnames
 from kubectl_policy.topology.controllers import managed
-from tests.cases.worlds import fields, items, slashed
+from tests.cases.names import ROUTES, WITH_LISTENERS, WITH_RULES, listener_on, objects, sections, slashed
+from tests.cases.worlds import fields, items, scalars
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -49,7 +49,7 @@ class Key(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where settings are in force under a Gateway: a rule of a route, by its index, or (`rule` is empty) a Service."""
+    """A rule of a route, by its index, or a Service (`rule` is empty) under one Gateway."""
 
     gateway: str
     below: str
@@ -61,83 +61,81 @@ class Place(NamedTuple):
         return (self.gateway, self.below)
 
     def __str__(self) -> str:
-        """The names, then the index."""
+        """Return the names, then the index."""
         return " ".join(filter(None, self))
 
 
 def place_of(entry: Mapping[str, Json]) -> Place:
-    """The place that an entry of a case is about."""
+    """Return the place that an entry of a case is about."""
     rule = str(entry["rule"]) if "rule" in entry else ""
     return Place(text_at(entry, "gateway"), text_at(entry, "route") or text_at(entry, "service"), rule)
 
 
 def rules(analysis: Analysis) -> dict[Place, list[Settings]]:
-    """What is in force for each rule that requests reach below a Gateway, once for each way to it."""
+    """Return the settings in force for each rule that requests reach below a Gateway, once per way to it."""
     named = Named(analysis)
-    found: dict[Place, list[Settings]] = {}
-    for route in named.routes_with_rules:
-        for number, section in enumerate(analysis.topology.sections(route)):
-            for gateway, path in _below_gateways(analysis, named, NodeRef(route, section)):
-                if _carries_requests(analysis, path):
-                    answers = found.setdefault(Place(gateway, slashed(route), str(number)), [])
-                    answers.append(settings_on(analysis, path))
-    return found
+    settings: dict[Place, list[Settings]] = {}
+    for number, rule in sections(analysis, *WITH_RULES):
+        for gateway, path in _below_gateways(analysis, named, rule):
+            if _carries_requests(analysis, path):
+                answers = settings.setdefault(Place(gateway, slashed(rule.object), str(number)), [])
+                answers.append(settings_on(analysis, path))
+    return settings
 
 
 def upstreams(analysis: Analysis) -> dict[Place, list[Settings]]:
-    """What is in force for each Service that attached rules below a Gateway name, once for each way to it.
+    """Return the settings in force for each Service that attached rules below a Gateway name, once per way to it.
 
     There is an upstream for every attached rule, also where another listener is more specific about all its hostnames.
     """
     named = Named(analysis)
-    found: dict[Place, list[Settings]] = {}
-    for service, users in _users(analysis, named).items():
+    settings: dict[Place, list[Settings]] = {}
+    for service, users in _users(analysis).items():
         for gateway, path in _below_gateways(analysis, named, NodeRef(service)):
             if users.intersection(path):
-                found.setdefault(Place(gateway, slashed(service)), []).append(settings_on(analysis, path))
-    return found
+                settings.setdefault(Place(gateway, slashed(service)), []).append(settings_on(analysis, path))
+    return settings
 
 
-def _users(analysis: Analysis, named: Named) -> dict[ObjectRef, set[NodeRef]]:
-    """The rules that send requests to each backend; a reference that leads nowhere sends none."""
-    found: dict[ObjectRef, set[NodeRef]] = {}
-    for route in named.routes_with_rules:
-        sections = analysis.topology.sections(route)
-        for backend in analysis.topology.backends(route):
-            if backend.ref.forwards and backend.state != "broken":
-                found.setdefault(backend.node.object, set()).add(NodeRef(route, sections[backend.ref.rule]))
-    return dict(sorted(found.items()))
+def _users(analysis: Analysis) -> dict[ObjectRef, set[NodeRef]]:
+    """Return the rules that send requests to each backend; a reference that leads nowhere sends none."""
+    users: dict[ObjectRef, set[NodeRef]] = {}
+    for number, rule in sections(analysis, *WITH_RULES):
+        for backend in analysis.topology.backends(rule.object):
+            if backend.ref.rule == number and backend.ref.forwards and backend.state != "broken":
+                users.setdefault(backend.node.object, set()).add(rule)
+    return dict(sorted(users.items()))
 
 
 def _below_gateways(analysis: Analysis, named: Named, node: NodeRef) -> Iterator[tuple[str, Path]]:
-    """The ways to a node from the Gateways of the implementation, with the name of each."""
+    """Yield the ways to a node from the Gateways of the implementation, with the name of each."""
     for path in analysis.topology.paths(node):
-        gateway = next((above.object for above in path if above.kind == "Gateway"), None)
+        gateway = next((ancestor.object for ancestor in path if ancestor.kind == "Gateway"), None)
         if gateway and named.is_managed(gateway) and analysis.topology.carries_traffic(path):
             yield slashed(gateway), path
 
 
 def _carries_requests(analysis: Analysis, path: Path) -> bool:
     """Whether there are hostnames for which requests at the listener of a path reach its route."""
-    listener = next((above for above in reversed(path) if above.kind in WITH_LISTENERS and above.section), None)
-    route = next((above.object for above in path if above.kind in WITH_RULES), None)
-    return bool(listener and route and attached_hostnames(analysis.topology, listener, route))
+    at = listener_on(path)
+    route = next((node.object for node in path if node.kind in WITH_RULES), None)
+    return bool(at and route and attached_hostnames(analysis.topology, at[1], route))
 
 
 def settings_on(analysis: Analysis, path: Path) -> Settings:
-    """Every setting that is in force at the end of a path."""
-    effective = (found for found in analysis.effective_on(path) if found.kind.group == GROUP)
+    """Return every setting that is in force at the end of a path."""
+    effective = (policy for policy in analysis.effective_on(path) if policy.kind.group == GROUP)
     return {
-        Key(found.kind.kind, field): setting
-        for found in effective
-        for field, setting in settings_of(found).items()
-        if _is_read(found.kind.kind, field)
+        Key(policy.kind.kind, field): setting
+        for policy in effective
+        for field, setting in settings_of(policy).items()
+        if _is_read(policy.kind.kind, field)
     }
 
 
 def settings_of(effective: EffectivePolicy) -> dict[str, Setting]:
-    """The settings of one kind, each part of a setting that is a map for itself."""
-    found: dict[str, Setting] = {}
+    """Return the settings of one kind, with a setting for each part of a map."""
+    settings: dict[str, Setting] = {}
     listed: dict[str, list[str]] = {}
     for path, leaf in leaves(effective.spec):
         # Where all policies of a kind apply, each one's settings stand below its name.
@@ -153,12 +151,14 @@ def settings_of(effective: EffectivePolicy) -> dict[str, Setting]:
         elif field[0] in _SOURCE_ONLY:
             listed.setdefault(field[0], []).append(policy)
         else:
-            found |= {name: {"value": value, "from": policy} for name, value in _scalars(field_name(field), leaf.value)}
-    return found | {name: {"from": _sources(name, sources)} for name, sources in listed.items() if sources}
+            # A map that a policy sets as a whole counts for what is in it, an empty one for nothing.
+            parts = scalars(field_name(field), leaf.value)
+            settings |= {name: {"value": part, "from": policy} for name, part in parts}
+    return settings | {name: {"from": _sources(name, sources)} for name, sources in listed.items() if sources}
 
 
 def expected_settings(entry: Mapping[str, Json]) -> Settings:
-    """The settings of an entry of a case."""
+    """Return the settings of an entry of a case."""
     return {
         Key(kind, name): _normal(name, fields(setting))
         for kind, named in mapping_at(entry, "fields").items()
@@ -167,7 +167,7 @@ def expected_settings(entry: Mapping[str, Json]) -> Settings:
 
 
 def _normal(name: str, setting: Mapping[str, Json]) -> Setting:
-    """A setting of a case as `settings_of` writes it: only of snippets does the order of policies say something."""
+    """Return a setting of a case as `settings_of` writes it: the order of policies counts for snippets alone."""
     sources = setting.get("from")
     if name.startswith("snippets[") or not isinstance(sources, list):
         return setting
@@ -186,7 +186,7 @@ def _sources(name: str, sources: Iterable[str]) -> object:
 
 
 def _elements(field: tuple[str, ...], leaf: Leaf) -> list[str]:
-    """The elements of a list, `policy#index`: of the whole list, or the one that stands under a key of its own."""
+    """Return the elements of a list, `policy#index`: of the whole list, or the one under a key of its own."""
     if len(field) > len(_RULES):
         return [element_name(field[len(_RULES)])]
     return [f"{leaf.source.object.qualified_name}#{number}" for number, _ in enumerate(items(leaf.value))]
@@ -196,26 +196,14 @@ def _contexts(leaf: Leaf) -> list[str]:
     return [text_at(entry, "context") for entry in items(leaf.value)]
 
 
-def _scalars(name: str, value: Json) -> Iterator[tuple[str, object]]:
-    """A value by field: a map that a policy sets as a whole counts for what is in it, an empty one for nothing."""
-    if isinstance(value, dict):
-        for key, child in value.items():
-            yield from _scalars(f"{name}.{key}", child)
-    else:
-        yield name, value
-
-
 GROUP: Final = "gateway.nginx.org"
-WITH_RULES: Final = ("HTTPRoute", "GRPCRoute")
-WITH_LISTENERS: Final = ("Gateway", "ListenerSet")
-ROUTES: Final = (*WITH_RULES, "TLSRoute", "TCPRoute", "UDPRoute")
 # Whose controllers they are is what the profile of any kind of the implementation says.
 _ANY_KIND: Final = GroupKind(GROUP, "ClientSettingsPolicy")
 _ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 
 
 class Named:
-    """The objects of a world by the names that the cases have for them."""
+    """The objects of a world by their names in cases."""
 
     def __init__(self, analysis: Analysis) -> None:
         """Remember where to look."""
@@ -230,52 +218,42 @@ class Named:
     @cached_property
     def hierarchy(self) -> dict[str, ObjectRef]:
         """Every Gateway, ListenerSet and route."""
-        return {slashed(ref): ref for ref in self._of(*WITH_LISTENERS, *ROUTES)}
-
-    @cached_property
-    def routes_with_rules(self) -> tuple[ObjectRef, ...]:
-        """Every route whose rules the cases look at."""
-        return tuple(self._of(*WITH_RULES))
+        return {slashed(ref): ref for ref in objects(self._analysis, *WITH_LISTENERS, *ROUTES)}
 
     def is_managed(self, parent: ObjectRef) -> bool | None:
         """Whether a Gateway, or what hangs on it, belongs to the implementation; None where that is unknown."""
         return managed(self._analysis.topology, parent, self._analysis.registry.known(_ANY_KIND).controllers)
 
-    def _of(self, *kinds: str) -> Iterator[ObjectRef]:
-        for kind in kinds:
-            for resource in self._analysis.index.of_kind(GroupKind(GATEWAY_API, kind)):
-                yield resource.ref
-
 
 class LeftOut:
-    """The facts that a case names as not judged, since its own runs differ on them."""
+    """The facts that a case leaves unjudged, since its own runs differ on them."""
 
     def __init__(self, expected: Mapping[str, Json]) -> None:
         """Read the names, which stand beside the facts or beside their list."""
-        found = [*items_at(expected, "left_out"), *items_at(expected, "expect.left_out")]
-        self._texts = [json.dumps(item, ensure_ascii=False) for item in found]
+        left_out = [*items_at(expected, "left_out"), *items_at(expected, "expect.left_out")]
+        self._texts = [json.dumps(item, ensure_ascii=False) for item in left_out]
 
-    def names(self, *words: str) -> bool:
+    def names(self, *parts: str) -> bool:
         """Whether one of the facts that are left out has all of these words in its name."""
-        return any(all(word in text for word in words) for text in self._texts)
+        return any(all(part in text for part in parts) for text in self._texts)
 
 
 def node_name(node: NodeRef) -> str:
-    """`Kind/namespace/name`, with `#section`."""
+    """Return `Kind/namespace/name`, with `#section`."""
     return slashed(node.object) + (f"#{node.section}" if node.section else "")
 
 
 def listener_name(listener: NodeRef) -> str:
-    """`Kind/namespace/name/listener`."""
+    """Return `Kind/namespace/name/listener`."""
     return f"{slashed(listener.object)}/{listener.section}"
 
 
 def element_name(key: str) -> str:
-    """`policy#index` for the element of a list that several policies add to, which we call `policy[index]`."""
-    found = _ELEMENT.fullmatch(key)
-    return f"{found[1]}#{found[2]}" if found else key
+    """Return `policy#index` for the list element that this project calls `policy[index]`."""
+    match = _ELEMENT.fullmatch(key)
+    return f"{match[1]}#{match[2]}" if match else key
 
 
 def outcome(condition: Condition | PolicyCondition) -> str:
-    """`Status/Reason` of a condition."""
+    """Return `Status/Reason` of a condition."""
     return f"{condition.status}/{condition.reason}"

@@ -1,4 +1,4 @@
-"""Writes what this project says of recorded worlds, one document for each, for the scorer that comes with them."""
+"""Write one document per recorded world, for the scorer that comes with the worlds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SettingsOf: TypeAlias = "Callable[[Path], Implementation]"
 def main(
     name: str, document: Document, arguments: Sequence[str], settings_of: SettingsOf = lambda _: Implementation()
 ) -> int:
-    """Write the document of each case; 2 if there is none, 1 if one could not be answered."""
+    """Write the document of each case; return 2 if there is no case, 1 if one has no answer."""
     parser = argparse.ArgumentParser(prog=name)
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path)
@@ -49,9 +49,9 @@ def _written(
 ) -> bool:
     try:
         analysis = analyze(world([case / MARKER]), profiles=profiles, implementation=settings_of(case))
-        found = document(analysis)
+        answer = document(analysis)
     except PolicyError as error:
         sys.stderr.write(f"{case / MARKER}: {error}\n")
         return False
-    out.write_text(json.dumps(found, indent=1), "utf-8")
+    out.write_text(json.dumps(answer, indent=1), "utf-8")
     return True

@@ -1,4 +1,4 @@
-"""What a run over recorded cases says: the score of each type of fact, then every miss."""
+"""The report on recorded cases: the score of each type of fact, then every miss."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING: Final = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One fact of a case and what this project says instead; `got` equals `expected` in a right answer.
+    """One fact of a case, and this project's answer; `got` equals `expected` if it is right.
 
     `sort` is what tells the expected answer from others of its type where that is less than the whole answer, which may
     hold names that no two cases share; see `rarer`.
@@ -41,23 +41,23 @@ class Outcome:
 
 
 class Score(NamedTuple):
-    """How many facts are answered right, of how many."""
+    """The number of facts answered right, and of all facts."""
 
     right: int
     total: int
 
 
 def score(outcomes: Iterable[Outcome]) -> dict[str, Score]:
-    """The score of each type of fact, sorted by type."""
-    found: dict[str, Score] = {}
+    """Return the score of each type of fact, sorted by type."""
+    scores: dict[str, Score] = {}
     for outcome in outcomes:
-        before = found.get(outcome.type, Score(0, 0))
-        found[outcome.type] = Score(before.right + outcome.right, before.total + 1)
-    return dict(sorted(found.items()))
+        before = scores.get(outcome.type, Score(0, 0))
+        scores[outcome.type] = Score(before.right + outcome.right, before.total + 1)
+    return dict(sorted(scores.items()))
 
 
 def rarer(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """The facts whose expected answer is not the commonest of its type; of several, the first met is the commonest.
+    """Return the facts whose expected answer is not the commonest of its type (the first of equally common ones).
 
     Where most answers of a type are the same, it is these that tell knowing from guessing.
     """
@@ -65,12 +65,12 @@ def rarer(outcomes: Iterable[Outcome]) -> list[Outcome]:
     sorts: dict[str, Counter[str]] = {}
     for outcome in expected:
         sorts.setdefault(outcome.type, Counter())[_sort(outcome)] += 1
-    commonest = {type_: found.most_common(1)[0][0] for type_, found in sorts.items()}
+    commonest = {type_: counts.most_common(1)[0][0] for type_, counts in sorts.items()}
     return [outcome for outcome in expected if _sort(outcome) != commonest[outcome.type]]
 
 
 def render(outcomes: Sequence[Outcome], *, recall: bool = False) -> str:
-    """The scores as a table with their sum, then each miss with what was expected and what was answered.
+    """Return the scores as a table with their sum, then each miss with the expected answer and the actual one.
 
     With `recall`, each line also says how many of the rarer answers are right.
     """
@@ -88,20 +88,20 @@ def render(outcomes: Sequence[Outcome], *, recall: bool = False) -> str:
 
 
 def judged(judge: Callable[[Path], Iterable[Outcome]], folder: Path, marker: str) -> list[Outcome]:
-    """The outcomes of every case below a folder; a case is a folder that holds a file named `marker`."""
-    found: list[Outcome] = []
+    """Judge every case below a folder; a case is a folder that holds a file named `marker`."""
+    outcomes: list[Outcome] = []
     for path in sorted(folder.glob(f"*/{marker}")):
         try:
-            found += judge(path.parent)
+            outcomes += judge(path.parent)
         except PolicyError as error:
-            found.append(Outcome(path.parent.name, "case", "its world is read", "an answer", str(error)))
-    return found
+            outcomes.append(Outcome(path.parent.name, "case", "its world is read", "an answer", str(error)))
+    return outcomes
 
 
 def main(
     judge: Callable[[Path], Iterable[Outcome]], marker: str, arguments: Sequence[str], *, recall: bool = False
 ) -> int:
-    """Print the report on the folder that is named; 0 if every fact is right, 1 if not, 2 if there is none."""
+    """Print the report on a folder; return 0 if every fact is right, 1 if not, 2 if there is no case."""
     outcomes = judged(judge, Path(arguments[0]), marker) if len(arguments) == 1 else []
     if not outcomes:
         sys.stderr.write(f"name one folder that holds cases (folders with {marker})\n")

@@ -1,87 +1,79 @@
-"""A case of the tests' own: a small world in which a policy on a route beats one on its Gateway."""
+"""Cases of the tests' own, in the format of recorded ones, and a small world in which one policy beats another."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-if TYPE_CHECKING:
-    from pathlib import Path
+import yaml
 
-    from kubectl_policy.model import Json
-
-MANIFESTS: Final = """
-apiVersion: gateway.networking.k8s.io/v1
-kind: GatewayClass
-metadata: {name: public-class}
-spec: {controllerName: example.com/c}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: g1, namespace: default}
-spec:
-  gatewayClassName: public-class
-  listeners: [{name: http, port: 80, protocol: HTTP, hostname: "*.example.com"}]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: r1, namespace: default}
-spec:
-  parentRefs: [{name: g1}]
-  rules: [{backendRefs: [{name: s1, port: 80}]}]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: UDPRoute
-metadata: {name: u1, namespace: default}
-spec:
-  parentRefs: [{name: g1}]
-  rules: [{backendRefs: [{name: absent, port: 53}]}]
----
-apiVersion: v1
-kind: Service
-metadata: {name: s1, namespace: default}
-spec: {ports: [{name: web, port: 80}]}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: huepolicies.example.com, labels: {gateway.networking.k8s.io/policy: inherited}}
-spec:
-  group: example.com
-  names: {kind: HuePolicy, plural: huepolicies}
-  scope: Namespaced
-  versions: [{name: v1, served: true, storage: true}]
----
-apiVersion: example.com/v1
-kind: HuePolicy
-metadata: {name: low, namespace: default}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: r1}
-  hue: {shade: 2}
----
-apiVersion: example.com/v1
-kind: HuePolicy
-metadata: {name: high, namespace: default}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: g1}
-  hue: {shade: 1, tint: 1}
-"""
-
-
-# The same world with a kind of Kuadrant's, which reports in words of its own.
-OF_KUADRANT: Final = (
-    MANIFESTS.replace("example.com/v1", "kuadrant.io/v1")
-    .replace("group: example.com", "group: kuadrant.io")
-    .replace("huepolicies.example.com", "authpolicies.kuadrant.io")
-    .replace("huepolicies", "authpolicies")
-    .replace("HuePolicy", "AuthPolicy")
-    .replace("hue: {", "rules: {")
+from tests.build import (
+    backend,
+    crd,
+    gateway,
+    gateway_class,
+    listener,
+    parent,
+    resource,
+    route,
+    rule,
+    service,
+    target,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
-def case(folder: Path, expected: Json, name: str = "made-here", manifests: str = MANIFESTS) -> Path:
-    """A folder of one case with one of the worlds above."""
-    made = folder / name
-    made.mkdir()
-    (made / "manifests.yaml").write_text(manifests, "utf-8")
-    (made / "expected.yaml").write_text(json.dumps(expected), "utf-8")
-    return made
+    from kubectl_policy.model import Json, Resource
+
+
+def hue_world(kind: str = "HuePolicy", group: str = "example.com", stanza: str = "hue") -> list[Resource]:
+    """Return a world in which policy `low` on a route overrides policy `high` on its Gateway."""
+    labels = {"gateway.networking.k8s.io/policy": "inherited"}
+    plural = kind.lower().replace("policy", "policies")
+    return [
+        gateway_class("public-class", "example.com/c"),
+        gateway("g1", listener(hostname="*.example.com"), class_name="public-class"),
+        route("r1", parents=[parent("g1")], rules=[rule(backend("s1", 80))]),
+        route("u1", kind="UDPRoute", parents=[parent("g1")], rules=[rule(backend("absent", 53))]),
+        service("s1", ("web", 80)),
+        crd(kind, group, labels=labels, plural=plural),
+        resource(kind, "low", {"targetRef": target("r1", "HTTPRoute"), stanza: {"shade": 2}}, group=group),
+        resource(kind, "high", {"targetRef": target("g1"), stanza: {"shade": 1, "tint": 1}}, group=group),
+    ]
+
+
+WORLD: Final = hue_world()
+# The same world with a kind of Kuadrant's, which reports in words of its own.
+OF_KUADRANT: Final = hue_world("AuthPolicy", "kuadrant.io", "rules")
+
+
+def write_manifests(path: Path, resources: Sequence[Resource]) -> None:
+    """Write objects into a file."""
+    path.write_text(yaml.safe_dump_all([resource.raw for resource in resources]), "utf-8")
+
+
+def case(folder: Path, expected: Json, name: str = "made-here", world: Sequence[Resource] = WORLD) -> Path:
+    """Write a case below a folder and return its own folder."""
+    case_folder = folder / name
+    case_folder.mkdir(parents=True)
+    write_manifests(case_folder / "manifests.yaml", world)
+    (case_folder / "expected.yaml").write_text(json.dumps(expected), "utf-8")
+    return case_folder
+
+
+def predicted(
+    main: Callable[[Sequence[str]], int], folder: Path, world: Sequence[Resource]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the document that an adapter's command writes about a world."""
+    case(folder / "cases", {}, world=world)
+    assert main([str(folder / "cases"), str(folder / "out")]) == 0
+    document: dict[str, list[dict[str, Any]]] = json.loads((folder / "out" / "made-here.json").read_text("utf-8"))
+    return document
+
+
+def entry_of(entries: list[dict[str, Any]], **fields: object) -> dict[str, Any]:
+    """Return the one entry of a document that has the given fields."""
+    (entry,) = (entry for entry in entries if fields.items() <= entry.items())
+    return entry

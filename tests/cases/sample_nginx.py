@@ -1,161 +1,104 @@
-"""A world of the tests' own for NGINX Gateway Fabric's kinds, and what is in force in it as its cases write it."""
+"""A world of the tests' own with policies of NGINX Gateway Fabric, and the settings in force in it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:
-    from kubectl_policy.model import Json
+from tests.build import (
+    backend,
+    gateway,
+    gateway_class,
+    listener,
+    parent,
+    policy,
+    resource,
+    route,
+    rule,
+    service,
+    target,
+)
 
-WORLD: Final = """
-{apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: nginx},
- spec: {controllerName: gateway.nginx.org/nginx-gateway-controller}}
----
-{apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: theirs},
- spec: {controllerName: example.com/c}}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: gw, namespace: app}
-spec:
-  gatewayClassName: nginx
-  listeners:
-  - {name: http, port: 80, protocol: HTTP, hostname: "*.example.com"}
-  - {name: own, port: 80, protocol: HTTP, hostname: own.example.com, allowedRoutes: {kinds: [{kind: GRPCRoute}]}}
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: far, namespace: app}
-spec:
-  gatewayClassName: theirs
-  listeners: [{name: http, port: 80, protocol: HTTP}]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: tea, namespace: app}
-spec:
-  parentRefs: [{name: gw, sectionName: http}, {name: far}]
-  hostnames: [tea.example.com]
-  rules:
-  - backendRefs: [{name: svc, port: 80}, {name: absent, port: 80}]
-  - backendRefs: [{name: other, port: 80}]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: plain, namespace: app}
-spec:
-  parentRefs: [{name: far}]
-  rules: [{backendRefs: [{name: svc, port: 80}]}]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: lost, namespace: app}
-spec:
-  parentRefs: [{name: gw}, {name: far}]
-  hostnames: [lost.org]
-  rules: [{backendRefs: [{name: svc, port: 80}]}]
----
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {name: taken, namespace: app}
-spec:
-  parentRefs: [{name: gw}]
-  hostnames: [own.example.com]
-  rules: [{backendRefs: [{name: svc, port: 80}]}]
----
-{apiVersion: v1, kind: Service, metadata: {name: svc, namespace: app}, spec: {ports: [{port: 80}]}}
----
-{apiVersion: v1, kind: Service, metadata: {name: other, namespace: app}, spec: {ports: [{port: 80}]}}
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: ClientSettingsPolicy
-metadata: {name: above, namespace: app}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: Gateway, name: gw}
-  body: {maxSize: 1m, timeout: 2s}
-  keepAlive: {timeout: {server: 3s, header: 4s}}
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: ClientSettingsPolicy
-metadata: {name: below, namespace: app}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: tea}
-  body: {maxSize: 5m}
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: ClientSettingsPolicy
-metadata: {name: unserved, namespace: app}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: lost}
-  body: {maxSize: 6m}
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: ClientSettingsPolicy
-metadata: {name: foreign, namespace: app}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: plain}
-  body: {maxSize: 7m}
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: RateLimitPolicy
-metadata: {name: limit, namespace: app}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: HTTPRoute, name: tea}]
-  rateLimit: {local: {rules: [{rate: 1r/s}, {rate: 2r/s}]}}
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: SnippetsPolicy
-metadata: {name: a-snip, namespace: app}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}]
-  snippets: [{context: http, value: "a;"}, {context: http.server, value: "b;"}]
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: SnippetsPolicy
-metadata: {name: b-snip, namespace: app}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}]
-  snippets: [{context: http, value: "c;"}]
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: PayloadProcessor
-metadata: {name: older, namespace: app, creationTimestamp: "2026-01-01T00:00:00Z"}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: tea}
-  processors: [{type: ExtProcess, extProcess: {backendRef: {name: svc, port: 80}}}]
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: PayloadProcessor
-metadata: {name: newer, namespace: app, creationTimestamp: "2026-01-02T00:00:00Z"}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: tea}
-  processors: [{type: ExtProcess, extProcess: {backendRef: {name: other, port: 80}}}]
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: UpstreamSettingsPolicy
-metadata: {name: up, namespace: app}
-spec:
-  targetRefs: [{group: "", kind: Service, name: svc}]
-  zoneSize: 1m
----
-apiVersion: gateway.nginx.org/v1alpha1
-kind: ExternalLoadBalancer
-metadata: {name: lb, namespace: app}
-spec:
-  targetRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: gw}]
----
-apiVersion: kuadrant.io/v1
-kind: AuthPolicy
-metadata: {name: auth, namespace: app}
-spec:
-  targetRef: {group: gateway.networking.k8s.io, kind: HTTPRoute, name: plain}
-"""
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json, Resource
+
+_GROUP: Final = "gateway.nginx.org"
+_TO_GATEWAY: Final = target("gw")
+_TO_TEA: Final = target("tea", "HTTPRoute")
+_SERVICE: Final = backend("svc", 80)
+
+
+def _settings(name: str, to: dict[str, Json], **fields: Json) -> Resource:
+    return resource("ClientSettingsPolicy", name, {"targetRef": to, **fields}, group=_GROUP, namespace="app")
+
+
+def _policy(kind: str, name: str, to: dict[str, Json], **fields: Json) -> Resource:
+    return resource(kind, name, {"targetRefs": [to], **fields}, group=_GROUP, namespace="app")
+
+
+def _processor(name: str, to: str, age: int) -> Resource:
+    processor: Json = {"type": "ExtProcess", "extProcess": {"backendRef": {"name": to, "port": 80}}}
+    spec: Json = {"targetRef": _TO_TEA, "processors": [processor]}
+    return resource("PayloadProcessor", name, spec, group=_GROUP, namespace="app", age=age)
+
+
+WORLD: Final = [
+    gateway_class("nginx", "gateway.nginx.org/nginx-gateway-controller"),
+    gateway_class("theirs", "example.com/c"),
+    gateway(
+        "gw",
+        listener(hostname="*.example.com"),
+        listener("own", hostname="own.example.com", allowedRoutes={"kinds": [{"kind": "GRPCRoute"}]}),
+        class_name="nginx",
+        namespace="app",
+    ),
+    gateway("far", class_name="theirs", namespace="app"),
+    route(
+        "tea",
+        namespace="app",
+        parents=[parent("gw", "http"), parent("far")],
+        hostnames=["tea.example.com"],
+        rules=[rule(_SERVICE, backend("absent", 80)), rule(backend("other", 80))],
+    ),
+    route("plain", namespace="app", parents=[parent("far")], rules=[rule(_SERVICE)]),
+    route(
+        "lost",
+        namespace="app",
+        parents=[parent("gw"), parent("far")],
+        hostnames=["lost.org"],
+        rules=[rule(_SERVICE)],
+    ),
+    route("taken", namespace="app", parents=[parent("gw")], hostnames=["own.example.com"], rules=[rule(_SERVICE)]),
+    service("svc", 80, namespace="app"),
+    service("other", 80, namespace="app"),
+    _settings(
+        "above",
+        _TO_GATEWAY,
+        body={"maxSize": "1m", "timeout": "2s"},
+        keepAlive={"timeout": {"server": "3s", "header": "4s"}},
+    ),
+    _settings("below", _TO_TEA, body={"maxSize": "5m"}),
+    _settings("unserved", target("lost", "HTTPRoute"), body={"maxSize": "6m"}),
+    _settings("foreign", target("plain", "HTTPRoute"), body={"maxSize": "7m"}),
+    _policy("RateLimitPolicy", "limit", _TO_TEA, rateLimit={"local": {"rules": [{"rate": "1r/s"}, {"rate": "2r/s"}]}}),
+    _policy(
+        "SnippetsPolicy",
+        "a-snip",
+        _TO_GATEWAY,
+        snippets=[{"context": "http", "value": "a;"}, {"context": "http.server", "value": "b;"}],
+    ),
+    _policy("SnippetsPolicy", "b-snip", _TO_GATEWAY, snippets=[{"context": "http", "value": "c;"}]),
+    _processor("older", "svc", age=0),
+    _processor("newer", "other", age=1),
+    _policy("UpstreamSettingsPolicy", "up", target("svc", "Service", group=""), zoneSize="1m"),
+    _policy("ExternalLoadBalancer", "lb", _TO_GATEWAY),
+    policy("auth", kind="AuthPolicy", group="kuadrant.io", namespace="app", targetRef=target("plain", "HTTPRoute")),
+]
 GATEWAY: Final = "Gateway/app/gw"
 TEA: Final = "HTTPRoute/app/tea"
 
 
 def of_tea(rule: int) -> dict[str, Json]:
-    """What is in force for each rule of the route with policies of its own."""
+    """Return the settings in force for a rule of the route that has policies."""
     return {
         "gateway": GATEWAY,
         "route": TEA,

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
-import yaml
 
 from tests.build import gateway, listener, parent, route
 from tests.cases.conformance import MARKER, judge
 from tests.cases.report import judged, main
+from tests.cases.sample import write_manifests
+from tests.cases.worlds import CASES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kubectl_policy.model import Json
 
-CASES = Path(__file__).parents[3] / "shared" / "cases" / "conformance"
-COUNTED = frozenset(
+COUNTED: Final = frozenset(
     {
         "route-parent-condition",
         "route-no-accepted-parents",
@@ -33,18 +34,18 @@ COUNTED = frozenset(
 
 def test_recorded_cases_come_out_right() -> None:
     """At least 97 % of what manifests can decide."""
-    if not CASES.is_dir():
+    if not (CASES / "conformance").is_dir():
         pytest.skip("the recorded conformance cases are not next to this project")
-    counted = [item.right for item in judged(judge, CASES, MARKER) if item.type in COUNTED]
+    counted = [item.right for item in judged(judge, CASES / "conformance", MARKER) if item.type in COUNTED]
     assert len(counted) > 200
     assert sum(counted) >= 0.97 * len(counted)
 
 
 def write_case(folder: Path, *facts: dict[str, Json]) -> None:
-    """A case of one Gateway with one refused route."""
+    """Write a case about one Gateway and the route that it refuses."""
     world = [gateway("g", listener(hostname="a.org")), route("r", parents=[parent()], hostnames=["b.org"])]
     (folder / "case").mkdir()
-    (folder / "case" / "manifests.yaml").write_text(yaml.safe_dump_all(item.raw for item in world), "utf-8")
+    write_manifests(folder / "case" / "manifests.yaml", world)
     flags: dict[str, Json] = {"stage": 0, "needs_data_plane": False, "readiness_only": False}
     status = [{"id": f"case!{number}", **flags, **fact} for number, fact in enumerate(facts)]
     stages = [{"stage": 0, "file": "manifests.yaml"}, {"stage": 1, "file": "unused.yaml"}]
@@ -57,7 +58,7 @@ GATEWAY: Json = {"kind": "Gateway", "namespace": "default", "name": "g"}
 
 
 def accepted(status: str, reason: str) -> dict[str, Json]:
-    """A fact about the only parent of the route."""
+    """Return a fact about the only parent of the route."""
     condition: Json = {"type": "Accepted", "status": status, "reason": reason}
     return {"type": "route-parent-condition", "object": ROUTE, "parent": GATEWAY, "condition": condition}
 

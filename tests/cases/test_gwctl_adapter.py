@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
+from tests.build import backend, parent, route, rule, service
 from tests.cases import gwctl
 from tests.cases.gwctl_question import Question
 from tests.cases.report import NOT_ANSWERED, Outcome
-from tests.cases.sample import MANIFESTS, case
+from tests.cases.sample import case, write_manifests
 from tests.cases.worlds import world
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
 
 
-def gwctl_outcomes(folder: Path, facts: Json, **more: Json) -> dict[str, Outcome]:
+def gwctl_outcomes(folder: Path, facts: Json, **fields: Json) -> dict[str, Outcome]:
     """The outcome of each fact of a gwctl case."""
-    return {one.fact: one for one in gwctl.judge(case(folder, {"facts": facts, **more}))}
+    return {outcome.fact: outcome for outcome in gwctl.judge(case(folder, {"facts": facts, **fields}))}
 
 
 def test_gwctl_facts_about_objects_are_compared(tmp_path: Path) -> None:
@@ -39,14 +40,14 @@ def test_gwctl_facts_about_objects_are_compared(tmp_path: Path) -> None:
         {"ask": "describe HuePolicy default/low", "attached": ["default/r1"], "events": [], "colour": "blue"},
         {"ask": "describe gateway default/nowhere", "attached_routes": []},
     ]
-    found = gwctl_outcomes(tmp_path, facts)
-    assert {fact.rpartition(": ")[2] + "?": one.got for fact, one in found.items() if not one.right} == {
+    outcomes = gwctl_outcomes(tmp_path, facts)
+    assert {fact.rpartition(": ")[2] + "?": outcome.got for fact, outcome in outcomes.items() if not outcome.right} == {
         "attached_gateways?": ["default/g1"],
         "not_gateways?": [],
         "colour?": NOT_ANSWERED,
         "attached_routes?": "no such object",
     }
-    assert len(found) == 14
+    assert len(outcomes) == 14
 
 
 def test_gwctl_lists_are_compared_row_by_row(tmp_path: Path) -> None:
@@ -69,8 +70,8 @@ def test_gwctl_lists_are_compared_row_by_row(tmp_path: Path) -> None:
         {"ask": "get httproutes", "expect": [{**route, "policies": 2}]},
         {"ask": "get gateways (default/g2)", "routes": 1},
     ]
-    found = gwctl_outcomes(tmp_path, facts)
-    assert [fact.rpartition(": ")[0] for fact, one in found.items() if not one.right] == [
+    outcomes = gwctl_outcomes(tmp_path, facts)
+    assert [fact.rpartition(": ")[0] for fact, outcome in outcomes.items() if not outcome.right] == [
         "list policies -A",
         "get policies",
         "get httproutes",
@@ -95,8 +96,8 @@ def test_gwctl_facts_about_merging_are_compared(tmp_path: Path) -> None:
         {"ask": "blast radius of low", "delete_changes": {"g1>r1>s1": "hue.shade 2 -> 1, hue.tint none -> 1"}},
         {"ask": "radius of high", "delete_no_change": ["g1>r1>s1"]},
     ]
-    found = gwctl_outcomes(tmp_path, facts)
-    assert [fact for fact, one in found.items() if not one.right] == [
+    outcomes = gwctl_outcomes(tmp_path, facts)
+    assert [fact for fact, outcome in outcomes.items() if not outcome.right] == [
         "effective of httproute default/r1 via g2: effective",
         "provenance of HuePolicy at gateway default/g1: provenance",
         "strategy at gateway default/g1: strategy",
@@ -116,8 +117,8 @@ def test_gwctl_errors_are_compared_both_ways(tmp_path: Path) -> None:
             "errors": ["Gateway default/g1 references a non-existent GatewayClass x-1"],
         },
     ]
-    found = gwctl_outcomes(tmp_path, facts)
-    assert [one.right for one in found.values()] == [True, False, True, False]
+    outcomes = gwctl_outcomes(tmp_path, facts)
+    assert [outcome.right for outcome in outcomes.values()] == [True, False, True, False]
 
 
 def test_gwctl_corrections_take_the_place_of_facts(tmp_path: Path) -> None:
@@ -129,8 +130,8 @@ def test_gwctl_corrections_take_the_place_of_facts(tmp_path: Path) -> None:
         "dangling": ["UDPRoute default/u1 -> Service default/absent"],
         "why": "an HTTP listener takes no UDPRoutes",
     }
-    found = gwctl_outcomes(tmp_path, facts, correct_answer=correct)
-    assert [(one.type, one.right) for one in found.values()] == [
+    outcomes = gwctl_outcomes(tmp_path, facts, correct_answer=correct)
+    assert [(outcome.type, outcome.right) for outcome in outcomes.values()] == [
         ("attached_routes", True),
         ("not_attached", True),
         ("dangling", True),
@@ -150,10 +151,9 @@ def test_a_gwctl_change_is_compared_with_the_world_before(tmp_path: Path) -> Non
         "unchanged_issues": [],
     }
     folder = case(tmp_path, {"facts": [fact, {"ask": ask, "new_issues": [], "fixed_issues": []}]})
-    service = "apiVersion: v1\nkind: Service\nmetadata: {name: absent}\nspec: {ports: [{port: 53}]}\n"
-    route = MANIFESTS.split("---")[2].replace("s1", "s-2")
-    (folder / "change.yaml").write_text(f"{service}---{route}", "utf-8")
-    assert [one.right for one in gwctl.judge(folder)] == [True, True, True, True, True, False, False]
+    changed = route("r1", parents=[parent("g1")], rules=[rule(backend("s-2", 80))])
+    write_manifests(folder / "change.yaml", [service("absent", 53), changed])
+    assert [outcome.right for outcome in gwctl.judge(folder)] == [True, True, True, True, True, False, False]
 
 
 def test_a_question_without_an_object_has_no_subject(tmp_path: Path) -> None:

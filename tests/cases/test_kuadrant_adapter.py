@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -11,12 +10,13 @@ from tests.build import crd
 from tests.cases import kuadrant
 from tests.cases.kuadrant_model import profiles_of
 from tests.cases.report import NOT_ANSWERED
-from tests.cases.sample import OF_KUADRANT, case
+from tests.cases.sample import OF_KUADRANT, WORLD, case, write_manifests
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, Resource
 
 TO_RULE: Final = [
     "GatewayClass/public-class",
@@ -27,10 +27,10 @@ TO_RULE: Final = [
 ]
 
 
-def kuadrant_rights(folder: Path, expect: Json) -> dict[str, bool]:
-    """Whether each fact of a Kuadrant case holds."""
-    found = kuadrant.judge(case(folder, {"expect": expect}))
-    return {f"{outcome.type}: {outcome.fact}": outcome.right for outcome in found}
+def kuadrant_rights(folder: Path, expect: Json, world: Sequence[Resource] = WORLD) -> dict[str, bool]:
+    """Return whether each fact of a Kuadrant case holds."""
+    outcomes = kuadrant.judge(case(folder, {"expect": expect}, world=world))
+    return {f"{outcome.type}: {outcome.fact}": outcome.right for outcome in outcomes}
 
 
 def test_kuadrant_topology_is_compared_by_its_names(tmp_path: Path) -> None:
@@ -42,8 +42,8 @@ def test_kuadrant_topology_is_compared_by_its_names(tmp_path: Path) -> None:
         "Gateway/default/g1": ["HTTPRoute/default/r1"],
         "Gateway/default/g2": [],
     }
-    found = kuadrant_rights(tmp_path, {"topology": {"expand": expanded, "children": children}})
-    assert list(found.values()) == [True, True, False, False]
+    rights = kuadrant_rights(tmp_path, {"topology": {"expand": expanded, "children": children}})
+    assert list(rights.values()) == [True, True, False, False]
 
 
 def test_kuadrant_sections_that_are_not_expanded_are_one_with_their_objects(tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ def test_kuadrant_sections_that_are_not_expanded_are_one_with_their_objects(tmp_
         "HTTPRoute/default/r1": ["Service/default/s1"],
         "Service/default/s1": [],
     }
-    found = kuadrant_rights(tmp_path, {"topology": {"expand": [], "children": children}})
-    assert list(found.values()) == [True, True, True]
+    rights = kuadrant_rights(tmp_path, {"topology": {"expand": [], "children": children}})
+    assert list(rights.values()) == [True, True, True]
 
 
 @pytest.mark.parametrize(
@@ -84,23 +84,17 @@ def test_kuadrant_paths_need_their_nodes_and_their_order(tmp_path: Path) -> None
     paths = [[TO_RULE[1], TO_RULE[4]], [TO_RULE[3], TO_RULE[1], TO_RULE[4]], ["Gateway/default/g2", TO_RULE[4]]]
     facts: list[Json] = [{"kind": "HuePolicy", "path": path, "exact": True, "rules": rules} for path in paths]
     nowhere: Json = {"kind": "HuePolicy", "path": paths[1], "exact": True, "rules": {}}
-    found = list(kuadrant.judge(case(tmp_path, {"expect": {"effective": [*facts, nowhere]}})))
-    assert [outcome.right for outcome in found] == [True, False, False, True]
-    assert found[2].got == "no such node"
+    outcomes = list(kuadrant.judge(case(tmp_path, {"expect": {"effective": [*facts, nowhere]}})))
+    assert [outcome.right for outcome in outcomes] == [True, False, False, True]
+    assert outcomes[2].got == "no such node"
 
 
 def test_kuadrant_sources_are_a_fact_of_their_own(tmp_path: Path) -> None:
     """The set of policies has to be exact."""
     sources = [["default/low"], ["default/low", "default/high"]]
     facts: list[Json] = [{"kind": "HuePolicy", "path": TO_RULE, "sourcePolicies": names} for names in sources]
-    found = kuadrant.judge(case(tmp_path, {"expect": {"effective": facts}}))
-    assert [outcome.right for outcome in found if outcome.type == "sources"] == [True, False]
-
-
-def _rights_of_kuadrant(folder: Path, expect: Json) -> dict[str, bool]:
-    """Whether each fact of a case with a kind of Kuadrant's holds."""
-    found = kuadrant.judge(case(folder, {"expect": expect}, manifests=OF_KUADRANT))
-    return {f"{outcome.type}: {outcome.fact}": outcome.right for outcome in found}
+    outcomes = kuadrant.judge(case(tmp_path, {"expect": {"effective": facts}}))
+    assert [outcome.right for outcome in outcomes if outcome.type == "sources"] == [True, False]
 
 
 def test_kuadrant_conditions_are_compared(tmp_path: Path) -> None:
@@ -125,8 +119,8 @@ def test_kuadrant_conditions_are_compared(tmp_path: Path) -> None:
         "overriddenBy": ["default/high"],
         "colour": "blue",
     }
-    found = _rights_of_kuadrant(tmp_path, {"policies": [high, low]})
-    assert found == {
+    rights = kuadrant_rights(tmp_path, {"policies": [high, low]}, OF_KUADRANT)
+    assert rights == {
         "accepted: accepted of AuthPolicy/default/high": True,
         "message: accepted of AuthPolicy/default/high": True,
         "enforced: enforced of AuthPolicy/default/high": True,
@@ -151,8 +145,8 @@ def test_a_kuadrant_policy_that_is_not_there_is_a_miss(tmp_path: Path) -> None:
     """Whatever is expected of it."""
     accepted: Json = {"status": "True"}
     policy: Json = {"policy": "HuePolicy/x/x", "accepted": accepted, "enforcement": "Enforced", "overriddenBy": []}
-    found = kuadrant_rights(tmp_path, {"policies": [policy]})
-    assert list(found.values()) == [False, False, False]
+    rights = kuadrant_rights(tmp_path, {"policies": [policy]})
+    assert list(rights.values()) == [False, False, False]
 
 
 def test_kuadrant_affected_objects_are_compared(tmp_path: Path) -> None:
@@ -166,29 +160,28 @@ def test_kuadrant_affected_objects_are_compared(tmp_path: Path) -> None:
         {"object": "HTTPRoute/default/x", "absent": True},
     ]
     affected: list[Json] = [{"condition": "kuadrant.io/AuthPolicyAffected", **fact} for fact in facts]
-    found = kuadrant.judge(case(tmp_path, {"expect": {"affected": affected}}, manifests=OF_KUADRANT))
-    assert [outcome.right for outcome in found] == [True, False, False, False, True, False]
+    outcomes = kuadrant.judge(case(tmp_path, {"expect": {"affected": affected}}, world=OF_KUADRANT))
+    assert [outcome.right for outcome in outcomes] == [True, False, False, False, True, False]
 
 
 def test_a_kuadrant_change_is_a_world_of_its_own(tmp_path: Path) -> None:
     """Facts of a changed world have types of their own, and what cannot be answered is a miss."""
     change: Json = {"delete": ["HuePolicy/default/low"]}
     after: Json = {"policies": [{"policy": "HuePolicy/default/high", "enforcement": "Enforced"}]}
-    found = list(
+    outcomes = list(
         kuadrant.judge(case(tmp_path, {"expect": {"whatif": [{"change": change, "expect": after}], "lint": [{}]}}))
     )
-    assert [(one.type, one.right) for one in found] == [("lint", False), ("whatif enforcement", True)]
-    assert found[0].got == NOT_ANSWERED
+    assert [(outcome.type, outcome.right) for outcome in outcomes] == [("lint", False), ("whatif enforcement", True)]
+    assert outcomes[0].got == NOT_ANSWERED
 
 
 def test_what_kuadrant_says_of_validity_is_compared(tmp_path: Path) -> None:
     """Whether a policy is taken, and the message if not; a finding of another sort is not answered."""
     rule: Json = {"rule": "self.hue.shade < 2", "message": "too dark"}
     spec: Json = {"x-kubernetes-preserve-unknown-fields": True, "x-kubernetes-validations": [rule]}
-    definition = crd("HuePolicy", schema={"type": "object", "properties": {"spec": spec}}, version="v1")
+    schema: Json = {"type": "object", "properties": {"spec": spec}}
     # Read after the one of the manifests, which has its name, it counts.
-    raw = {**definition.raw, "metadata": {"name": "huepolicies.example.com"}}
-    (tmp_path / "hue.json").write_text(json.dumps(raw), "utf-8")
+    write_manifests(tmp_path / "hue.yaml", [crd("HuePolicy", schema=schema, plural="huepolicies")])
     facts: list[Json] = [
         {"policy": "HuePolicy/default/low", "valid": False, "message": "too dark"},
         {"policy": "HuePolicy/default/low", "valid": True, "message": "too bright"},
@@ -196,9 +189,9 @@ def test_what_kuadrant_says_of_validity_is_compared(tmp_path: Path) -> None:
         {"policy": "HuePolicy/default/x", "valid": True},
         {"policy": "HuePolicy/default/high", "message": "shared"},
     ]
-    found = list(kuadrant.judge(case(tmp_path, {"crds": "../hue.json", "expect": {"lint": facts}})))
-    assert [one.right for one in found] == [True, True, False, False, True, False, False]
-    assert found[-1].got == NOT_ANSWERED
+    outcomes = list(kuadrant.judge(case(tmp_path, {"crds": "../hue.yaml", "expect": {"lint": facts}})))
+    assert [outcome.right for outcome in outcomes] == [True, True, False, False, True, False, False]
+    assert outcomes[-1].got == NOT_ANSWERED
 
 
 def test_a_kind_that_a_case_makes_up_is_what_the_case_says() -> None:

@@ -30,8 +30,12 @@ PROJECT: Final = Path(__file__).parents[2]
 def judged(folder: Path, expect: dict[str, Json], left_out: Json = None) -> list[Outcome]:
     """What the adapter says of the world; places that a test does not ask about are as they should be."""
     whole: dict[str, Json] = {"effective": SERVED, "backends": UPSTREAMS, **expect}
-    made = case(folder, {"expect": whole, "left_out": left_out}, manifests=WORLD)
-    return [outcome for outcome in adapter.judge(made) if outcome.type not in {"effective", "backends"} - expect.keys()]
+    folder_of_case = case(folder, {"expect": whole, "left_out": left_out}, world=WORLD)
+    return [
+        outcome
+        for outcome in adapter.judge(folder_of_case)
+        if outcome.type not in {"effective", "backends"} - expect.keys()
+    ]
 
 
 def rights(folder: Path, expect: dict[str, Json]) -> list[bool]:
@@ -51,8 +55,8 @@ def test_ancestors_and_their_conditions_are_compared(tmp_path: Path) -> None:
     snippets = policy("SnippetsPolicy/app/a-snip", [right], [GATEWAY])
     conditions: Json = {"ref": GATEWAY, "Accepted": "False/Invalid", "Colour": "True/Blue"}
     again = policy("SnippetsPolicy/app/b-snip", [conditions, wrong], [])
-    found = judged(tmp_path, {"policies": [snippets, again]})
-    assert [(one.type, one.right) for one in found] == [
+    outcomes = judged(tmp_path, {"policies": [snippets, again]})
+    assert [(outcome.type, outcome.right) for outcome in outcomes] == [
         ("ancestors", True),
         ("condition Accepted", True),
         ("attached", True),
@@ -62,7 +66,7 @@ def test_ancestors_and_their_conditions_are_compared(tmp_path: Path) -> None:
         ("condition Accepted", False),
         ("attached", False),
     ]
-    assert [one.got for one in found[4:7]] == ["True/Accepted", adapter.ABSENT, adapter.ABSENT]
+    assert [outcome.got for outcome in outcomes[4:7]] == ["True/Accepted", adapter.ABSENT, adapter.ABSENT]
 
 
 @pytest.mark.parametrize(
@@ -78,8 +82,8 @@ def test_ancestors_and_their_conditions_are_compared(tmp_path: Path) -> None:
 )
 def test_a_target_carries_what_is_attached_and_not_refused(tmp_path: Path, name: str, attached: list[Json]) -> None:
     """Also where no listener takes the route, but not where another policy alone applies, or another controller."""
-    found = judged(tmp_path, {"policies": [policy(name, [], attached)]})
-    assert [one.got for one in found if one.type == "attached"] == [attached]
+    outcomes = judged(tmp_path, {"policies": [policy(name, [], attached)]})
+    assert [outcome.got for outcome in outcomes if outcome.type == "attached"] == [attached]
 
 
 def test_a_policy_that_is_not_there_is_a_miss(tmp_path: Path) -> None:
@@ -88,7 +92,7 @@ def test_a_policy_that_is_not_there_is_a_miss(tmp_path: Path) -> None:
         "policies": [policy("RateLimitPolicy/app/x", [], [])],
         "load_balancers": [{"policy": "ExternalLoadBalancer/app/x", "Accepted": "True/Accepted"}],
     }
-    assert [(one.type, one.right) for one in judged(tmp_path, expect)] == [
+    assert [(outcome.type, outcome.right) for outcome in judged(tmp_path, expect)] == [
         ("ancestors", False),
         ("attached", False),
         ("load_balancers", False),
@@ -116,10 +120,10 @@ def test_affected_objects_are_compared_by_the_exact_set(tmp_path: Path) -> None:
 
 def test_effective_settings_are_compared_by_value_and_source(tmp_path: Path) -> None:
     """Every field of every rule: scalars, parts of a whole map, list elements, snippets in their order, sources."""
-    found = judged(tmp_path, {"effective": SERVED, "backends": UPSTREAMS})
-    assert [one for one in found if not one.right] == []
-    assert [one.type for one in found].count("effective") == 2 * 8
-    assert [one.type for one in found].count("backends") == 2
+    outcomes = judged(tmp_path, {"effective": SERVED, "backends": UPSTREAMS})
+    assert [outcome for outcome in outcomes if not outcome.right] == []
+    assert [outcome.type for outcome in outcomes].count("effective") == 2 * 8
+    assert [outcome.type for outcome in outcomes].count("backends") == 2
 
 
 def test_another_value_source_or_order_is_a_miss(tmp_path: Path) -> None:
@@ -141,8 +145,8 @@ def test_another_value_source_or_order_is_a_miss(tmp_path: Path) -> None:
             "PayloadProcessor": {"processors": {"from": "app/newer"}},
         }
     }
-    found = judged(tmp_path, {"effective": [served, of_tea(1)]})
-    assert [one.fact.rpartition(" ")[2] for one in found if not one.right] == [
+    outcomes = judged(tmp_path, {"effective": [served, of_tea(1)]})
+    assert [outcome.fact.rpartition(" ")[2] for outcome in outcomes if not outcome.right] == [
         "body.maxSize",
         "body.timeout",
         "keepAlive.requests",
@@ -157,8 +161,8 @@ def test_a_setting_that_is_not_listed_is_a_miss(tmp_path: Path) -> None:
     fields: Json = {"ClientSettingsPolicy": {"body.maxSize": {"value": "5m", "from": "app/below"}}}
     expected: list[Json] = [of_tea(0) | {"fields": fields}, of_tea(1) | {"fields": {}}]
     nothing: Json = {**UPSTREAM, "fields": {}}
-    found = judged(tmp_path, {"effective": expected, "backends": [nothing, UPSTREAMS[1]]})
-    assert [(one.type, one.right, one.expected == NOTHING) for one in found] == [
+    outcomes = judged(tmp_path, {"effective": expected, "backends": [nothing, UPSTREAMS[1]]})
+    assert [(outcome.type, outcome.right, outcome.expected == NOTHING) for outcome in outcomes] == [
         ("effective", True, False),
         *[("effective", False, True)] * 7,
         ("effective", False, False),
@@ -170,8 +174,8 @@ def test_a_setting_that_is_not_listed_is_a_miss(tmp_path: Path) -> None:
 def test_a_place_that_is_not_listed_is_a_miss(tmp_path: Path) -> None:
     """Nobody gains by saying that everything is served; where it is not, every fact expected there is a miss."""
     elsewhere: dict[str, Json] = {"gateway": GATEWAY, "route": "HTTPRoute/app/plain", "rule": 0, "fields": {}}
-    found = judged(tmp_path, {"effective": [of_tea(0), elsewhere], "backends": []})
-    assert [(one.fact, one.expected, one.got) for one in found if not one.right] == [
+    outcomes = judged(tmp_path, {"effective": [of_tea(0), elsewhere], "backends": []})
+    assert [(outcome.fact, outcome.expected, outcome.got) for outcome in outcomes if not outcome.right] == [
         (f"{GATEWAY} HTTPRoute/app/plain 0", {}, adapter.NOT_SERVED),
         (f"{GATEWAY} {TEA} 1", NOTHING, "served"),
         (f"{GATEWAY} Service/app/other", NOTHING, "served"),
@@ -194,8 +198,8 @@ def test_what_a_case_leaves_out_is_not_judged(tmp_path: Path) -> None:
         "backends": [UPSTREAMS[1]],
         "routes": [{"route": TEA, "parents": [], "listeners": {}}],
     }
-    found = judged(tmp_path, expect, left_out)
-    assert [one.fact for one in found if not one.right] == [
+    outcomes = judged(tmp_path, expect, left_out)
+    assert [outcome.fact for outcome in outcomes if not outcome.right] == [
         f"{TEA} at {GATEWAY}#http",
         f"listeners that take {TEA}",
     ]
@@ -218,8 +222,8 @@ def test_parents_and_listeners_are_compared(tmp_path: Path) -> None:
         {"route": "HTTPRoute/app/lost", "parents": [], "listeners": {}},
         {"route": "HTTPRoute/app/x", "parents": [theirs], "listeners": {}},
     ]
-    found = judged(tmp_path, {"routes": routes})
-    assert [(one.type, one.right) for one in found] == [
+    outcomes = judged(tmp_path, {"routes": routes})
+    assert [(outcome.type, outcome.right) for outcome in outcomes] == [
         *[("parents", True)] * 2,
         ("listeners", True),
         *[("parents", False)] * 3,
@@ -229,7 +233,7 @@ def test_parents_and_listeners_are_compared(tmp_path: Path) -> None:
         ("parents", False),
         ("listeners", False),
     ]
-    assert [one.expected for one in found[7:9]] == [NOTHING, NOTHING]
+    assert [outcome.expected for outcome in outcomes[7:9]] == [NOTHING, NOTHING]
 
 
 def test_gateways_are_compared(tmp_path: Path) -> None:
@@ -263,8 +267,8 @@ def test_elements_that_policies_add_to_a_list_are_named_one_by_one() -> None:
     listed = KeyedList(
         {"app/b[1]": Leaf({"rate": "1r/s"}, second), "app/a[0]": {"rate": Leaf(1, first), "burst": Leaf(2, first)}}
     )
-    found = settings_of(effective({"rateLimit": {"local": {"rules": listed}}}))
-    assert found == {"rateLimit.local.rules": {"from": ["app/a#0", "app/b#1"]}}
+    outcomes = settings_of(effective({"rateLimit": {"local": {"rules": listed}}}))
+    assert outcomes == {"rateLimit.local.rules": {"from": ["app/a#0", "app/b#1"]}}
     assert settings_of(effective({"rateLimit": {"local": {"rules": Leaf([], first)}}})) == {}
 
 
@@ -280,7 +284,7 @@ def test_several_sources_of_what_has_no_value_are_a_list() -> None:
 
 def test_the_report_can_be_had_from_the_command_line(tmp_path: Path) -> None:
     """With the recall on the rarer answers beside each score."""
-    case(tmp_path, {"expect": {"effective": SERVED, "backends": UPSTREAMS}}, manifests=WORLD)
+    case(tmp_path, {"expect": {"effective": SERVED, "backends": UPSTREAMS}}, world=WORLD)
     command = [sys.executable, "-m", "tests.cases.nginx_gateway_fabric", str(tmp_path)]
     done = subprocess.run(command, cwd=PROJECT, check=False, capture_output=True, text=True)  # noqa: S603
     assert done.returncode == 0

@@ -40,16 +40,16 @@ def test_every_fact_holds(suite: str) -> None:
 @pytest.mark.parametrize(("suite", "case"), WRITTEN)
 def test_the_document_for_a_scorer_has_every_fact(suite: str, case: str) -> None:
     """An entry has all that is expected of it, and may say more."""
-    said: Any = WRITERS[suite].document(analyze(world([DATA / suite / case / "manifests.yaml"])))
+    document: Any = WRITERS[suite].document(analyze(world([DATA / suite / case / "manifests.yaml"])))
     expected = read(DATA / suite / case / "expected.yaml")
     assert expected
     for section, entries in expected.items():
         for entry in cast("list[Json]", entries):
-            assert any(_has(found, entry) for found in said[section]), yaml.safe_dump(entry)
+            assert any(_has(written, entry) for written in document[section]), yaml.safe_dump(entry)
 
 
-def _has(said: Json, expected: Json) -> bool:
+def _has(written: Json, expected: Json) -> bool:
     """Whether a mapping has all fields that are expected of it; lists and what is in them have to be the same."""
-    if isinstance(said, dict) and isinstance(expected, dict):
-        return all(key in said and _has(said[key], value) for key, value in expected.items())
-    return said == expected
+    if isinstance(written, dict) and isinstance(expected, dict):
+        return all(key in written and _has(written[key], value) for key, value in expected.items())
+    return written == expected

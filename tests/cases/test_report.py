@@ -11,9 +11,10 @@ from kubectl_policy.comparison import what_if
 from kubectl_policy.model.fields import mapping_at
 from tests.cases import gwctl
 from tests.cases.claims import Claim, claims, problems
+from tests.cases.names import slashed
 from tests.cases.report import NOTHING, Outcome, Score, judged, main, rarer, render, score
 from tests.cases.sample import case
-from tests.cases.worlds import objects, read, slashed, world
+from tests.cases.worlds import objects, read, world
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,7 +108,10 @@ def test_what_a_case_lists_can_be_applied_to_its_world(tmp_path: Path) -> None:
     applied: Json = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s1", "namespace": "default"}}
     before = analyze(world([manifests, manifests]))
     after = what_if(before, applied=objects([applied])).after
-    specs = {slashed(found.ref): mapping_at(after.index.raw(found.ref), "spec") for found in after.snapshot.resources}
+    specs = {
+        slashed(resource.ref): mapping_at(after.index.raw(resource.ref), "spec")
+        for resource in after.snapshot.resources
+    }
     assert "ports" not in specs["Service/default/s1"]
     assert "listeners" in specs["Gateway/default/g1"]
     assert after.snapshot.diagnostics == ()
@@ -150,5 +154,5 @@ def test_sentences_are_read_by_their_substance(sentence: str, expected: list[Cla
 )
 def test_a_sentence_fits_a_problem_of_its_objects_and_nature(tmp_path: Path, sentence: str, fits: str) -> None:
     """Another object, another nature, none at all, or a quoted word that does not occur: no fit."""
-    found = problems(analyze(world([case(tmp_path, {}) / "manifests.yaml"])))
-    assert any(claim.fits(problem) for claim in claims(sentence) for problem in found) is (fits == "fits")
+    reported = problems(analyze(world([case(tmp_path, {}) / "manifests.yaml"])))
+    assert any(claim.fits(problem) for claim in claims(sentence) for problem in reported) is (fits == "fits")

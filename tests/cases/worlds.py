@@ -1,54 +1,59 @@
-"""Reads the manifests of a case as a complete world, and the objects of a change to it."""
+"""Read the files of a case: its manifests as a complete world, its expectations as plain values."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
 from io import StringIO
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy import InputOptions, load_manifests
 from tests import fast_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy import ObjectRef, Snapshot
+    from kubectl_policy import Snapshot
     from kubectl_policy.model import Json, Resource
+
+# The recorded cases of other projects, where they are next to this one.
+CASES: Final = Path(__file__).parents[3] / "shared" / "cases"
 
 
 def read(path: Path) -> Mapping[str, Json]:
-    """The one document of a case's file of expectations; an empty mapping if it is something else."""
+    """Return the one document of a case's file of expectations, an empty mapping if it is no mapping."""
     return fields(cast("Json", fast_yaml.load(path.read_text("utf-8"))))
 
 
 def world(paths: Sequence[Path]) -> Snapshot:
-    """Everything that is in the paths, and that nothing else exists."""
-    return _without_duplicates(load_manifests([str(path) for path in paths], options=InputOptions(complete=True)))
-
-
-def objects(listed: Sequence[Json]) -> tuple[Resource, ...]:
-    """Objects that a case lists, as they are read from a file."""
-    stdin = StringIO(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(listed)}))
-    return tuple(load_manifests(["-"], stdin=stdin).resources) if listed else ()
-
-
-def _without_duplicates(snapshot: Snapshot) -> Snapshot:
+    """Read a world from manifests that hold all there is."""
+    snapshot = load_manifests([str(path) for path in paths], options=InputOptions(complete=True))
+    # Some cases repeat an object, which says nothing about the implementation.
     problems = (problem for problem in snapshot.diagnostics if problem.rule != "duplicate-object")
     return replace(snapshot, diagnostics=tuple(problems))
 
 
-def slashed(ref: ObjectRef) -> str:
-    """`Kind/namespace/name`, or `Kind/name` if cluster-scoped."""
-    return f"{ref.kind}/{ref.qualified_name}"
+def objects(listed: Sequence[Json]) -> tuple[Resource, ...]:
+    """Read objects that a file of expectations lists."""
+    stdin = StringIO(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(listed)}))
+    return tuple(load_manifests(["-"], stdin=stdin).resources) if listed else ()
 
 
 def fields(value: Json) -> Mapping[str, Json]:
-    """A mapping as it is; an empty one instead of anything else."""
+    """Return a mapping as it is, and an empty one instead of anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def items(value: Json) -> list[Json]:
-    """The items of a list; none of anything else."""
+    """Return a list as it is, and an empty one instead of anything else."""
     return value if isinstance(value, list) else []
+
+
+def scalars(name: str, value: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the values in nested mappings by their dotted names; a value that is no mapping has the name itself."""
+    if isinstance(value, dict):
+        for key, child in value.items():
+            yield from scalars(f"{name}.{key}", child)
+    else:
+        yield name, value

@@ -141,7 +141,7 @@ def test_what_could_not_be_read_is_said(command: Command, world: Path) -> None:
 _IN_ANOTHER_PROCESS = """
 import sys
 from kubectl_policy.cli import run
-for form in ("dot", "mermaid", "html", "json", "graphml", "tree"):
+for form in ("dot", "mermaid", "html", "json", "tree"):
     assert run(["graph", "--effective", "-o", form, "--offline", sys.argv[1]]) == 0
 """
 

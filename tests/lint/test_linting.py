@@ -11,7 +11,7 @@ from kubectl_policy.comparison import compare
 from kubectl_policy.lint.linting import Found, LintedWorld, found_in
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
-from kubectl_policy.model.comments import Comment
+from kubectl_policy.model.snapshot import Comment
 from tests.lint.examples import snapshot_of
 from tests.lint.shop import CORS, gateway, policy, route, service
 

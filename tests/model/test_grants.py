@@ -7,7 +7,7 @@ import pytest
 from kubectl_policy.model import Gap, GroupKind, Resource
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.states import changed
+from kubectl_policy.states import changed
 from tests.build import grant, index, listed, ref, resource, snapshot
 
 ROUTE = GroupKind(GATEWAY_API, "HTTPRoute")

@@ -267,10 +267,12 @@ def test_objects_in_which_something_may_be_to_be_filled_in() -> None:
     """As long as they were not given out by an API server."""
     open_one, other = resource("Widget", "a", {"text": "<fill me in>"}), resource("Widget", "b")
     read, kind = snapshot(open_one, other), other.ref.group_kind
-    assert Index(read).perhaps_unfilled(kind) == (open_one,)
+    assert Index(read).perhaps_unfilled(kind, names=False) == [open_one]
     of_cluster = replace(read, place="the cluster")
-    assert Index(of_cluster).perhaps_unfilled(kind) == ()
-    assert Index(replace(of_cluster, applied=frozenset({open_one.ref}))).perhaps_unfilled(kind) == (open_one,)
+    assert Index(of_cluster).perhaps_unfilled(kind, names=True) == []
+    assert Index(replace(of_cluster, applied=frozenset({open_one.ref}))).perhaps_unfilled(kind, names=False) == [
+        open_one
+    ]
 
 
 class TestReferrers:

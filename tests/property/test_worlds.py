@@ -1,23 +1,50 @@
-"""The law of changed worlds: one with changes answers as if all of its objects were loaded."""
+"""The laws of worlds: they answer alike, whatever is kept of their objects, and as if changes had been loaded."""
 
 from __future__ import annotations
 
 import re
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kubectl_policy import load_manifests
 from kubectl_policy.model.body import strings_in
-from kubectl_policy.model.world import Loaded, Overlay
+from kubectl_policy.model.world import Loaded, Overlay, world_of
 from tests.property.examples import examples
+from tests.property.hostile import files
 from tests.property.strategies import worlds
 from tests.property.world import snapshot_of
+from tests.text.readings import reading
 
 if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.model.world import World
     from tests.property.world import World as GeneratedWorld
+    from tests.text.readings import Mode
+
+
+@settings(max_examples=examples(12))
+@given(data=st.data(), world=worlds())
+def test_what_is_decoded_on_demand_is_what_is_kept(data: st.DataObject, world: GeneratedWorld) -> None:
+    """The same objects in the same places; and what names another one, or contains a word, is found."""
+    texts = data.draw(files(snapshot_of(world).resources))
+    with tempfile.TemporaryDirectory() as name:
+        for path, text in texts.items():
+            Path(name, path).write_bytes(text)
+        some, every = _read(name, "deferred"), _read(name, "exact")
+    assert [(repr(each), each.origin) for each in some] == [(repr(each), each.origin) for each in every]
+    for kind in every.kinds:
+        for named in (each.ref for each in every):
+            assert [*some.naming(kind, named)] == [*every.naming(kind, named)]
+            assert [*some.naming(kind, named.name)] == [*every.naming(kind, named.name)]
+
+
+def _read(folder: str, mode: Mode) -> World:
+    with reading(mode):
+        return world_of(load_manifests(folder).resources)
 
 
 @settings(max_examples=examples(12))

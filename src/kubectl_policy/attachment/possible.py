@@ -49,7 +49,7 @@ class PossibleAttachments:
         )
 
     def _perhaps_unfilled(self, kind: GroupKind) -> Iterator[Resource]:
-        yield from self._index.perhaps_unfilled(kind)
+        yield from self._index.perhaps_unfilled(kind, names=True)
         yield from (resource for resource in self._index.snapshot.other_state if resource.ref.group_kind == kind)
 
     def are_undecided(self, kind: GroupKind) -> bool:

@@ -210,8 +210,8 @@ def with_changes(
     """The input, and the same after the changes."""
     analysis = call.read(routes=True)
     from kubectl_policy.comparison import what_if
-    from kubectl_policy.model.states import cascade, in_scope
     from kubectl_policy.sources import load_manifests
+    from kubectl_policy.states import cascade, in_scope
 
     # As kubectl does it: manifests that name no namespace are for the one that is asked about.
     namespace = call.default_namespace if call.paths else call.in_namespace

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.facts.refusals import Refusal
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.model import GroupKind, ObjectRef, Resource
-    from kubectl_policy.model.comments import Comment
+    from kubectl_policy.model.snapshot import Comment
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.resolution import Resolution, Source
     from kubectl_policy.resolution.enforcement import Enforcement

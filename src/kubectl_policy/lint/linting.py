@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.lint.suppressing import Judged
     from kubectl_policy.model import Json, ObjectRef, Origin, Resource
-    from kubectl_policy.model.comments import Comment
+    from kubectl_policy.model.snapshot import Comment
 
     # From where an object was read, and a field of it, to where that field is written, as far as it can be told.
     Locate = Callable[[Origin | None, str], Origin | None]

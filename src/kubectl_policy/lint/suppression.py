@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import value
+from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.lint.report import How
     from kubectl_policy.model import ObjectRef, Resource
-    from kubectl_policy.model.comments import Comment
+    from kubectl_policy.model.snapshot import Comment
 
 _OURS: Final = "policy.kubectl.dev/"
 # An annotation with rules, one with the reason for that, and the beginning of those that are about one rule each.

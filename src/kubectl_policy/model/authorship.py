@@ -1,4 +1,4 @@
-"""Who wrote a field, and when: as git records it, or as an API server does in `metadata.managedFields`."""
+"""Authorship of fields: as git records it, or as an API server does in `metadata.managedFields`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NOT_COMMITTED = Authorship(who="", when="")
 
 
 def managed_by(raw: Json, steps: Sequence[Step]) -> Authorship | None:
-    """Who owns a field of an object by its `managedFields`: of several the last one; None where nobody does."""
+    """Return the owner of a field by `managedFields`, the latest one of several; None where nobody owns it."""
     entries = mappings_at(raw, "metadata.managedFields")
     owners = [entry for entry in entries if steps and _owns(entry.get("fieldsV1"), raw, steps)]
     last = max(owners, key=lambda entry: text_at(entry, "time"), default=None)
@@ -49,12 +49,12 @@ def managed_by(raw: Json, steps: Sequence[Step]) -> Authorship | None:
 
 
 def _owns(fields: Json, held: Json, steps: Sequence[Step]) -> bool:
-    """Whether a set of fields has one, or something that it is in as a whole."""
+    """Whether a set of fields has a field, or a field around it as a whole."""
     for step in steps:
         if not isinstance(fields, Mapping):
             return False
         if not fields.keys() - {"."}:
-            # Without anything in it, it is owned whole.
+            # A field set without entries is owned as a whole.
             return True
         if isinstance(step, str):
             fields, held = fields.get(f"f:{step}"), held.get(step) if isinstance(held, Mapping) else None
@@ -67,13 +67,13 @@ def _owns(fields: Json, held: Json, steps: Sequence[Step]) -> bool:
 
 def _names(name: str, item: Json, position: Step) -> bool:
     """Whether `k:{"name":"a"}`, `v:"a"` or `i:0` names an item of a list."""
-    sort, _, written = name.partition(":")
-    if sort == "i":
+    notation, _, written = name.partition(":")
+    if notation == "i":
         return written == str(position)
     try:
-        said: Json = json.loads(written) if sort in {"k", "v"} else None
+        value: Json = json.loads(written) if notation in {"k", "v"} else None
     except (ValueError, RecursionError):
         return False
-    if sort == "k" and isinstance(said, Mapping) and isinstance(item, Mapping):
-        return all(key in item and same_json(item[key], own) for key, own in said.items())
-    return sort == "v" and same_json(said, item)
+    if notation == "k" and isinstance(value, Mapping) and isinstance(item, Mapping):
+        return all(key in item and same_json(item[key], expected) for key, expected in value.items())
+    return notation == "v" and same_json(value, item)

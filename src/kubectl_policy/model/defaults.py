@@ -1,4 +1,4 @@
-"""Filling the defaults of a schema into values, as structural schemas have it; a schema is read once for all values."""
+"""Schema defaults: fill them into objects as an API server does; a schema is compiled once for all objects."""
 
 from __future__ import annotations
 
@@ -28,34 +28,33 @@ if TYPE_CHECKING:
 
 @value(kw_only=True)
 class Filler:
-    """What a schema fills into one value.
+    """The defaults of one schema."""
 
-    A value that is absent becomes the `default`, if there is one, and so does a null, unless it is `nullable`. Of what
-    is there, `properties` are filled, then what is not `named` in the schema by `others`, or each item of a list by
-    `items`.
-    """
-
+    # Whether a null stays; else it becomes the default, as an absent value does.
     nullable: bool
+    # The properties that have defaults, or something inside that has.
     properties: tuple[tuple[str, Filler], ...]
+    # The names of all properties; `additional` fills the values of further keys.
     named: frozenset[str]
-    others: Filler | None
+    additional: Filler | None
+    # Fills each item of a list.
     items: Filler | None
     default: Json = None
 
     @cached_property
     def goes_on(self) -> bool:
-        """Whether there is anything to fill in within a value."""
-        return bool(self.properties or self.others or self.items)
+        """Whether something inside of a value may be filled in."""
+        return bool(self.properties or self.additional or self.items)
 
 
 def filler_of(schema: Mapping[str, Json]) -> Filler:
-    """What a schema fills in: `Default` in apiextensions-apiserver, pkg/apiserver/schema/defaulting."""
+    """Compile the defaults of a schema: `Default` in apiextensions-apiserver, pkg/apiserver/schema/defaulting."""
     properties = mapping_at(schema, "properties")
     filler = Filler(
         nullable=schema.get("nullable") is True,
         properties=tuple((key, inner) for key, about in properties.items() if (inner := _or_none(about))),
         named=frozenset(properties),
-        others=_or_none(schema.get("additionalProperties")),
+        additional=_or_none(schema.get("additionalProperties")),
         items=_or_none(schema.get("items")),
     )
     default = filled(schema.get("default"), filler)
@@ -68,7 +67,7 @@ def _or_none(schema: Json) -> Filler | None:
 
 
 def filled(value: Json, filler: Filler) -> Json:
-    """A value with its defaults, the very same one if there is nothing to fill in.
+    """Return a value with its defaults; the very same value if there is nothing to fill in.
 
     A null that the schema does not allow counts as absent.
     """
@@ -79,26 +78,26 @@ def filled(value: Json, filler: Filler) -> Json:
     if not isinstance(value, list):
         return filled_mapping(value, filler) if isinstance(value, (dict, Mapping)) else value
     items, changed = filler.items, None
-    for place, old in enumerate(value) if items else ():
+    for position, old in enumerate(value) if items else ():
         new = filled(old, items) if items else old
         if new is not old:
             changed = changed or [*value]
-            changed[place] = new
+            changed[position] = new
     return changed or value
 
 
 def filled_mapping(value: Mapping[str, Json], filler: Filler) -> Mapping[str, Json]:
-    """A mapping with its defaults; the very same one if there is nothing to fill in."""
+    """Return a mapping with its defaults; the very same mapping if there is nothing to fill in."""
     changed: dict[str, Json] = {}
-    for key, below in filler.properties:
+    for key, inner in filler.properties:
         if key in value:
-            new = filled(value[key], below)
+            new = filled(value[key], inner)
             if new is not value[key]:
                 changed[key] = new
-        elif below.default is not None:
-            changed[key] = below.default
-    for key, old in value.items() if filler.others else ():
-        new = filled(old, filler.others) if filler.others and key not in filler.named else old
+        elif inner.default is not None:
+            changed[key] = inner.default
+    for key, old in value.items() if filler.additional else ():
+        new = filled(old, filler.additional) if filler.additional and key not in filler.named else old
         if new is not old:
             changed[key] = new
     return {**value, **changed} if changed else value
@@ -113,28 +112,28 @@ class Defaults:
     """The defaults of every kind that is built in or defined by a CustomResourceDefinition; nothing else is changed."""
 
     def __init__(self, definitions: Iterable[Resource]) -> None:
-        """Remember the schemas of the definitions, of two of one kind that of the one which counts."""
+        """Remember the schemas of the definitions that count."""
         self._definitions = {kind: definition.raw for kind, definition in counting_definitions(definitions).items()}
         self._fillers: dict[tuple[GroupKind, str], Filler] = {}
-        self._said: dict[GroupKind, str] = {}
+        self._texts: dict[GroupKind, str] = {}
 
     def schema_of(self, group_kind: GroupKind, version: str = "") -> Mapping[str, Json]:
-        """The openAPIV3Schema of a kind: of the version if it is defined, else of the stored, else of the first served.
+        """Return the openAPIV3Schema of a kind: of the version if defined, else of the stored or first served one.
 
-        The built-in one, which names defaults only, where no definition has a schema; empty for any other kind.
+        Without a definition, it is the built-in schema, which has defaults only; empty for any other kind.
         """
         definition = self._definitions.get(group_kind, {})
         return _schema_in(definition, version) or SCHEMAS.get(group_kind, _NO_SCHEMA)
 
     def strings_of(self, group_kind: GroupKind) -> str:
-        """What may be filled into the objects of a kind, whichever their version is: texts and keys, a line each."""
-        if group_kind not in self._said:
+        """Return the texts and keys that defaults may fill into objects of a kind, in any version, a line each."""
+        if group_kind not in self._texts:
             schemas = (self._definitions.get(group_kind, {}), SCHEMAS.get(group_kind, _NO_SCHEMA))
-            self._said[group_kind] = "\n".join(word for schema in schemas for word in _words_of_defaults(schema))
-        return self._said[group_kind]
+            self._texts[group_kind] = "\n".join(text for schema in schemas for text in _texts_of_defaults(schema))
+        return self._texts[group_kind]
 
     def apply(self, resource: Resource) -> Mapping[str, Json]:
-        """The object with its defaults; the very same mapping if there is nothing to fill in. `raw` is not mutated."""
+        """Return an object with its defaults; the very same mapping if there is nothing to fill in."""
         key = (resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
         if key not in self._fillers:
             schema = self.schema_of(*key)
@@ -148,32 +147,32 @@ class Defaults:
 
 @cache
 def _built_in(group_kind: GroupKind) -> Filler:
-    """What is filled in by a built-in schema, which is the same in every world."""
+    """Return the defaults of a built-in schema, which are the same for every snapshot."""
     return filler_of(SCHEMAS[group_kind])
 
 
 def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Json]:
     versions = mappings_at(definition, "spec.versions")
     chosen = (
-        next((each for each in versions if version and each.get("name") == version), None)
-        or next((each for each in versions if each.get("storage") is True), None)
-        or next((each for each in versions if each.get("served") is True), None)
+        next((candidate for candidate in versions if version and candidate.get("name") == version), None)
+        or next((candidate for candidate in versions if candidate.get("storage") is True), None)
+        or next((candidate for candidate in versions if candidate.get("served") is True), None)
     )
     # apiextensions.k8s.io/v1beta1 has one schema for all versions.
     return mapping_at(chosen, "schema.openAPIV3Schema") or mapping_at(definition, "spec.validation.openAPIV3Schema")
 
 
-def _words_of_defaults(schema: Json) -> Iterator[str]:
-    """The texts and keys in what stands at `default` anywhere in a schema."""
+def _texts_of_defaults(schema: Json) -> Iterator[str]:
+    """Yield the texts and keys of every `default` in a schema."""
     if isinstance(schema, list):
         for item in schema:
-            yield from _words_of_defaults(item)
+            yield from _texts_of_defaults(item)
     for key, inner in schema.items() if isinstance(schema, Mapping) else ():
-        yield from strings_in(inner) if key == "default" else _words_of_defaults(inner)
+        yield from strings_in(inner) if key == "default" else _texts_of_defaults(inner)
 
 
 def _with_name_label(raw: Mapping[str, Json], name: str) -> Mapping[str, Json]:
-    """A Namespace with the label that every API server sets (KEP-2161)."""
+    """Return a Namespace with the label that every API server sets (KEP-2161)."""
     metadata, labels = mapping_at(raw, "metadata"), mapping_at(raw, "metadata.labels")
     if labels.get(_NAME_LABEL) == name:
         return raw
@@ -181,7 +180,7 @@ def _with_name_label(raw: Mapping[str, Json], name: str) -> Mapping[str, Json]:
 
 
 def _with_target_ports(raw: Mapping[str, Json]) -> Mapping[str, Json]:
-    """A Service whose ports name their target: the port itself unless they say otherwise (SetDefaults_Service)."""
+    """Return a Service whose ports have a targetPort, by default the port itself (SetDefaults_Service)."""
     ports = items_at(raw, "spec.ports")
     with_targets = [
         {**port, "targetPort": port["port"]}
@@ -194,8 +193,7 @@ def _with_target_ports(raw: Mapping[str, Json]) -> Mapping[str, Json]:
     return {**raw, "spec": {**mapping_at(raw, "spec"), "ports": with_targets}}
 
 
-# What an API server fills in where the input brings no definition of a kind: the parts with defaults of the schemas of
-# Gateway API and of Service.
+# The built-in schemas, for kinds without a definition in the input: the parts of Gateway API and Service with defaults.
 
 
 def _object(**properties: Mapping[str, Json]) -> dict[str, Json]:
@@ -210,12 +208,12 @@ def _defaults(value: Json, schema: Mapping[str, Json] | None = None) -> dict[str
     return {**(schema or {}), "default": value}
 
 
-def _reference(group: str, kind: str, **more: Mapping[str, Json]) -> dict[str, Json]:
-    return _object(group=_defaults(group), kind=_defaults(kind), **more)
+def _reference(group: str, kind: str, **properties: Mapping[str, Json]) -> dict[str, Json]:
+    return _object(group=_defaults(group), kind=_defaults(kind), **properties)
 
 
-# What follows is what `+kubebuilder:default` says in kubernetes-sigs/gateway-api, apis/v1/*_types.go, and in
-# config/crd/experimental; a field that has no default is left out.
+# The defaults are those of `+kubebuilder:default` in kubernetes-sigs/gateway-api, apis/v1/*_types.go, and of
+# config/crd/experimental; fields without a default are left out.
 _SECRET: Final = _reference("", "Secret")
 _SERVICE: Final = _reference("", "Service")
 _PARENT: Final = _reference(GATEWAY_API, "Gateway")
@@ -272,8 +270,8 @@ def _route(rules: Mapping[str, Json]) -> dict[str, Json]:
     return _object(spec=_object(parentRefs=_list(_PARENT), rules=rules))
 
 
-def _backends(**more: Mapping[str, Json]) -> dict[str, Json]:
-    return _list(_reference("", "Service", weight=_defaults(1), **more))
+def _backends(**properties: Mapping[str, Json]) -> dict[str, Json]:
+    return _list(_reference("", "Service", weight=_defaults(1), **properties))
 
 
 _ROOT_PATH: Final[Json] = {"type": "PathPrefix", "value": "/"}

@@ -1,4 +1,4 @@
-"""Fields of decoded YAML or JSON: where they are, and reading and replacing them without trusting any shape."""
+"""Fields of decoded YAML or JSON: their paths, and how to read and replace them without trusting any shape."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import compact
+from kubectl_policy.patterns import pattern
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -19,7 +19,7 @@ _NO_MAPPING: Final[Mapping[str, Json]] = {}
 
 
 class Every(Enum):
-    """A step that leads to more than one value: to every item of a list, or to that of every key of a mapping."""
+    """A step that leads to several values: to every item of a list, or to the value of every key of a mapping."""
 
     ITEM = "[]"
     KEY = "*"
@@ -27,8 +27,8 @@ class Every(Enum):
 
 Step: TypeAlias = "str | int | Every"
 
-# Without these, there is nothing but names and points between them.
-_BESIDE_NAMES: Final = frozenset("[]*")
+# A path without these characters is nothing but names separated by dots.
+_SPECIAL: Final = frozenset("[]*")
 _STEP: Final = pattern(
     r"""\.(?P<name>[^.\[\]]+)|\.?\[(?:(?P<position>[0-9]{1,9})|"(?P<key>[^"]*)"|'(?P<quoted>[^']*)'|(?P<every>))\]"""
 )
@@ -36,7 +36,7 @@ _STEP: Final = pattern(
 
 @compact
 class FieldPath:
-    """Where a field is in an object: the keys of mappings and the positions in lists that lead to it.
+    """The path of a field in an object: the keys of mappings and the positions in lists that lead to it.
 
     It is written `spec.targetRefs[0].name`, and a key of other characters than a name has `labels["app.example/name"]`.
     In a pattern, `[]` stands for every item of a list and `*` for every key of a mapping.
@@ -46,52 +46,52 @@ class FieldPath:
 
     @classmethod
     def parse(cls, text: str) -> FieldPath:
-        """The path that a text means, with or without a dot in front. Raises `ValueError` if it means none."""
+        """Parse a path, with or without a leading dot. Raise `ValueError` for anything else."""
         return _parsed(text)
 
     def __truediv__(self, step: Step) -> FieldPath:
-        """The path one step further."""
+        """Return the path of something inside the field."""
         return FieldPath((*self.steps, step))
 
     def __str__(self) -> str:
-        """As it is written; empty for the object itself."""
+        """Return the path as it is written; "" for the object itself."""
         return "".join(map(_written, self.steps)).removeprefix(".")
 
     @property
     def parent(self) -> FieldPath:
-        """The path of what holds the field."""
+        """The path of the mapping or list that holds the field."""
         return FieldPath(self.steps[:-1])
 
     @property
     def around(self) -> Iterator[FieldPath]:
-        """The paths of the object, of everything that holds the field, and of the field itself."""
+        """The paths of the object, of every mapping or list around the field, and of the field itself."""
         return (FieldPath(self.steps[:end]) for end in range(len(self.steps) + 1))
 
     def holds(self, inner: Sequence[Step]) -> bool:
-        """Whether the steps lead to the field, or to something within it; `*` is any step."""
+        """Whether the steps lead to the field or into it; `*` in the path is any step."""
         pairs = zip(self.steps, inner, strict=False)
-        return len(self.steps) <= len(inner) and all(own is Every.KEY or own == other for own, other in pairs)
+        return len(self.steps) <= len(inner) and all(pattern_step in {Every.KEY, step} for pattern_step, step in pairs)
 
     def get(self, value: Json) -> Json:
-        """The value of the field in an object; None where anything on the way is absent or is something else."""
+        """Return the value of the field in an object; None where a step is absent or leads into another type."""
         return _value_at(value, self.steps)
 
     def each(self, value: Json) -> Iterator[tuple[FieldPath, Json]]:
-        """Every value that a pattern leads to, with its own path; an absent one is left out."""
+        """Yield every value that a pattern leads to, with its path; absent fields are left out."""
         return _each(value, self.steps, ())
 
     def put(self, holder: Json, value: Json) -> Json:
-        """A copy of an object with another value of the field; what is not on the way stays shared.
+        """Return a copy of an object with another value of the field; what is not on the path stays shared.
 
-        Mappings on the way are made if they are absent, and so is a list of which the first item is put; putting the
-        item after the last one appends it. Raises `LookupError` where something on the way has another shape.
+        Absent mappings on the path are created, and so is a list whose first item is put; putting the item after the
+        last one appends it. Raises `LookupError` where a step leads into another type.
         """
         return _put(holder, self.steps, value)
 
     def remove(self, holder: Json, *, with_empty: bool = False) -> Json:
-        """A copy of an object without the field and, if wanted, without mappings on the way that are empty then.
+        """Return a copy of an object without the field; the very same object where the field is absent.
 
-        It is the very same object where the field is absent.
+        `with_empty` also removes mappings on the path that become empty.
         """
         return _removed(holder, self.steps, with_empty=with_empty)
 
@@ -103,20 +103,20 @@ WHOLE: Final = FieldPath()
 @lru_cache(maxsize=10_000)
 def _parsed(text: str) -> FieldPath:
     names = text.split(".")
-    if all(names) and _BESIDE_NAMES.isdisjoint(text):
+    if all(names) and _SPECIAL.isdisjoint(text):
         return FieldPath(tuple(names))
     written = f".{text}" if text and text[0] not in ".[" else text
     steps: list[Step] = []
     end = 0
     while end < len(written):
-        found = _STEP.match(written, end)
-        if found is None:
+        match = _STEP.match(written, end)
+        if match is None:
             raise ValueError(f"{text} is not the path of a field")
-        end, sort, step = found.end(), found.lastgroup, found[found.lastgroup or 0]
-        if sort == "every" or (sort == "name" and step == "*"):
-            steps.append(Every.ITEM if sort == "every" else Every.KEY)
+        end, notation, step = match.end(), match.lastgroup, match[match.lastgroup or 0]
+        if notation == "every" or (notation == "name" and step == "*"):
+            steps.append(Every.ITEM if notation == "every" else Every.KEY)
         else:
-            steps.append(int(step) if sort == "position" else step)
+            steps.append(int(step) if notation == "position" else step)
     return FieldPath(tuple(steps))
 
 
@@ -149,18 +149,18 @@ def _value_at(value: Json, steps: tuple[Step, ...]) -> Json:
     return value
 
 
-def _each(value: Json, steps: tuple[Step, ...], here: tuple[Step, ...]) -> Iterator[tuple[FieldPath, Json]]:
+def _each(value: Json, steps: tuple[Step, ...], walked: tuple[Step, ...]) -> Iterator[tuple[FieldPath, Json]]:
     if not steps:
-        yield FieldPath(here), value
+        yield FieldPath(walked), value
         return
     step, rest = steps[0], steps[1:]
     if isinstance(value, Mapping):
         for key in value if step is Every.KEY else [step] if isinstance(step, str) and step in value else ():
-            yield from _each(value[key], rest, (*here, key))
+            yield from _each(value[key], rest, (*walked, key))
     elif isinstance(value, list | tuple):
         for position, item in enumerate(value):
             if step in {Every.ITEM, position}:
-                yield from _each(item, rest, (*here, position))
+                yield from _each(item, rest, (*walked, position))
 
 
 def _put(holder: Json, steps: tuple[Step, ...], value: Json) -> Json:
@@ -179,18 +179,18 @@ def _put(holder: Json, steps: tuple[Step, ...], value: Json) -> Json:
 def _removed(holder: Json, steps: tuple[Step, ...], *, with_empty: bool) -> Json:
     step, rest = steps[0], steps[1:]
     if isinstance(step, str) and isinstance(holder, Mapping) and step in holder:
-        left = _removed(holder[step], rest, with_empty=with_empty) if rest else None
-        if not rest or (with_empty and left == {}):
+        remaining = _removed(holder[step], rest, with_empty=with_empty) if rest else None
+        if not rest or (with_empty and remaining == {}):
             return {key: value for key, value in holder.items() if key != step}
-        return holder if left is holder[step] else {**holder, step: left}
+        return holder if remaining is holder[step] else {**holder, step: remaining}
     if isinstance(step, int) and isinstance(holder, list | tuple) and step < len(holder):
-        left = [_removed(holder[step], rest, with_empty=with_empty)] if rest else []
-        return [*holder[:step], *left, *holder[step + 1 :]]
+        remaining_items = [_removed(holder[step], rest, with_empty=with_empty)] if rest else []
+        return [*holder[:step], *remaining_items, *holder[step + 1 :]]
     return holder
 
 
 def value_at(value: Json, path: str) -> Json:
-    """The value at a path (`spec.targetRef`, see `FieldPath`); None where anything on the way is absent."""
+    """Return the value at a path (`spec.targetRef`, see `FieldPath`); None where a step is absent."""
     for step in _steps(path):
         # Nearly all are dicts, whose keys are texts; to ask about any other mapping takes several times as long.
         if isinstance(value, dict):
@@ -203,37 +203,37 @@ def value_at(value: Json, path: str) -> Json:
 
 
 def mapping_at(value: Json, path: str) -> Mapping[str, Json]:
-    """The mapping at a path; an empty one where it is absent or is something else."""
-    found = value_at(value, path)
-    return found if found is not None and isinstance(found, (dict, Mapping)) else _NO_MAPPING
+    """Return the mapping at a path; an empty one where it is absent or has another type."""
+    mapping = value_at(value, path)
+    return mapping if mapping is not None and isinstance(mapping, (dict, Mapping)) else _NO_MAPPING
 
 
 def items_at(value: Json, path: str) -> Sequence[Json]:
-    """The list at a path; an empty one where it is absent or is something else."""
-    found = value_at(value, path)
-    return found if isinstance(found, (list, tuple)) else ()
+    """Return the list at a path; an empty one where it is absent or has another type."""
+    items = value_at(value, path)
+    return items if isinstance(items, (list, tuple)) else ()
 
 
 def mappings_at(value: Json, path: str) -> list[Mapping[str, Json]]:
-    """The mappings in the list at a path; what is not a mapping is left out."""
+    """Return the mappings in the list at a path; items of other types are left out."""
     return [item for item in items_at(value, path) if isinstance(item, (dict, Mapping))]
 
 
 def every_mapping(value: Json, path: str) -> Iterator[Mapping[str, Json]]:
-    """The mappings at a path, through every list on the way."""
-    return (found for _, found in each_mapping(value, path))
+    """Yield the mappings at a path, through every list on it."""
+    return (mapping for _, mapping in each_mapping(value, path))
 
 
 def each_mapping(value: Json, path: str) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
-    """The same with the place of each; a `*` on the way stands for every key."""
-    found = _through_lists(value, _parsed(path).steps, ())
-    return ((FieldPath(place), each) for place, each in found if isinstance(each, Mapping))
+    """Yield the mappings at a path with their own paths, through every list on it; a `*` stands for every key."""
+    pairs = _through_lists(value, _parsed(path).steps, ())
+    return ((FieldPath(steps), inner) for steps, inner in pairs if isinstance(inner, Mapping))
 
 
 def each_text(value: Json, path: str) -> Iterator[tuple[FieldPath, str]]:
-    """The strings at a path in the same way."""
-    found = _through_lists(value, _parsed(path).steps, ())
-    return ((FieldPath(place), each) for place, each in found if isinstance(each, str))
+    """Yield the strings at a path with their own paths, through every list on it; a `*` stands for every key."""
+    pairs = _through_lists(value, _parsed(path).steps, ())
+    return ((FieldPath(steps), inner) for steps, inner in pairs if isinstance(inner, str))
 
 
 def _through_lists(
@@ -252,47 +252,47 @@ def _through_lists(
 
 
 def text_at(value: Json, path: str, default: str = "") -> str:
-    """The string at a path; `default` where it is absent or is something else."""
-    found = value_at(value, path)
-    return found if isinstance(found, str) else default
+    """Return the string at a path; `default` where it is absent or has another type."""
+    text = value_at(value, path)
+    return text if isinstance(text, str) else default
 
 
 def integer_at(value: Json, path: str) -> int | None:
-    """The integer at a path; None where it is absent or is something else (a boolean is something else)."""
-    found = value_at(value, path)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    """Return the integer at a path; None where it is absent or has another type (a boolean is no integer)."""
+    number = value_at(value, path)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
 def number_in_annotation(raw: Json, name: str) -> int | None:
-    """The whole number that an annotation holds; 0 without the annotation, None where it holds something else."""
+    """Return the whole number that an annotation holds; 0 without the annotation, None for any other text."""
     written = mapping_at(raw, "metadata.annotations").get(name, "0")
     return int(written) if isinstance(written, str) and _WHOLE_NUMBER.fullmatch(written) else None
 
 
 def time_at(value: Json, path: str) -> datetime | None:
-    """The time at a path, which has to have a zone; None where it is absent or is something else."""
+    """Return the time at a path; None where it is absent, is no time, or has no zone."""
     written = text_at(value, path)
     try:
-        found = datetime.fromisoformat(written) if written else None
+        time = datetime.fromisoformat(written) if written else None
     except ValueError:
         return None
-    return found if found and found.tzinfo else None
+    return time if time and time.tzinfo else None
 
 
 def strings_at(value: Json, path: str) -> list[str]:
-    """The strings in the list at a path; what is not a string is left out."""
+    """Return the strings in the list at a path; items of other types are left out."""
     return [item for item in items_at(value, path) if isinstance(item, str)]
 
 
-def same_json(one: Json, other: Json) -> bool:
-    """Whether two values are the same in JSON, where `true` is not 1, and what is no number is the same as itself."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same_json(value, other[key]) for key, value in one.items())
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same_json, one, other))
-    return type(one) is type(other) and (one == other or str(one) == str(other))
+def same_json(first: Json, second: Json) -> bool:
+    """Whether two values are the same in JSON, where `true` is not 1, and NaN is the same as itself."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(same_json(value, second[key]) for key, value in first.items())
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(same_json, first, second))
+    return type(first) is type(second) and (first == second or str(first) == str(second))
 
 
 def labels_of(raw: Json) -> dict[str, str]:
-    """The labels of an object; entries that are not strings are left out."""
+    """Return the labels of an object; values that are not strings are left out."""
     return {key: value for key, value in mapping_at(raw, "metadata.labels").items() if isinstance(value, str)}

@@ -24,12 +24,12 @@ _Key: TypeAlias = "tuple[str, GroupKind, str]"
 
 
 class Grants:
-    """The ReferenceGrants of a snapshot; of a reference, those in the namespace that it leads to decide."""
+    """The ReferenceGrants of a snapshot; those in the namespace of its target decide about a reference."""
 
     def __init__(self, inside: Callable[[str], Iterable[Resource]], snapshot: Snapshot) -> None:
-        """Remember where to look for the grants in a namespace, and what is known of those that are not here."""
+        """Read grants by `inside`, a namespace at a time; gaps of the snapshot say which grants may be hidden."""
         self._inside, self._snapshot = inside, snapshot
-        self._found: dict[str, _Entries] = {}
+        self._by_namespace: dict[str, _GrantEntries] = {}
 
     def permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool | None:
         """Whether an object of a kind in namespace `home` may refer to the target; None if that is not known.
@@ -39,7 +39,7 @@ class Grants:
         name (ReferenceGrantSpec). One that is not in the input may be there all the same, as any object; if somebody
         says that one is, it is the one that is needed.
         """
-        if target.namespace in {"", home} or self._here(target.namespace).permit(kind, home, target):
+        if target.namespace in {"", home} or self._entries_in(target.namespace).permit(kind, home, target):
             return True
         if self._is_assumed(target.namespace) and not self._of_other_state.permit(kind, home, target):
             return True
@@ -47,46 +47,46 @@ class Grants:
 
     def may_let_in(self, kind: GroupKind, home: str, inside: str) -> bool:
         """Whether objects of a kind in a namespace, or in any if that is empty, may refer to something in another."""
-        snapshot, here = self._snapshot, self._here(inside)
+        snapshot, entries = self._snapshot, self._entries_in(inside)
         hidden = (gap.covers(ObjectRef(REFERENCE_GRANT, inside, gap.name)) for gap in snapshot.gaps)
-        return here.let_in(kind, home) or not snapshot.complete or any(hidden)
+        return entries.let_in(kind, home) or not snapshot.complete or any(hidden)
 
     @property
     def unsaid(self) -> str:
-        """Why it is not known whether a reference may be made, in words."""
+        """The reason for which it is unknown whether a reference is permitted, in words."""
         if self._snapshot.place == "the input":
             return "no ReferenceGrant in the input says so"
         return "the ReferenceGrants there could not be read"
 
     def _may_permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
-        """Whether a grant may let the reference in that is not in the input, or of which some name is not known."""
+        """Whether a grant may permit the reference that was not read, or that has a placeholder for a name."""
         inside, snapshot = target.namespace, self._snapshot
-        if is_unknown(home) or is_unknown(inside) or self._here(inside).may_permit(kind, home, target):
+        if is_unknown(home) or is_unknown(inside) or self._entries_in(inside).may_permit(kind, home, target):
             return True
         if any(gap.covers(ObjectRef(REFERENCE_GRANT, inside, gap.name)) for gap in snapshot.gaps):
             return True
         if snapshot.complete or (REFERENCE_GRANT, inside) in snapshot.listed:
             return False
-        # What the other one of two states lets in alone, this one does not.
+        # What only the other one of two states permits, this one does not.
         return not self._of_other_state.permit(kind, home, target)
 
     def _is_assumed(self, namespace: str) -> bool:
-        """Whether somebody says that there are grants in a namespace which are not in the input."""
+        """Whether the user said that grants exist in a namespace that are not in the input (`--assume-exists`)."""
         assumed = self._snapshot.assumed
-        return any(each.covers(ObjectRef(REFERENCE_GRANT, namespace, each.name), _NAMES) for each in assumed)
+        return any(kind.covers(ObjectRef(REFERENCE_GRANT, namespace, kind.name), _NAMES) for kind in assumed)
 
-    def _here(self, namespace: str) -> _Entries:
-        if namespace not in self._found:
-            self._found[namespace] = _Entries(self._inside(namespace))
-        return self._found[namespace]
+    def _entries_in(self, namespace: str) -> _GrantEntries:
+        if namespace not in self._by_namespace:
+            self._by_namespace[namespace] = _GrantEntries(self._inside(namespace))
+        return self._by_namespace[namespace]
 
     @cached_property
-    def _of_other_state(self) -> _Entries:
-        return _Entries(grant for grant in self._snapshot.other_state if grant.ref.group_kind == REFERENCE_GRANT)
+    def _of_other_state(self) -> _GrantEntries:
+        return _GrantEntries(grant for grant in self._snapshot.other_state if grant.ref.group_kind == REFERENCE_GRANT)
 
 
-class _Entries:
-    """What some ReferenceGrants let in: each by its own entries, from where and to what."""
+class _GrantEntries:
+    """The `from` and `to` entries of some ReferenceGrants."""
 
     def __init__(self, grants: Iterable[Resource]) -> None:
         self._sources: dict[ObjectRef, tuple[_Entry, ...]] = {}
@@ -96,19 +96,19 @@ class _Entries:
             self._targets[grant.ref] = _entries(grant, "spec.to", "name")
 
     def permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
-        """Whether one of them is known to let a reference in."""
+        """Whether one of the grants is known to permit a reference."""
         inside = target.namespace
         letting_in = self._by_source.get((inside, kind, home), frozenset())
         opened = (self._by_target.get((inside, target.group_kind, name)) for name in ("", target.name))
         return any(grants and not letting_in.isdisjoint(grants) for grants in opened)
 
     def let_in(self, kind: GroupKind, home: str) -> bool:
-        """Whether one of them is for references of a kind from a namespace, or from any if that is empty."""
-        named = (each for sources in self._sources.values() for each in sources)
-        return any(source == kind and (not home or may_equal(name, home)) for source, name in named)
+        """Whether one of the grants is for references of a kind from a namespace, or from any if that is empty."""
+        entries = (entry for sources in self._sources.values() for entry in sources)
+        return any(source == kind and (not home or may_equal(name, home)) for source, name in entries)
 
     def may_permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
-        """Whether one of them may let a reference in, once it is known what its names stand for."""
+        """Whether one of the grants may permit a reference, depending on its placeholders."""
         return any(
             may_equal(grant.namespace, target.namespace)
             and any(source == kind and may_equal(name, home) for source, name in self._sources[grant])
@@ -118,7 +118,7 @@ class _Entries:
 
     @cached_property
     def _in_doubt(self) -> tuple[ObjectRef, ...]:
-        """The grants that name something, or are somewhere, that is not known."""
+        """The grants with a placeholder for a name, or in a namespace that is a placeholder."""
         return tuple(
             grant
             for grant, sources in self._sources.items()
@@ -143,12 +143,12 @@ def _entries(grant: Resource, field: str, last: str) -> tuple[_Entry, ...]:
 
 def _by_entry(entries: Mapping[ObjectRef, Iterable[_Entry]]) -> Mapping[_Key, AbstractSet[ObjectRef]]:
     grants: dict[_Key, set[ObjectRef]] = {}
-    for grant, each in entries.items():
-        for kind, last in each:
+    for grant, grant_entries in entries.items():
+        for kind, last in grant_entries:
             grants.setdefault((grant.namespace, kind, last), set()).add(grant)
     return grants
 
 
 def _may_name(name: str, target: ObjectRef) -> bool:
-    """Whether an entry of `to` may be about an object: one without a name is about all of its kind."""
+    """Whether an entry of `to` may cover an object: an entry without a name covers all objects of its kind."""
     return not name or may_equal(name, target.name)

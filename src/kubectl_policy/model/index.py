@@ -7,16 +7,16 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from kubectl_policy.model.absence import Absence, Candidates
-from kubectl_policy.model.body import strings_in
+from kubectl_policy.model.body import as_written, strings_in, with_signs
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
 from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
-from kubectl_policy.model.unknown import has_place, is_unknown, may_be_unfilled, may_equal
+from kubectl_policy.model.unknown import has_place, is_unknown, may_be_unfilled, may_equal, may_have_open_names
 from kubectl_policy.model.values import cached_property, replace
-from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, as_written, has_word, text_of, world_of
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, has_word, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ class Index:
         self._filled: dict[ObjectRef, Resource] = {}
         self._of_kind: dict[GroupKind, tuple[Resource, ...]] = {}
         self._in_namespace: dict[tuple[GroupKind, str], tuple[Resource, ...]] = {}
-        self._unfilled: dict[GroupKind, tuple[Resource, ...]] = {}
+        self._unfilled: dict[tuple[GroupKind, bool], list[Resource]] = {}
         self._by_label: dict[tuple[GroupKind, str], dict[tuple[str, Json], tuple[Resource, ...]]] = {}
 
     @cached_property
@@ -98,22 +98,22 @@ class Index:
             self._of_kind[group_kind] = tuple(self.world.of_kind(group_kind))
         return self._of_kind[group_kind]
 
-    def read_of_kind(self, group_kind: GroupKind) -> tuple[Resource, ...]:
-        """The objects of a kind that were read so far; unlike `of_kind`, no others are asked for."""
+    def read_of_kind(self, group_kind: GroupKind) -> Sequence[Resource]:
+        """The objects of a kind that were read so far, in no order; unlike `of_kind`, no others are asked for."""
         return self._read_by_kind.get(group_kind, ())
 
-    def read_with_words(self, group_kind: GroupKind, *words: str) -> Iterator[Resource]:
-        """The objects of a kind that were read so far and contain all of some words, also by their defaults."""
+    def read_with_words(self, group_kind: GroupKind, *words: str) -> list[Resource]:
+        """The objects of a kind that were read so far and contain all of some words, also by their defaults; sorted."""
         defaults = self.defaults.strings_of(group_kind)
         written = [as_written(word) for word in words if word not in defaults]
-        for resource in self.read_of_kind(group_kind):
-            text = text_of(resource.raw)
-            if all(word in text for word in written):
-                yield resource
+        return with_signs(self.read_of_kind(group_kind), lambda text, _: all(word in text for word in written))
 
     @cached_property
-    def _read_by_kind(self) -> Mapping[GroupKind, tuple[Resource, ...]]:
-        return grouped((resource.ref.group_kind, resource) for resource in self.world)
+    def _read_by_kind(self) -> Mapping[GroupKind, Sequence[Resource]]:
+        by_kind: dict[GroupKind, list[Resource]] = {}
+        for resource in self.world:
+            by_kind.setdefault(resource.ref.group_kind, []).append(resource)
+        return by_kind
 
     def naming(self, group_kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
         """The objects of a kind that may name another one, or contain a word, also by their defaults; see `World`."""
@@ -125,19 +125,18 @@ class Index:
             by_default = any(has_word(name, defaults.encode()) for name in names)
         return self.world.names_of(group_kind) if by_default else self.world.naming(group_kind, obj)
 
-    def perhaps_unfilled(self, group_kind: GroupKind) -> tuple[Resource, ...]:
-        """The objects of a kind in which anything may be to be filled in: a name, or a text.
+    def perhaps_unfilled(self, group_kind: GroupKind, *, names: bool) -> list[Resource]:
+        """The objects of a kind in which something may be to be filled in: a text or, if so asked, a name; sorted.
 
         A cluster gives out nothing that is to be filled in: there, these are the ones that were applied to its state.
         """
-        if group_kind not in self._unfilled:
+        key = (group_kind, names)
+        if key not in self._unfilled:
             is_cluster, applied = self.snapshot.place == "the cluster", self.snapshot.applied
-            self._unfilled[group_kind] = tuple(
-                resource
-                for resource in self.read_of_kind(group_kind)
-                if not (is_cluster and resource.ref not in applied) and may_be_unfilled(text_of(resource.raw))
-            )
-        return self._unfilled[group_kind]
+            read = self.read_of_kind(group_kind)
+            resources = (resource for resource in read if resource.ref in applied) if is_cluster else read
+            self._unfilled[key] = with_signs(resources, may_have_open_names if names else may_be_unfilled)
+        return self._unfilled[key]
 
     def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
         """Every object of a kind in one namespace (empty for a cluster-scoped kind), sorted by name."""
@@ -169,7 +168,7 @@ class Index:
 
     def _with_unknown_labels(self, group_kind: GroupKind) -> Mapping[str, tuple[Resource, ...]]:
         if group_kind not in self._unlabelled:
-            resources = filter(_has_unknown_labels, self.perhaps_unfilled(group_kind))
+            resources = filter(_has_unknown_labels, self.perhaps_unfilled(group_kind, names=False))
             self._unlabelled[group_kind] = grouped((resource.ref.namespace, resource) for resource in resources)
         return self._unlabelled[group_kind]
 
@@ -359,7 +358,7 @@ class Referrers(Generic[_Value]):
         is in every object that refers to any.
         """
         self._index, self._kinds, self._read, self._field = index, tuple(kinds), read, field
-        self._perhaps = perhaps or index.naming
+        self._perhaps = perhaps
         self._answers: dict[ObjectRef, tuple[_Value, ...]] = {}
         self._questions = 0
         self._all: Mapping[ObjectRef, tuple[_Value, ...]] | None = None
@@ -385,7 +384,7 @@ class Referrers(Generic[_Value]):
 
     def _find(self, obj: ObjectRef) -> Iterator[_Value]:
         for kind in self._kinds:
-            for holder in sorted({*self._perhaps(kind, obj)}):
+            for holder in sorted({*self._perhaps(kind, obj)}) if self._perhaps else self._index.naming(kind, obj):
                 yield from (value for target, value in self._read(holder) if target == obj)
 
     @property

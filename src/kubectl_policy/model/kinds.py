@@ -1,4 +1,4 @@
-"""What the API calls its kinds: plural and short names, and whether they have a namespace."""
+"""Names of API kinds: plural, singular and short names, and whether a kind is namespaced."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SERVICE: Final = GroupKind("", "Service")
 # GEP-713, "Policy CRD label": `gateway.networking.k8s.io/policy: direct | inherited`; older definitions say `true`.
 POLICY_LABEL: Final = "gateway.networking.k8s.io/policy"
 
-# What policies target, so that none of them is a policy itself, whatever fields or labels it has.
+# Kinds that policies target: none of them is a policy kind, whatever fields or labels it has.
 TARGETS: Final = frozenset(
     {
         NAMESPACE,
@@ -97,7 +97,7 @@ class KindNames:
 
 
 def plural(singular: str) -> str:
-    """The plural that Kubernetes' code generators make of a kind: gateways, policies, gatewayclasses."""
+    """Return the plural that Kubernetes' code generators make of a kind: gateways, policies, gatewayclasses."""
     if singular.endswith(("s", "x", "ch", "sh")):
         return singular + "es"
     if singular.endswith("y") and singular[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
@@ -105,13 +105,13 @@ def plural(singular: str) -> str:
     return singular + "s"
 
 
-# Letters whose names begin with a vowel, and what begins with a vowel that is spoken as a consonant.
+# Letters whose names begin with a vowel sound, and beginnings whose vowel is spoken as a consonant.
 _SPELT: Final = frozenset("AEFHILMNORSX")
 _SPOKEN_AS_YOU: Final = ("uni", "use", "usa", "uti")
 
 
 def with_article(name: str) -> str:
-    """`a Gateway`, `an HTTPRoute`, `a UDPRoute`, `an UpstreamPolicy`: one object of a kind, as it is spoken."""
+    """Return a kind with its indefinite article: `a Gateway`, `an HTTPRoute`, `a UDPRoute`, `an UpstreamPolicy`."""
     folded = name.lower()
     if name[:2].isupper() or folded.startswith("http"):
         vowel = name[:1].upper() in _SPELT
@@ -173,7 +173,7 @@ BUILT_IN: Final = tuple(
 
 @lru_cache(maxsize=1_000)
 def impossible(group_kind: GroupKind) -> str:
-    """Why there can be no such kind in any API, as words that follow "no API can have"; empty if there can be."""
+    """Return why no API can have such a kind, as words that follow "no API can have"; "" if one can."""
     group, kind = group_kind
     if not (_is_label(kind, _IN_KINDS) and kind[0].isalpha() and len(kind) <= _LONGEST_KIND):
         return f"a kind like {kind!r}"
@@ -183,7 +183,7 @@ def impossible(group_kind: GroupKind) -> str:
 
 
 def _is_label(text: str, letters: frozenset[str]) -> bool:
-    """Whether a text is made of letters alone that are allowed, and a hyphen stands neither first nor last in it."""
+    """Whether a text has allowed characters only, and a hyphen neither at its beginning nor at its end."""
     return bool(text) and letters.issuperset(text) and text[0] != "-" and text[-1] != "-"
 
 
@@ -193,7 +193,7 @@ def is_kubernetes_own(group_kind: GroupKind) -> bool:
 
 
 def problem_of_definition(definition: Resource) -> Problem | None:
-    """What of a CustomResourceDefinition does not count: all of it, or its being one of a policy kind."""
+    """Find what does not count in a CustomResourceDefinition: all of it, or its policy label."""
     kind = _defined(definition)
     why = impossible(kind)
     if kind.kind and why:
@@ -213,7 +213,7 @@ def _defined(definition: Resource) -> GroupKind:
 
 
 def names_in_crd(resource: Resource) -> KindNames | None:
-    """The names that a CustomResourceDefinition gives to its kind; None if it names none that it can define."""
+    """Return the names that a CustomResourceDefinition gives to its kind; None if it cannot define that kind."""
     group_kind = _defined(resource)
     if is_kubernetes_own(group_kind) or impossible(group_kind):
         return None
@@ -226,15 +226,15 @@ def names_in_crd(resource: Resource) -> KindNames | None:
 
 
 def known_kinds(definitions: Iterable[Resource]) -> dict[GroupKind, KindNames]:
-    """The built-in kinds and those that CustomResourceDefinitions add; a definition beats what is built in."""
+    """Return the built-in kinds and those that CustomResourceDefinitions add; a definition replaces a built-in kind."""
     defined = (names_in_crd(definition) for definition in counting_definitions(definitions).values())
     return {names.group_kind: names for names in (*BUILT_IN, *filter(None, defined))}
 
 
 def counting_definitions(definitions: Iterable[Resource]) -> dict[GroupKind, Resource]:
-    """CustomResourceDefinitions by the kinds that they define.
+    """Return the CustomResourceDefinitions that count, by the kinds that they define.
 
-    Of two of one kind the older one counts, then the first by name: an API server accepts no name that is taken.
+    Of two for one kind the older one counts, then the first by name: an API server accepts no name that is taken.
     """
     counting: dict[GroupKind, Resource] = {}
     for definition in sorted(definitions, key=lambda definition: definition.seniority):

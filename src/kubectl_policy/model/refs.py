@@ -1,4 +1,4 @@
-"""Names of things: a kind, an object, a node of the topology, and the rules of a route, in one state of it or two."""
+"""References: `GroupKind`, `ObjectRef`, `NodeRef`, and the names of route rules, which are sections of a route."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ObjectRef(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The kind without its group."""
+        """The kind without its API group."""
         return self.group_kind.kind
 
     @property
@@ -69,11 +69,11 @@ class NodeRef(NamedTuple):
 
 
 def rule_names(raw: Mapping[str, Json]) -> tuple[str, ...]:
-    """The sections of a route: the names of its rules, `rule[i]` where a rule has none or repeats one."""
+    """Return the sections of a route: the names of its rules, `rule[i]` where a rule has none or repeats one."""
     names: list[str] = []
-    for place, rule in enumerate(items_at(raw, "spec.rules")):
+    for position, rule in enumerate(items_at(raw, "spec.rules")):
         name = text_at(rule, "name")
-        names.append(name if name and name not in names else f"{_UNNAMED}{place}]")
+        names.append(name if name and name not in names else f"{_UNNAMED}{position}]")
     return tuple(names)
 
 
@@ -83,36 +83,40 @@ def is_unnamed(section: str) -> bool:
 
 
 def names_as_in(later: Mapping[str, Json], earlier: Mapping[str, Json]) -> tuple[str, ...]:
-    """The sections of an earlier state of a route, by the names that the same rules have in the later one.
+    """Return the sections of an earlier state of a route, by the names that the same rules have in the later state.
 
-    Of rules without a name those are the same that have the same matches, those first that stand where they stood, and
-    of the others, those that stand in the same place. One that is in the later state no more, and whose name is
-    another rule's there, is the `former rule[0]`.
+    Rules without a name are the same if they have the same matches, first those at the same position; then, of the
+    remaining rules, those at the same position. A rule that the later state lacks, and whose name another rule has
+    there, is the `former rule[0]`.
     """
-    names, known = rule_names(earlier), rule_names(later)
-    old, new = _unnamed(earlier, names), _unnamed(later, known)
-    found = {place: place for place, matches in old.items() if new.get(place) == matches}
-    left: dict[str, list[int]] = {}
-    for place in sorted(new.keys() - found, reverse=True):
-        left.setdefault(new[place], []).append(place)
-    for place, matches in old.items():
-        if place not in found and left.get(matches):
-            found[place] = left[matches].pop()
-    remaining = {place for places in left.values() for place in places}
-    found |= {place: place for place in old if place not in found and place in remaining}
+    names, later_names = rule_names(earlier), rule_names(later)
+    old, new = _unnamed(earlier, names), _unnamed(later, later_names)
+    moved_to = {position: position for position, matches in old.items() if new.get(position) == matches}
+    unpaired: dict[str, list[int]] = {}
+    for position in sorted(new.keys() - moved_to, reverse=True):
+        unpaired.setdefault(new[position], []).append(position)
+    for position, matches in old.items():
+        if position not in moved_to and unpaired.get(matches):
+            moved_to[position] = unpaired[matches].pop()
+    remaining = {position for positions in unpaired.values() for position in positions}
+    moved_to |= {position: position for position in old if position not in moved_to and position in remaining}
     return tuple(
-        known[found[place]] if place in found else f"former {name}" if is_unnamed(name) and name in known else name
-        for place, name in enumerate(names)
+        later_names[moved_to[position]]
+        if position in moved_to
+        else f"former {name}"
+        if is_unnamed(name) and name in later_names
+        else name
+        for position, name in enumerate(names)
     )
 
 
 def _unnamed(raw: Mapping[str, Json], names: tuple[str, ...]) -> dict[int, str]:
-    """The matches of the rules without a name, as text, by the place of the rule."""
+    """Return the matches of the rules without a name, as JSON, by the position of the rule."""
     import json  # noqa: PLC0415 (one state has no need of it)
 
     rules = items_at(raw, "spec.rules")
     return {
-        place: json.dumps(items_at(rule, "matches"), sort_keys=True, default=str)
-        for place, (rule, name) in enumerate(zip(rules, names, strict=True))
+        position: json.dumps(items_at(rule, "matches"), sort_keys=True, default=str)
+        for position, (rule, name) in enumerate(zip(rules, names, strict=True))
         if is_unnamed(name)
     }

@@ -31,15 +31,15 @@ def selects(selector: Mapping[str, Json], labels: Mapping[str, str]) -> bool | N
 
 
 def keys_of(selector: Mapping[str, Json]) -> set[str]:
-    """The label keys that a selector asks about."""
+    """Return the label keys that a selector asks about."""
     expressions = mappings_at(selector, "matchExpressions")
     return set(mapping_at(selector, "matchLabels")) | {text_at(requirement, "key") for requirement in expressions}
 
 
 def demanded(selector: Mapping[str, Json]) -> Iterator[list[tuple[str, Json]]]:
-    """For each requirement that an object without labels cannot satisfy, the labels of which it has to have one.
+    """Yield, for each requirement that an object without labels cannot satisfy, the labels of which it must have one.
 
-    Instead of a value there is None where any value will do.
+    The value of a label is None where any value satisfies the requirement.
     """
     for label in mapping_at(selector, "matchLabels").items():
         yield [label]
@@ -62,38 +62,38 @@ def _verdicts(selector: Mapping[str, Json], labels: Mapping[str, str]) -> Iterat
 
 
 class _Undecided:
-    """A label that may be there or not, as its key, or that of another one, is to be filled in."""
+    """A label that may exist or not: its key, or the key of another label, is a placeholder."""
 
 
 def _value_of(key: str, labels: Mapping[str, str]) -> str | _Undecided | None:
     if key in labels:
         return labels[key]
-    return _Undecided() if any(may_be_label(key, other) for other in labels) else None
+    return _Undecided() if any(may_be_label(key, label) for label in labels) else None
 
 
-def _is_in(found: str | _Undecided | None, wanted: Sequence[str]) -> bool | None:
-    if found is None:
+def _is_in(value: str | _Undecided | None, wanted: Sequence[str]) -> bool | None:
+    if value is None:
         return False
-    if isinstance(found, _Undecided):
+    if isinstance(value, _Undecided):
         return None if wanted else False
-    if found in wanted:
+    if value in wanted:
         return True
-    return None if any(may_be_label(found, each) for each in wanted) else False
+    return None if any(may_be_label(value, wanted_value) for wanted_value in wanted) else False
 
 
 def _holds(requirement: Mapping[str, Json], labels: Mapping[str, str]) -> bool | None:
-    found, values = _value_of(text_at(requirement, "key"), labels), strings_at(requirement, "values")
+    value, values = _value_of(text_at(requirement, "key"), labels), strings_at(requirement, "values")
     match text_at(requirement, "operator"):
         case "In":
-            return _is_in(found, values)
+            return _is_in(value, values)
         case "NotIn":
-            return _negated(_is_in(found, values))
+            return _negated(_is_in(value, values))
         case "Exists":
-            return None if isinstance(found, _Undecided) else found is not None
+            return None if isinstance(value, _Undecided) else value is not None
         case "DoesNotExist":
-            return None if isinstance(found, _Undecided) else found is None
-        case other:
-            return None if is_unfilled(other) else False
+            return None if isinstance(value, _Undecided) else value is None
+        case operator:
+            return None if is_unfilled(operator) else False
 
 
 def _negated(verdict: bool | None) -> bool | None:  # noqa: FBT001 (the one thing that it is about)
@@ -110,7 +110,7 @@ _VALUE: Final = f"({_NAME})?"
 
 
 def parse_label_query(text: str) -> Mapping[str, Json]:
-    """The selector that a text means, as `selects` takes it; an empty text selects everything.
+    """Parse a label query into a selector as `selects` takes it; an empty text selects everything.
 
     The grammar is that of apimachinery's `labels.Parse` without `<` and `>`, which no selector of an object has. Raises
     `UsageError` for anything else.
@@ -125,7 +125,7 @@ def parse_label_query(text: str) -> Mapping[str, Json]:
 
 
 class _Query:
-    """A text being read, token by token; there is an empty one at its end."""
+    """A label query that is read token by token; the token behind its end is ""."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -148,8 +148,8 @@ class _Query:
             self.refuse("a label")
 
     def refuse(self, wanted: str) -> NoReturn:
-        found = f'"{self.peek()}"' if self.peek() else "the end"
-        message = f'"{self._text}" is not a label selector: {found} is where {wanted} should be'
+        token = f'"{self.peek()}"' if self.peek() else "the end"
+        message = f'"{self._text}" is not a label selector: {token} is where {wanted} should be'
         raise UsageError(message, "for example: -l 'app=shop,tier in (front, back),!canary'")
 
     def requirement(self) -> dict[str, Json]:
@@ -166,7 +166,7 @@ class _Query:
         return {"key": key, "operator": _OPERATORS[operator], "values": values}
 
     def _one(self) -> Json:
-        """A value; what is left out, before a comma or a bracket or at the end, is the empty value."""
+        """Read one value; nothing before a comma, a bracket or the end is the empty value."""
         if self.peek() in {"", ",", ")"}:
             return ""
         if not re.fullmatch(_VALUE, self.peek()):

@@ -102,6 +102,20 @@ class Problem:
     certain: bool = True
 
 
+@value(kw_only=True)
+class Comment:
+    """A comment that a person wrote into a manifest for this program, as it stands there.
+
+    `says` is the text behind the name of this program, `line` (from 1) is where the comment stands. `lines` is what the
+    comment is about: its own line if anything stands before it, else the next line that is not empty, or a whole
+    document if that is the document's first line; an empty range if nothing follows.
+    """
+
+    line: int
+    says: str
+    lines: range
+
+
 @value()
 class Permission:
     """What somebody must be allowed to do with a resource, such as `retrypolicies.example.io`, to close a gap.

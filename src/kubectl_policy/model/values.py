@@ -33,7 +33,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Declared:
-    """What is declared of a field: its default or what makes one, and what else there is to know of it."""
+    """The declaration of a field: its default or a factory for one, and metadata."""
 
     def __init__(
         self,
@@ -60,8 +60,8 @@ def value(*, kw_only: bool = False) -> Callable[[type[Class]], type[Class]]:
 
 def as_value(cls: type[Class], *, kw_only: bool) -> type[Class]:
     """The class as `value` makes it, for decorators that have field specifiers of their own."""
-    for name, each in _described(cls, kw_only=kw_only).items():
-        setattr(cls, name, each)
+    for name, attribute in _described(cls, kw_only=kw_only).items():
+        setattr(cls, name, attribute)
     for name in fields_of(cls):
         if name in vars(cls):
             delattr(cls, name)
@@ -76,37 +76,39 @@ def compact(cls: type[Class]) -> type[Class]:
     """
     described = _described(cls, kw_only=False)
     names: tuple[str, ...] = described["__match_args__"]
-    own = {name: each for name, each in vars(cls).items() if name not in (*names, "__dict__", "__weakref__")}
+    namespace = {key: item for key, item in vars(cls).items() if key not in (*names, "__dict__", "__weakref__")}
     # Only a new class can have slots.
-    made: type[Any] = type(cls.__name__, cls.__bases__, {**described, **own, "__slots__": names})
+    slotted: type[Any] = type(cls.__name__, cls.__bases__, {**described, **namespace, "__slots__": names})
     known = {"defaults": described["_defaults"]}
     parameters = ", ".join(f"{name}=defaults[{name!r}]" if name in known["defaults"] else name for name in names)
     exec(f"def make(self, {parameters}): " + "; ".join(f"self.{name} = {name}" for name in names), known)  # noqa: S102 (our own code)
-    made.__init__ = known["make"]
-    return made
+    slotted.__init__ = known["make"]
+    return slotted
 
 
 def _described(cls: type, *, kw_only: bool) -> dict[str, Any]:
-    """What is to be set on a class."""
+    """Return the attributes to set on a class."""
     # First come the fields of the value that the class inherits from, if any.
     fields: dict[str, Declared] = {**getattr(cls, "_declared", {})}
     placed: list[str] = [*getattr(cls, "__match_args__", ())]
-    own = vars(cls)
+    namespace = vars(cls)
     for name, annotation in cls.__annotations__.items():
         if annotation == "KW_ONLY":
             kw_only = True
             continue
-        given = own.get(name, _NO_DEFAULT)
-        fields[name] = given if isinstance(given, Declared) else Declared(given)
+        default = namespace.get(name, _NO_DEFAULT)
+        fields[name] = default if isinstance(default, Declared) else Declared(default)
         if not kw_only:
             placed.append(name)
     return {
-        **{name: method for name, method in _METHODS.items() if name not in own},
+        **{name: method for name, method in _METHODS.items() if name not in namespace},
         "__match_args__": tuple(placed),
         "__dataclass_fields__": _FIELDS,
         "_declared": fields,
-        "_defaults": {name: each.default for name, each in fields.items() if each.default is not _NO_DEFAULT},
-        "_makers": {name: each.make for name, each in fields.items() if each.make},
+        "_defaults": {
+            name: declared.default for name, declared in fields.items() if declared.default is not _NO_DEFAULT
+        },
+        "_makers": {name: declared.make for name, declared in fields.items() if declared.make},
         # One call, however many fields: values are compared and hashed far more often than made.
         "_values": attrgetter(*fields) if fields else type,
         "_number": count(1),
@@ -135,18 +137,18 @@ class _Value:
     _values: ClassVar[Any]
     _number: ClassVar[Iterator[int]]
 
-    def __init__(self, *given: object, **named: object) -> None:
+    def __init__(self, *arguments: object, **named: object) -> None:
         if next(self._number) == _MANY:
             setattr(type(self), "__init__", _constructor(type(self)))  # noqa: B010 (a method is no variable)
-        if given:
-            named.update(zip(self.__match_args__, given, strict=False))
+        if arguments:
+            named.update(zip(self.__match_args__, arguments, strict=False))
         if len(named) < len(self._declared):
             named = {**self._defaults, **named}
             for name, make in self._makers.items():
                 if name not in named:
                     named[name] = make()
-        if named.keys() != self._declared.keys() or len(given) > len(self.__match_args__):
-            wrong = ", ".join(sorted(named.keys() ^ self._declared.keys())) or f"{len(given)} without names"
+        if named.keys() != self._declared.keys() or len(arguments) > len(self.__match_args__):
+            wrong = ", ".join(sorted(named.keys() ^ self._declared.keys())) or f"{len(arguments)} without names"
             raise TypeError(f"{type(self).__name__} has other fields than it is given: {wrong}")
         # In their order: so do the values of a class share the table of its names.
         for name in self._declared:
@@ -164,17 +166,17 @@ class _Value:
 
 
 def _constructor(cls: type[_Value]) -> Callable[..., None]:
-    """What makes values of a class as `_Value` does, in half the time and room: the fields are its parameters."""
-    own, places = fields_of(cls), cls.__match_args__
-    more = [name for name in own if name not in places]
-    defaults = {name: each.default for name, each in own.items() if each.default is not _NO_DEFAULT}
-    makers = {name: each.make for name, each in own.items() if each.make}
+    """Generate a constructor with the fields as parameters, which takes half the time and memory of `_Value`'s."""
+    fields, positional = fields_of(cls), cls.__match_args__
+    keyword_only = [name for name in fields if name not in positional]
+    defaults = {name: declared.default for name, declared in fields.items() if declared.default is not _NO_DEFAULT}
+    makers = {name: declared.make for name, declared in fields.items() if declared.make}
     optional = {**defaults, **dict.fromkeys(makers, _NO_DEFAULT)}
     # No field is called as what has two underscores here.
-    parameters = ["__self", *places, *(["*", *more] if more else [])]
+    parameters = ["__self", *positional, *(["*", *keyword_only] if keyword_only else [])]
     signature = ", ".join(f"{name}=__optional[{name!r}]" if name in optional else name for name in parameters)
-    made = {name: f"__makers[{name!r}]() if {name} is __missing else {name}" for name in makers}
-    body = "\n".join(f"    __self.{name} = {made.get(name, name)}" for name in own)
+    expressions = {name: f"__makers[{name!r}]() if {name} is __missing else {name}" for name in makers}
+    body = "\n".join(f"    __self.{name} = {expressions.get(name, name)}" for name in fields)
     known: dict[str, Any] = {"__optional": optional, "__makers": makers, "__missing": _NO_DEFAULT}
     exec(f"def __init__({signature}):\n{body}", known)  # noqa: S102 (as dataclasses does)
     constructor: Callable[..., None] = known["__init__"]
@@ -195,13 +197,13 @@ class _Fields:
     def _of(self, cls: type[_Value]) -> Mapping[str, Field[Any]]:
         import dataclasses  # noqa: PLC0415 (see above)
 
-        types = {name: each for base in cls.__mro__[-2::-1] for name, each in base.__annotations__.items()}
-        made = dataclasses.make_dataclass(cls.__name__, [(name, types[name]) for name in fields_of(cls)])
-        fields: Mapping[str, Field[Any]] = {each.name: each for each in dataclasses.fields(made)}
-        for name, each in fields_of(cls).items():
-            fields[name].default = dataclasses.MISSING if each.default is _NO_DEFAULT else each.default
-            fields[name].default_factory = each.make or dataclasses.MISSING
-            fields[name].metadata = MappingProxyType(dict(each.metadata))
+        types = {name: hint for base in cls.__mro__[-2::-1] for name, hint in base.__annotations__.items()}
+        dataclass = dataclasses.make_dataclass(cls.__name__, [(name, types[name]) for name in fields_of(cls)])
+        fields: Mapping[str, Field[Any]] = {item.name: item for item in dataclasses.fields(dataclass)}
+        for name, declared in fields_of(cls).items():
+            fields[name].default = dataclasses.MISSING if declared.default is _NO_DEFAULT else declared.default
+            fields[name].default_factory = declared.make or dataclasses.MISSING
+            fields[name].metadata = MappingProxyType(dict(declared.metadata))
             fields[name].kw_only = name not in cls.__match_args__
         return fields
 
@@ -218,7 +220,7 @@ class cached_property(Generic[Computed]):  # noqa: N801 (as functools calls it)
     """
 
     def __init__(self, compute: Callable[[Any], Computed]) -> None:
-        """By what computes it of an object."""
+        """Keep the function that computes the value of an object."""
         self.compute = compute
         self.__doc__ = compute.__doc__
 
@@ -231,7 +233,7 @@ class cached_property(Generic[Computed]):  # noqa: N801 (as functools calls it)
     @overload
     def __get__(self, instance: object, owner: type) -> Computed: ...
     def __get__(self, instance: object | None, owner: type) -> Self | Computed:
-        """What is computed of an object, which from then on is found there and not here."""
+        """Compute the value and set it on the object, which shadows this property from then on."""
         if instance is None:
             return self
         computed = self.compute(instance)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, overload
 
-import msgspec
-
+from kubectl_policy.model.body import as_written, text_of
 from kubectl_policy.model.refs import ObjectRef
 from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import GroupKind
     from kubectl_policy.model.snapshot import Resource
 
@@ -139,15 +136,15 @@ class Loaded(World):
 
     def _find_naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
         word = as_written(obj if isinstance(obj, str) else obj.name)
-        pairs = zip(self.names_of(kind), self._texts_of(kind), strict=True)
+        pairs = zip(self._unsorted.get(kind, ()), self._texts_of(kind), strict=True)
         containing = [(ref, text) for ref, text in pairs if word in text]
         if isinstance(obj, str):
-            return [ref for ref, _ in containing]
-        return [ref for ref, text in containing if names_object(ref, obj, text)]
+            return sorted(ref for ref, _ in containing)
+        return sorted(ref for ref, text in containing if names_object(self._objects[ref], obj, text))
 
     def _texts_of(self, kind: GroupKind) -> Sequence[bytes]:
         if kind not in self._texts:
-            self._texts[kind] = [text_of(self._objects[ref].raw) for ref in self.names_of(kind)]
+            self._texts[kind] = [text_of(self._objects[ref].raw) for ref in self._unsorted.get(kind, ())]
         return self._texts[kind]
 
     @cached_property
@@ -205,18 +202,27 @@ class Overlay(World):
     def _merge(
         self, unchanged: Sequence[ObjectRef], applied: Sequence[ObjectRef], kind: GroupKind
     ) -> Sequence[ObjectRef]:
-        if kind not in self._changed_kinds:
+        changed = self._changed.get(kind, ())
+        if not changed:
             return unchanged
-        return sorted([*(ref for ref in unchanged if ref not in self._changes), *applied])
+        # There are few of them among many that are sorted already.
+        names = [*unchanged]
+        for ref in changed:
+            position = bisect_left(names, ref)
+            if names[position : position + 1] == [ref]:
+                del names[position]
+        for ref in applied:
+            insort(names, ref)
+        return names
 
     @cached_property
-    def _changed_kinds(self) -> frozenset[GroupKind]:
-        return frozenset(ref.group_kind for ref in self._changes)
+    def _changed(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
+        return by_kind(self._changes)
 
     @property
     def kinds(self) -> tuple[GroupKind, ...]:
         """Return the kinds of which there are objects, sorted."""
-        emptied = {kind for kind in self._changed_kinds if not self.names_of(kind)}
+        emptied = {kind for kind in self._changed if not self.names_of(kind)}
         return tuple(sorted({*self._base.kinds, *self._applied.kinds} - emptied))
 
     @cached_property
@@ -255,25 +261,24 @@ def in_namespace(names: Sequence[ObjectRef], kind: GroupKind, namespace: str) ->
     return names[first : bisect_left(names, ObjectRef(kind, namespace + "\0", ""), first)]
 
 
-def text_of(raw: Mapping[str, Json]) -> bytes:
-    """Return an object as compact JSON, in which words are looked for."""
-    try:
-        return msgspec.json.encode(raw, enc_hook=dict)
-    except UnicodeEncodeError:
-        # Half of a surrogate pair, which no text of an API server has.
-        return json.dumps(raw, default=dict, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
-
-
-def as_written(word: str) -> bytes:
-    """Return a word as it is written in `text_of`."""
-    return text_of({"": word})[5:-2]
-
-
-def names_object(holder: ObjectRef, obj: ObjectRef, text: bytes) -> bool:
+def names_object(holder: Resource, obj: ObjectRef, text: bytes) -> bool:
     """Whether an object with this text may name another one: by name and, from another namespace, by that as well."""
-    if not has_word(obj.name, text):
+    if not _names(holder, obj.name, text):
         return False
-    return not obj.namespace or holder.namespace == obj.namespace or has_word(obj.namespace, text)
+    return not obj.namespace or holder.ref.namespace == obj.namespace or _names(holder, obj.namespace, text)
+
+
+def _names(holder: Resource, name: str, text: bytes) -> bool:
+    """Whether an object has a name anywhere but in its own name and namespace."""
+    if not has_word(name, text):
+        return False
+    if name not in {holder.ref.name, holder.ref.namespace}:
+        return True
+    metadata = holder.raw.get("metadata")
+    for field in ("name", "namespace"):
+        if isinstance(metadata, Mapping) and metadata.get(field) == name:
+            text = text.replace(b'"%s":"%s"' % (field.encode(), as_written(name)), b"", 1)
+    return has_word(name, text)
 
 
 def has_word(word: str, text: bytes) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import Every, FieldPath, value_at
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.model.patterns import pattern
+from kubectl_policy.patterns import pattern
 from kubectl_policy.profiles.shapes import NOTHING, Entries, Items, Text, declared, field_of, required_field
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ import math
 import struct
 from typing import Final, TypeAlias
 
-from kubectl_policy.model.patterns import pattern
-from kubectl_policy.text.places import MERGE_KEY
+from kubectl_policy.patterns import pattern
+
+MERGE_KEY: Final = "<<"
 
 Scalar: TypeAlias = bool | int | float | str | None
 

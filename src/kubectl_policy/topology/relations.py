@@ -6,11 +6,11 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.body import with_signs
 from kubectl_policy.model.index import Referrers, grouped
 from kubectl_policy.model.kinds import BUILT_IN, NAMESPACE
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import cached_property
-from kubectl_policy.model.world import text_of
+from kubectl_policy.patterns import pattern
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
 from kubectl_policy.topology.gateway.gateways import Gateways
@@ -37,7 +37,7 @@ from kubectl_policy.topology.referring import ReferringRoutes
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import GroupKind, Problem, Resource
+    from kubectl_policy.model import GroupKind, Problem
     from kubectl_policy.model.index import Index
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.backends import Backend
@@ -311,8 +311,8 @@ class Relations:
     @cached_property
     def _with_other_kinds(self) -> tuple[ObjectRef, ...]:
         """The routes that were read and may refer to routes, or to kinds that are no parents or backends by default."""
-        routes = (route for kind in ROUTES for route in self.index.read_of_kind(kind))
-        return tuple(route.ref for route in routes if _may_name_other_kinds(route))
+        kinds = (self.index.read_of_kind(kind) for kind in ROUTES)
+        return tuple(route.ref for routes in kinds for route in with_signs(routes, _may_name_other_kinds))
 
     @cached_property
     def _kinds_of_parent_routes(self) -> frozenset[GroupKind]:
@@ -544,8 +544,7 @@ class Relations:
         return [route for kind in ROUTES for route in self.index.world.names_of(kind)]
 
 
-def _may_name_other_kinds(route: Resource) -> bool:
-    """Whether a route may refer to a route, or to a kind that is neither a parent nor a backend in Gateway API."""
-    text = text_of(route.raw)
-    # It says its own kind once.
-    return text.count(b'Route"') > 1 or bool(_OTHER_KINDS.search(text))
+def _may_name_other_kinds(text: bytes, number: int) -> bool:
+    """Whether a number of routes may refer to a route, or to a kind that is no parent or backend in Gateway API."""
+    # Each says its own kind once.
+    return text.count(b'Route"') > number or bool(_OTHER_KINDS.search(text))

@@ -23,7 +23,7 @@ def test_without_graphviz_it_is_said_how_to_get_it(form: str, monkeypatch: pytes
     assert raised.value.message == f"-o {form} needs the program dot of Graphviz, which is not installed"
     assert raised.value.hint == (
         "apt install graphviz, dnf install graphviz, brew install graphviz or winget install graphviz;"
-        " without it there are -o html, mermaid, dot, tree, json and graphml"
+        " without it there are -o html, mermaid, dot, tree and json"
     )
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.model import FieldPath, Json
-    from kubectl_policy.text.places import Steps
+    from kubectl_policy.text.events import Steps
 
 FILE: Final = ".kubectl-policy.yaml"
 # Which may have it in a table, [tool.kubectl-policy].

@@ -149,7 +149,7 @@ class Reader:
     def _read_around(self) -> Snapshot | None:
         """What is around all worlds, if anything is; of several states, the later ones count."""
         from kubectl_policy.cli.changes import state_beside
-        from kubectl_policy.model.states import laid_over
+        from kubectl_policy.states import laid_over
 
         found: Snapshot | None = None
         for words in self._around:
@@ -193,7 +193,7 @@ def _is_path(base: str) -> bool:
 
 
 def _with(snapshot: Snapshot, around: Snapshot | None) -> Snapshot:
-    from kubectl_policy.model.states import laid_over
+    from kubectl_policy.states import laid_over
 
     return laid_over(around, snapshot) if around else snapshot
 

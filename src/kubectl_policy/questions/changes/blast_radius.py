@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model.states import cascade
 from kubectl_policy.model.values import value
 from kubectl_policy.questions.changes.behind import RouteBehind, hostnames_on, routes_behind
 from kubectl_policy.questions.changes.diff import StateDiff, diff
 from kubectl_policy.questions.differences.counts import ObjectCounts, count_objects
 from kubectl_policy.questions.shared.effects import affected, from_the_root, policy_outcomes
 from kubectl_policy.questions.shared.without_effect import why_without_effect
+from kubectl_policy.states import cascade
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import GATEWAY_API, TARGETS, plural
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import value
+from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.shared.reported import policies_named, reported_places
 from kubectl_policy.questions.unseen.hidden import may_hold_policies_on
 from kubectl_policy.questions.unseen.things import Unseen

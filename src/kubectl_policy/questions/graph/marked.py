@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.model.fields import same_json
 from kubectl_policy.model.refs import NodeRef
-from kubectl_policy.model.states import changed
 from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.graph.drawing import Drawing
 from kubectl_policy.questions.graph.nodes import is_there, said_by
 from kubectl_policy.questions.graph.picture import Picture
 from kubectl_policy.questions.shared.effects import from_the_root
+from kubectl_policy.states import changed
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

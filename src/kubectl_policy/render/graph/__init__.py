@@ -10,7 +10,6 @@ GRAPH: Final = Forms(
     document="graph.documents:GRAPH",
     dot="graph.dot:graph_dot",
     mermaid="graph.mermaid:graph_mermaid",
-    graphml="graph.graphml:graph_graphml",
     html="graph.page:graph_page",
     redirected="dot",
 )

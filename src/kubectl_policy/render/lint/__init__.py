@@ -15,6 +15,4 @@ LINT: Final = Forms(
     junit="lint.junit:lint_junit",
     github="lint.github:lint_github",
     gitlab="lint.gitlab:lint_gitlab",
-    checkstyle="lint.checkstyle:lint_checkstyle",
-    rdjson="lint.rdjson:lint_rdjson",
 )

@@ -8,41 +8,42 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, Final
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kubectl_policy.render.lint.places import path_of
 from kubectl_policy.render.lint.words import notes, sentence, told
-from kubectl_policy.render.lint.xml_text import as_xml, element, lines
+from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from xml.etree.ElementTree import Element
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.report import Report
     from kubectl_policy.render.lint.words import Told
 
 _NAME: Final = "kubectl-policy lint"
+_HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def lint_junit(report: Report) -> str:
     """Every test fails of which the finding lets the run fail; others are passed or skipped."""
-    suite = element(None, "testsuite", name=_NAME)
+    suite = _element(None, "testsuite", name=_NAME)
     names = _Names()
     for each in told(report.findings, report):
         test = names.test(suite, each, report)
-        text = lines(_text(each))
+        text = _lines(_text(each))
         if report.settings.fails(each.severity):
-            found = element(test, "failure", message=sentence(each.finding), type=each.severity)
+            found = _element(test, "failure", message=sentence(each.finding), type=each.severity)
             found.text = text
         else:
-            element(test, "system-out").text = f"{each.severity}: {text}"
+            _element(test, "system-out").text = f"{each.severity}: {text}"
     for each, reason in _skipped(report):
         test = names.test(suite, each, report)
-        element(test, "skipped", message=reason).text = lines(_text(each))
+        _element(test, "skipped", message=reason).text = _lines(_text(each))
     for rule in report.rules:
         if rule.id not in names.rules:
-            element(suite, "testcase", classname=f"{rule.id} {rule.name}", name="nothing found")
-    return as_xml(_with_totals(suite))
+            _element(suite, "testcase", classname=f"{rule.id} {rule.name}", name="nothing found")
+    return _as_xml(_with_totals(suite))
 
 
 class _Names:
@@ -58,7 +59,7 @@ class _Names:
         name = _name(each.finding, report)
         self._times[each.rule_words, name] += 1
         times = self._times[each.rule_words, name]
-        return element(suite, "testcase", classname=each.rule_words, name=f"{name} #{times}" if times > 1 else name)
+        return _element(suite, "testcase", classname=each.rule_words, name=f"{name} #{times}" if times > 1 else name)
 
 
 def _name(finding: Finding, report: Report) -> str:
@@ -91,8 +92,27 @@ def _with_totals(suite: Element) -> Element:
     """The document of a suite, with how many tests there are and what came of them."""
     tests = suite.findall("testcase")
     numbers = {"tests": len(tests), "failures": len(suite.findall("testcase/failure")), "errors": 0}
-    root = element(None, "testsuites", name=_NAME, **numbers)
+    root = _element(None, "testsuites", name=_NAME, **numbers)
     for key, number in {**numbers, "skipped": len(suite.findall("testcase/skipped"))}.items():
         suite.set(key, str(number))
     root.append(suite)
     return root
+
+
+def _element(parent: Element | None, tag: str, /, **attributes: object) -> Element:
+    """Return a new element, a child of its parent if it has one; escape what XML cannot hold in an attribute."""
+    escaped = {key: visible(str(attribute)) for key, attribute in attributes.items()}
+    return Element(tag, escaped) if parent is None else SubElement(parent, tag, escaped)
+
+
+def _lines(texts: Iterable[str]) -> str:
+    """Join lines of text; escape what XML cannot hold."""
+    return "\n".join(map(visible, texts))
+
+
+def _as_xml(root: Element) -> str:
+    """Return a document as text that no CI takes for a command when it is printed in a log."""
+    indent(root)
+    text = tostring(root, encoding="unicode")
+    # Characters that are written as numbers mean the same.
+    return f"{_HEAD}{text}\n".replace("::", ":&#58;").replace("##", "#&#35;")

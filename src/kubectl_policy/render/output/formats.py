@@ -38,15 +38,12 @@ class Forms:
     summary: str = ""  # (answer) -> str: one line
     dot: str = ""  # (answer, view) -> str, for Graphviz
     mermaid: str = ""  # (answer, view) -> str
-    graphml: str = ""  # (answer) -> str
     html: str = ""  # (answer, view) -> str: one page
     # Those of CI systems: (answer) -> a document in their own shape, str, or Commands
     sarif: str = ""
     junit: str = ""
     github: str = ""
     gitlab: str = ""
-    checkstyle: str = ""
-    rdjson: str = ""
     remarks: str = ""  # (answer, empty) -> Sequence[str]: next to rows, of which there may be none; else the headline
     hints: str = ""  # (answer) -> Sequence[str]: next to any format
     # Whether rows that are all there is need no headline next to them.
@@ -178,19 +175,16 @@ FORMATS: Final[Mapping[str, Format]] = {
     "png": Format(part="dot", tells="headline", make=partial(_drawn, form="png")),
     "pdf": Format(part="dot", tells="headline", make=partial(_drawn, form="pdf")),
     "html": Format(part="html", tells="headline", make=lambda forms, answer, view: forms.part("html", answer, view)),
-    "graphml": Format(part="graphml", tells="rows", make=lambda forms, answer, _: forms.part("graphml", answer)),
     "sarif": Format(part="sarif", tells="headline", make=partial(_own_json, part="sarif")),
     "junit": Format(part="junit", tells="headline", make=partial(_own_text, part="junit")),
     "github": Format(part="github", tells="headline", make=partial(_own_text, part="github")),
     "gitlab": Format(part="gitlab", tells="rows", make=partial(_own_json, part="gitlab")),
-    "checkstyle": Format(part="checkstyle", tells="rows", make=partial(_own_text, part="checkstyle")),
-    "rdjson": Format(part="rdjson", tells="rows", make=partial(_own_json, part="rdjson")),
 }
 
 
 # The parts that have no place for the cluster that they are about.
-PICTURES: Final = frozenset({"dot", "mermaid", "graphml", "html"})
-OF_CI: Final = frozenset({"sarif", "junit", "github", "gitlab", "checkstyle", "rdjson"})
+PICTURES: Final = frozenset({"dot", "mermaid", "html"})
+OF_CI: Final = frozenset({"sarif", "junit", "github", "gitlab"})
 # A format of these names has a template of the user's behind it: `jsonpath={.items[*].object.name}`.
 TEMPLATES: Final = ("jsonpath", "custom-columns")
 

@@ -19,7 +19,7 @@ def drawn(dot: str, form: str) -> str | bytes:
     try:
         made: bytes = graphviz.Source(dot).pipe(format=form, quiet=True)
     except graphviz.ExecutableNotFound as error:
-        hint = f"{_INSTALL}; without it there are -o html, mermaid, dot, tree, json and graphml"
+        hint = f"{_INSTALL}; without it there are -o html, mermaid, dot, tree and json"
         raise PolicyError(f"-o {form} needs the program dot of Graphviz, which is not installed", hint) from error
     except graphviz.CalledProcessError as error:
         said = (error.stderr or b"").decode("utf-8", "replace").strip() or f"it ended with {error.returncode}"

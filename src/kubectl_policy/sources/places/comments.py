@@ -12,7 +12,7 @@ from kubectl_policy.text.comments import comments_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kubectl_policy.model.comments import Comment
+    from kubectl_policy.model.snapshot import Comment
 
 
 class Comments:

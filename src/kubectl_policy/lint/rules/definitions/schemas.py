@@ -9,8 +9,8 @@ from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, names_in_crd, with_article
-from kubectl_policy.model.patterns import pattern
 from kubectl_policy.model.values import value
+from kubectl_policy.patterns import pattern
 from kubectl_policy.profiles.infer import references_to_targets, refers_to_targets
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, GATEWAY_API_EXPERIMENTAL
-from kubectl_policy.model.patterns import pattern
+from kubectl_policy.patterns import pattern
 from kubectl_policy.topology.references import GATEWAY_CLASS
 
 if TYPE_CHECKING:

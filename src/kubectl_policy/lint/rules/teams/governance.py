@@ -12,7 +12,7 @@ from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
-from kubectl_policy.model.patterns import pattern
+from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.changes.behind import routes_behind
 from kubectl_policy.questions.differences.counts import owner
 from kubectl_policy.questions.shared.effects import affected, policy_outcomes

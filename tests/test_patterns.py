@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kubectl_policy.model.patterns import pattern
+from kubectl_policy.patterns import pattern
 
 
 def test_it_is_compiled_when_it_is_used() -> None:

@@ -1,18 +1,17 @@
-"""GitLab's Code Quality, Checkstyle and reviewdog."""
+"""GitLab's Code Quality report."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import pytest
 
 from kubectl_policy.lint.baseline import fingerprinted
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import Origin
-from tests.render.lint.reports import CLEAN, EVERYTHING, LIVE, LOST, MISSING, SMALL, setting_lost
+from tests.render.lint.reports import CLEAN, EVERYTHING, LIVE, LOST, MISSING, setting_lost
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
@@ -27,10 +26,9 @@ def gitlab(*findings: Any, **changes: Any) -> list[dict[str, Any]]:  # noqa: ANN
     return found
 
 
-@pytest.mark.parametrize("name", ["gitlab", "checkstyle", "rdjson"])
-def test_everything(name: str, snapshot: SnapshotAssertion) -> None:
-    """All of it, and nothing of what does not count but for what GitLab is to know."""
-    assert shown(EVERYTHING, name) == snapshot
+def test_everything(snapshot: SnapshotAssertion) -> None:
+    """Print all findings that count, and known ones, which GitLab has to know."""
+    assert shown(EVERYTHING, "gitlab") == snapshot
 
 
 @pytest.mark.parametrize(
@@ -72,29 +70,6 @@ def test_gitlab_gets_what_is_known_as_well() -> None:
     assert gitlab(MISSING, known=(LOST,), since="origin/main") == gitlab(MISSING, LOST)
 
 
-def test_nothing_is_something() -> None:
-    """Without a report GitLab compares nothing, and other readers take it for a mistake."""
+def test_a_report_without_findings_is_an_empty_list() -> None:
+    """Write the report anyway: without one, GitLab compares nothing."""
     assert gitlab() == []
-    assert ET.fromstring(shown(CLEAN, "checkstyle")).tag == "checkstyle"  # noqa: S314 (our own text)
-    assert json.loads(shown(CLEAN, "rdjson")) == {"source": {"name": "kubectl-policy"}, "diagnostics": []}
-
-
-def test_checkstyle_has_a_part_for_each_file() -> None:
-    """In their order."""
-    root = ET.fromstring(shown(replace(SMALL, findings=(*SMALL.findings, LIVE)), "checkstyle"))  # noqa: S314 (see above)
-    assert [(file.attrib["name"], len(file)) for file in root] == [
-        ("shop.yaml", 3),
-        ("kind-dev/infra/Gateway/public", 1),
-    ]
-
-
-def test_reviewdog_can_suggest_what_to_write() -> None:
-    """In columns of bytes; where the text is not known, nothing."""
-    line = Origin("shop.yaml", 14)
-    report = replace(CLEAN, findings=(MISSING,), texts={line: '{größe: 1, name: "checkot"}'})
-    (found,) = json.loads(shown(report, "rdjson"))["diagnostics"]
-    assert found["suggestions"] == [
-        {"range": {"start": {"line": 14, "column": 21}, "end": {"line": 14, "column": 28}}, "text": "checkout"}
-    ]
-    (found,) = json.loads(shown(replace(report, texts={}), "rdjson"))["diagnostics"]
-    assert "suggestions" not in found

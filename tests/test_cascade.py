@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.states import cascade
+from kubectl_policy.states import cascade
 from tests import build
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.model.index import Index
-from kubectl_policy.model.states import changed, in_scope, laid_over, paired, same_object
 from kubectl_policy.model.unknown import unknown_namespace
+from kubectl_policy.states import changed, in_scope, laid_over, paired, same_object
 from tests import build
 
 if TYPE_CHECKING:

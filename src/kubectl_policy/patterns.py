@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: a command uses few of those that it imports."""
+"""Regular expressions compiled at first use: a command uses few of those that it imports."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, AnyStr, Generic, cast
 
 
 def pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return what `re.compile` makes of a text, once something is asked of it."""
-    return cast("re.Pattern[AnyStr]", _Pattern(text, flags))
+    """Return what `re.compile` returns; the expression is compiled when the first method is looked up."""
+    return cast("re.Pattern[AnyStr]", _LazyPattern(text, flags))
 
 
-class _Pattern(Generic[AnyStr]):
-    """A regular expression that is not compiled yet; what it was asked for once is an attribute of its own."""
+class _LazyPattern(Generic[AnyStr]):
+    """A regular expression that is compiled at first use; a method becomes an attribute once it was looked up."""
 
     def __init__(self, text: AnyStr, flags: int) -> None:
         self._text: AnyStr = text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.absence import Candidates
-from kubectl_policy.model.fields import mapping_at, mappings_at, same_json, text_at
+from kubectl_policy.model.fields import mapping_at, mappings_at, same_json, text_at, value_at
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import CRD, NAMESPACE, names_in_crd
 from kubectl_policy.model.refs import GroupKind, ObjectRef, names_as_in, rule_names
@@ -144,7 +144,7 @@ def cascade(index: Index, deleted: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
     the last owner that is there, as `kubectl delete` does it (`--cascade=background`). What finalizers do is not known.
     """
     gone = set(deleted)
-    owned = [resource for resource in index.world if _owners(index, resource)]
+    owned = [resource for resource in index.world if value_at(resource.raw, "metadata.ownerReferences")]
     while True:
         more = {*_contained(index, gone), *_orphaned(index, owned, gone)} - gone
         if not more:
