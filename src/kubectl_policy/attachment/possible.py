@@ -69,7 +69,13 @@ class PossibleAttachments:
     @cached_property
     def is_any(self) -> bool:
         """Whether there may be attachments of which it is not known whether they are, or to what."""
-        return self.are_open or any(map(_is_undecided, chain.from_iterable(self._known.values())))
+        return (
+            self.are_open or self._is_of_cluster or any(map(_is_undecided, chain.from_iterable(self._known.values())))
+        )
+
+    @property
+    def _is_of_cluster(self) -> bool:
+        return self._index.snapshot.place == "the cluster"
 
     def undecided_at(self, obj: ObjectRef) -> Sequence[Attachment]:
         """The attachments to an object that was read, or to a section of it, that may be others."""

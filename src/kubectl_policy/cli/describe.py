@@ -61,7 +61,7 @@ def describe(
       kubectl policy describe retrypolicy/resilience -n baker -o yaml --offline - < all.yaml
     """
     asked = split_objects("describe", objects or [])
-    analysis = call.read(single=True)
+    analysis = call.read()
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe.focus import EVERYTHING
     from kubectl_policy.questions.shared.selection import find

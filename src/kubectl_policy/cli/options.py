@@ -102,14 +102,11 @@ class Call(ClusterFlags):
     ] = False
     reached: "Live | None" = None
 
-    def read(
-        self, *, optional: bool = False, routes: bool = False, single: bool = False, whole: bool = False
-    ) -> "Analysis":
+    def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
         """The analysis of what the options name, manifests or a cluster; it may be of nothing where that is `optional`.
 
         If the question is about all `routes`, they are asked for at once, and if it is about the `whole`, all that
-        any question may ask for; if it is about `single` objects, no policies that are for Pods alone. Raises
-        `PolicyError` if that cannot be read.
+        any question may ask for. Raises `PolicyError` if that cannot be read.
         """
         # First, as much is done where that is imported: at the end of a long chain of imports, where the stack grows
         # into another block, CPython may take and give back memory at every call.
@@ -128,7 +125,7 @@ class Call(ClusterFlags):
         elif whole:
             snapshot = self.live.everything(told.profiles)
         else:
-            snapshot = self.live.snapshot(told.profiles, optional=optional, routes=routes, single=single)
+            snapshot = self.live.snapshot(told.profiles, optional=optional, routes=routes)
         return analyze(snapshot, profiles=told.profiles, implementation=told.implementation)
 
     @cached_property

@@ -41,7 +41,7 @@ def why_not(
     if len(pairs) != 2 or len(words or ()) != 2:  # noqa: PLR2004 (two pairs)
         raise UsageError("why-not takes a policy and an object, each as TYPE/NAME", _EXAMPLE)
     (policy_type, policy_name), (target_type, target_name) = pairs
-    analysis = call.read(single=True)
+    analysis = call.read()
     from kubectl_policy.cli.config import owner_key
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.shared.selection import find
