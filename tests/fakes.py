@@ -13,7 +13,7 @@ from kubectl_policy import surroundings
 from kubectl_policy.attachment import attachments
 from kubectl_policy.model import index
 from kubectl_policy.model.body import Body
-from kubectl_policy.model.values import replace
+from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.model.world import World
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.questions.differences import traffic
@@ -90,17 +90,11 @@ class RecordingWorld(World):
         self.given["naming", kind].update(names)
         return names
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
-        """Return the kinds of which there are objects."""
+        """The kinds of which there are objects."""
         self.named["kinds", None] = len(self._world.kinds)
         return self._world.kinds
-
-    @property
-    def namespaces(self) -> frozenset[str]:
-        """Return the namespaces in which there are objects."""
-        self.named["namespaces", None] = len(self._world.namespaces)
-        return self._world.namespaces
 
     def __iter__(self) -> Iterator[Resource]:
         """Iterate over the objects."""
@@ -112,10 +106,11 @@ def deferred(resources: Iterable[Resource]) -> list[Resource]:
     return [replace(resource, raw=Body.deferred({**resource.raw})) for resource in resources]
 
 
-def decoded(resources: Iterable[Resource]) -> Counter[GroupKind]:
+def decoded(resources: Collection[Resource]) -> Counter[GroupKind]:
     """How many objects of each kind were decoded, of some of which only the heads were kept."""
-    bodies = ((resource.ref.group_kind, resource.raw) for resource in resources)
-    return Counter(kind for kind, body in bodies if isinstance(body, Body) and body.is_decoded)
+    return Counter(
+        resource.ref.group_kind for resource in resources if getattr(resource.raw, "_content", None) is not None
+    )
 
 
 @contextmanager

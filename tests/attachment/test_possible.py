@@ -8,6 +8,7 @@ import pytest
 
 from kubectl_policy import GroupKind, PolicyKindProfile, analyze
 from tests.build import gateway, policy, ref, route, snapshot, target
+from tests.fakes import all_at_once
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis
@@ -66,3 +67,20 @@ def test_what_is_undecided_of_objects_that_are_there() -> None:
     assert [found.state for found in world.possible_attachments.undecided_at(ref("Gateway", "g"))] == ["target unknown"]
     assert world.may_be_otherwise
     assert not analysed(gateway(), policy("p", target("g"))).may_be_otherwise
+
+
+SECTION = target("g", section="${SECTION}")
+
+
+def test_whether_any_policy_is_undecided() -> None:
+    """At some objects or, where all attachments are worked out at once, anywhere."""
+    world = (gateway(), gateway("h"), policy("p", SECTION), policy("q", target("h")), policy("r", {"name": "g"}))
+    for is_known in (False, True):
+        found = analysed(*world)
+        if is_known:
+            with all_at_once():
+                assert found.attachments_to(ref("Gateway", "h"))
+        possible_attachments, kind = found.possible_attachments, PROFILE.group_kind
+        assert possible_attachments.is_any_undecided(kind, [ref("Gateway", "g")])
+        assert possible_attachments.is_any_undecided(kind, [ref("Gateway", "h")]) is is_known
+        assert not possible_attachments.is_any_undecided(GroupKind("", "Other"), [ref("Gateway", "g")])

@@ -1,8 +1,13 @@
 """Names that nobody can know yet."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import pytest
 
 from kubectl_policy import GroupKind, ObjectRef
+from kubectl_policy.model.body import text_of
 from kubectl_policy.model.unknown import (
     is_unfilled,
     is_unknown,
@@ -11,10 +16,16 @@ from kubectl_policy.model.unknown import (
     may_be_label,
     may_be_port,
     may_be_section,
+    may_be_unfilled,
     may_equal,
+    may_have_open_names,
     port_at,
+    unknown_among,
     unknown_namespace,
 )
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
 
 KIND = GroupKind("example.io", "Thing")
 
@@ -143,3 +154,50 @@ def test_labels_may_be_words_with_underscores() -> None:
     assert may_be_label("TIER_1", "TIER_1")
     assert may_be_label("${X}_1", "TIER_1")
     assert not may_be_label("TIER_1", "TIER_2")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ .Values.name }}",
+        "${NAME}",
+        "{}",
+        "a-{}",
+        "$(NAME)",
+        "<fill me in>",
+        "ENC[AES256_GCM,data:x]",
+        "FILL_ME_IN",
+    ],
+)
+def test_signs_of_what_is_to_be_filled_in(text: str) -> None:
+    """Whatever is unfilled has them; annotations and what API servers note about fields do not count."""
+    assert is_unfilled(text)
+    assert may_be_unfilled(text_of({"spec": {"any": [text]}}))
+    notes: dict[str, Json] = {
+        "annotations": {"last-applied": '{"spec":{"name":"a\\"b"},"other":{}}', "b": "c"},
+        "managedFields": [{"fieldsV1": {"f:spec": {'k:{"name":"http"}': {".": {}, "f:name": {}}}}}],
+    }
+    object_of_server = text_of({"metadata": notes, "spec": {"empty": {}, "list": [{}, {}], "name": "x"}})
+    assert not may_have_open_names(object_of_server)
+
+
+@pytest.mark.parametrize("field", ["name", "namespace", "group", "kind", "sectionName"])
+@pytest.mark.parametrize("name", ["NAME", "a_b", "a/b", "-a", "a.", "?apps", "a b", "é", "A1"])
+def test_signs_of_names_that_are_to_be_filled_in(field: str, name: str) -> None:
+    """Whatever is an unknown name has them, in every field that names something."""
+    assert is_unknown(name)
+    assert may_have_open_names(text_of({"spec": {field: name}}))
+    assert unknown_among(["a", name, "b"]) == {name}
+
+
+@pytest.mark.parametrize("name", ["a", "a-b.c", "Gateway", "HTTPRoute", "gateway.networking.k8s.io", "", "1"])
+def test_names_that_are_known_have_no_signs(name: str) -> None:
+    """So that most objects are not decoded."""
+    assert not may_have_open_names(text_of({"spec": {"name": name, "port": 80, "hostnames": ["*.example.com"]}}))
+    assert unknown_among([name]) == set()
+
+
+def test_signs_of_ports_and_hostnames_that_are_to_be_filled_in() -> None:
+    """A port is a number, and a hostname has few signs."""
+    assert may_have_open_names(text_of({"spec": {"port": "PORT"}}))
+    assert may_have_open_names(text_of({"spec": {"hostnames": ["a.example.com", "$HOST.example.com"]}}))

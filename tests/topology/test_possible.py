@@ -27,7 +27,7 @@ from tests.build import (
 
 if TYPE_CHECKING:
     from kubectl_policy import GroupKind
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import Json, ObjectRef, Resource
 
 
 def above(obj: ObjectRef, *world: Resource) -> list[str]:
@@ -45,6 +45,12 @@ def below(obj: ObjectRef, *world: Resource) -> list[str]:
 def is_any(*world: Resource) -> bool:
     """Whether there may be any such relation in a world."""
     return Topology(index(*world, complete=True)).possible.is_any
+
+
+def test_a_placeholder_that_decides_nothing() -> None:
+    """Labels that a Gateway gives to what is made for it, beside listeners with numbers."""
+    labels: dict[str, Json] = {"labels": {"team": "<fill me in>"}}
+    assert not is_any(resource("Gateway", "g", {"infrastructure": labels, "listeners": [listener(port=80)]}))
 
 
 def test_nothing_may_be_where_everything_is_known() -> None:

@@ -103,7 +103,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
             for reference in target_references(self._index.filled(policy), profile)
         ):
             return True
-        is_named = (profile.filter_routes and own in relations.kinds_in_filters) or (
+        is_named = (bool(profile.filter_routes) and own in relations.kinds_in_filters) or (
             profile.attachment == "parameters" and own in relations.kinds_of_parameters
         )
         return is_named and any(

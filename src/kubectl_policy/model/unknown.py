@@ -100,7 +100,7 @@ def unknown_among(names: Iterable[str]) -> frozenset[str]:
 def may_be_unfilled(text: bytes, _: int = 1) -> bool:
     """Whether anything in objects, as compact JSON, may be `is_unfilled`; annotations do not count."""
     if b"{\\" in text:
-        text = _WITH_BRACES.sub(b"", text)
+        text = _WITH_BRACES.sub(b'"":0', text)
     is_cry = b"_" in text and _PERHAPS_CRY.search(text)
     return bool(is_cry) or any(unfilled.search(text) for unfilled in _PERHAPS_UNFILLED)
 

@@ -55,15 +55,15 @@ class World(Sequence["Resource"], ABC):
         a field, a kind or a hostname, return those that may contain it anywhere. Objects that do not may be returned.
         """
 
-    @property
-    @abstractmethod
+    @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
-        """Return the kinds of which there are objects, sorted."""
+        """The kinds of which there are objects, sorted."""
+        return tuple(sorted({resource.ref.group_kind for resource in self}))
 
-    @property
-    @abstractmethod
+    @cached_property
     def namespaces(self) -> frozenset[str]:
-        """Return the namespaces in which there are objects."""
+        """The namespaces in which there are objects."""
+        return frozenset({resource.ref.namespace for resource in self}) - {""}
 
     def serves(self, kind: GroupKind) -> bool:
         """Whether there may be objects of a kind; a cluster knows which kinds there are."""
@@ -149,13 +149,8 @@ class Loaded(World):
 
     @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
-        """Return the kinds of which there are objects, sorted."""
+        """The kinds of which there are objects, sorted."""
         return tuple(sorted(self._unsorted))
-
-    @cached_property
-    def namespaces(self) -> frozenset[str]:
-        """Return the namespaces in which there are objects."""
-        return frozenset({ref.namespace for ref in self._objects}) - {""}
 
     def __iter__(self) -> Iterator[Resource]:
         """Iterate over the objects in their order."""
@@ -219,15 +214,15 @@ class Overlay(World):
     def _changed(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
         return by_kind(self._changes)
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
-        """Return the kinds of which there are objects, sorted."""
+        """The kinds of which there are objects, sorted."""
         emptied = {kind for kind in self._changed if not self.names_of(kind)}
         return tuple(sorted({*self._base.kinds, *self._applied.kinds} - emptied))
 
     @cached_property
     def namespaces(self) -> frozenset[str]:
-        """Return the namespaces in which there are objects."""
+        """The namespaces in which there are objects."""
         deleted = {ref.namespace for ref, resource in self._changes.items() if resource is None}
         remaining = {resource.ref.namespace for resource in self} if deleted else frozenset[str]()
         emptied = deleted - remaining

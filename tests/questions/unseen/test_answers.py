@@ -23,6 +23,7 @@ SWITCHED: Final = PolicyKindProfile(
     COLOR, "inherited", "profile", enabled_by=RequiredParameter(SETTINGS, "colours.enable"), stanzas="none"
 )
 PARAMETERS: Final = {"group": "example.com", "kind": "Settings", "name": "s"}
+PLAIN: Final = PolicyKindProfile(COLOR, "inherited", "profile", stanzas="none")
 WORLD: Final = (
     build.gateway_class(),
     build.gateway("g", infrastructure={"parametersRef": PARAMETERS}),
@@ -183,3 +184,13 @@ def test_namespaces_that_nothing_says() -> None:
     ]
     alone = unseen_for(analysis, NodeRef(world[1].ref), analysis.topology.paths(NodeRef(world[1].ref)))
     assert [thing.what for thing in alone if thing.what.startswith("the namespace")] == []
+
+
+def test_another_policy_of_which_the_section_is_to_be_filled_in() -> None:
+    """It may stand beside the policy that is asked about; that one's own is told as its target."""
+    open_policy = build.policy("open", build.target("g", section="${SECTION}"), a=1)
+    policy = build.policy("p", build.target("g"), a=2)
+    analysis = analyze(build.snapshot(*WORLD, open_policy, policy, complete=True), profiles=[PLAIN])
+    for asked in (policy, open_policy):
+        unseen = unseen_for_policy(analysis, analysis.enforcement(asked.ref))
+        assert [each.what for each in unseen] == ["Gateway default/g"]

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 # What of these differs is looked up at the routes that name it; anything else may matter to every listener.
 _LOOKED_UP: Final[tuple[GroupKind, ...]] = (*ROUTES, *WITH_PORTS)
 _ANY_HOST: Final = "*"
-# The field in which routes name theirs.
-_HOSTNAMES: Final = "hostnames"
-# In a route as compact JSON.
+# In a route as compact JSON that names any hostname.
 _WITH_HOSTNAME: Final = pattern(rb'"hostnames":\["')
 
 
@@ -346,15 +344,12 @@ class _OneWay:
             # A wildcard may match any of them.
             named = {route for name in (*names, _ANY_HOST) for route in index.naming(kind, name)}
             below = {route for parent in parents for route in index.naming(kind, parent)}
-            routes.update(named, self._perhaps_for_every_host(kind, below - named))
+            routes.update(named, self._perhaps_for_every_host(below - named))
         return sorted(routes, key=lambda route: (ROUTES[route.group_kind], route))
 
-    def _perhaps_for_every_host(self, kind: GroupKind, routes: Collection[ObjectRef]) -> Iterable[ObjectRef]:
-        """Of some routes of a kind, those that may name no hostname; it is told from their texts."""
-        index = self._lacking.analysis.index
-        if _HOSTNAMES in index.defaults.strings_of(kind):
-            return routes
-        resources = filter(None, map(index.get, routes))
+    def _perhaps_for_every_host(self, routes: Collection[ObjectRef]) -> Iterable[ObjectRef]:
+        """Of some routes, those that may name no hostname; it is told from their texts."""
+        resources = filter(None, map(self._lacking.analysis.index.get, routes))
         return (resource.ref for resource in resources if not _WITH_HOSTNAME.search(text_of(resource.raw)))
 
     def _is_empty(self, place: NodeRef) -> bool:
