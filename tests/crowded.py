@@ -12,11 +12,8 @@ from itertools import count, islice
 from textwrap import indent
 from typing import TYPE_CHECKING, Final
 
-import pytest
-
 from kubectl_policy import load_manifests
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.text import documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -420,7 +417,4 @@ _TEAMS: Final = 20
 def world(name: str, size: int, *, neighbours: bool = False) -> Snapshot:
     """So many objects, read from text, where an implementation has all Gateways."""
     text = "---\n".join(islice(_documents(IMPLEMENTATIONS[name], neighbours=neighbours), size))
-    with pytest.MonkeyPatch.context() as patched:
-        # How many objects are read before others are recognised is not to depend on the size.
-        patched.setattr(documents, "LITTLE_PATIENCE", documents.PATIENCE)
-        return load_manifests("-", stdin=StringIO(text))
+    return load_manifests("-", stdin=StringIO(text))

@@ -12,7 +12,6 @@ from kubectl_policy.model.world import Loaded, Overlay, has_word, inside, world_
 from kubectl_policy.sources.cluster.api.discovery import Served
 from kubectl_policy.sources.cluster.world import Ask, ClusterWorld, Kinds
 from tests import build
-from tests.sources.storing import stored, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,15 +52,6 @@ OBJECTS: Final = (
 )
 
 
-def _recognised(*resources: Resource) -> World:
-    plain = [each for each in resources if each.ref.name == "FILL_ME_IN" or "$" in each.ref.namespace]
-    texts = [
-        text_of(each for each in resources if each not in plain and place == (each.ref.kind == "Gateway"))
-        for place in (0, 1)
-    ]
-    return stored(*texts, read=plain)
-
-
 def _changed(*resources: Resource) -> World:
     """Above others, of which one goes, one is otherwise, and some are what they were."""
     below = [
@@ -73,15 +63,13 @@ def _changed(*resources: Resource) -> World:
     above: dict[ObjectRef, Resource | None] = {each.ref: None for each in (below[0], *below[-2:])}
     for each in (*resources[1::2], resources[4]):
         above[each.ref] = each
-    return Overlay(_recognised(*below), above)
+    return Overlay(Loaded(below), above)
 
 
 MAKERS: Final[dict[str, Callable[..., World]]] = {
     "loaded": lambda *resources: Loaded(resources),
-    "recognised": _recognised,
-    "read as well": lambda *resources: stored(read=resources),
     "above nothing": lambda *resources: Overlay(Loaded(()), {each.ref: each for each in resources}),
-    "below nothing": lambda *resources: Overlay(_recognised(*resources), {}),
+    "below nothing": lambda *resources: Overlay(Loaded(resources), {}),
     "changed": _changed,
 }
 
@@ -219,18 +207,6 @@ def test_of_two_with_one_name_the_later_one_counts() -> None:
     """As for `kubectl apply`."""
     world = world_of((build.gateway("g", class_name="a"), build.gateway("g", class_name="b")))
     assert [each.raw["spec"] for each in world] == [build.gateway("g", class_name="b").raw["spec"]]
-
-
-def test_which_worlds_are_narrow() -> None:
-    """What was read costs nothing more."""
-    assert {name: maker(*OBJECTS).is_narrow for name, maker in MAKERS.items()} == {
-        "loaded": False,
-        "recognised": True,
-        "read as well": True,
-        "above nothing": False,
-        "below nothing": True,
-        "changed": True,
-    }
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.kinds import impossible
 from kubectl_policy.model.unknown import is_unknown, is_unknown_hostname
-from kubectl_policy.text.places import parts_of
+from kubectl_policy.text.splitting import spans_of
 
 NAMES = st.text(st.sampled_from("aZ09-._*é²ß_ \n"), max_size=6)
 LINES = st.text(st.sampled_from("-\n \t\r#%.a"), max_size=30)
@@ -49,7 +49,7 @@ def test_keys(key: str) -> None:
 def test_markers(text: str) -> None:
     """Where a text is cut into documents: nowhere else than above a marker, or above directives in front of one."""
     markers = [found.start() for found in re.finditer(r"(?m)^---(?=[ \t\r\n]|\Z)", text)]
-    parts = [part for part, _ in parts_of(text)]
+    parts = [text[span.start : span.end] for span in spans_of(text)]
     assert "".join(parts) == text
     assert len(parts) == len(markers) + 1
     ends = [sum(map(len, parts[: count + 1])) for count in range(len(markers))]

@@ -22,7 +22,6 @@ from tests.property.strategies import worlds
 from tests.property.test_lazy import questions
 from tests.property.world import profiles_of, snapshot_of
 from tests.sources.lazily import printed
-from tests.text.recognising import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -119,7 +118,7 @@ def test_answers_about_fixtures_are_the_same(folder: Path, tmp_path: Path) -> No
         if number < 4 or number % _EVERY == 0:
             is_complete = number % 2 == 1 and arguments[0] != "explain"
             asked = [["--offline", str(folder), *["--complete"] * is_complete], ["--offline", str(taken[is_complete])]]
-            answers = [printed([*arguments, *each, "-o", "json"], NEVER) for each in asked]
+            answers = [printed([*arguments, *each, "-o", "json"]) for each in asked]
             assert answers[0].code == answers[1].code
             assert len({without_places(each.out) for each in answers}) == 1
 

@@ -8,19 +8,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_policy import load_manifests
 from kubectl_policy.model.unknown import is_unfilled, is_unknown
 from kubectl_policy.model.world import Loaded, Overlay, world_of
-from kubectl_policy.sources import stored
 from tests.property.examples import examples
 from tests.property.hostile import files
 from tests.property.strategies import worlds
 from tests.property.world import snapshot_of
-from tests.text.recognising import NEVER, recognise_with
+from tests.text.readings import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,25 +26,22 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef, Resource
     from kubectl_policy.model.world import World
     from tests.property.world import World as GeneratedWorld
+    from tests.text.readings import Mode
 
     _Thing = TypeVar("_Thing")
 
 
 @settings(max_examples=examples(12))
-@given(data=st.data(), world=worlds(), patience=st.sampled_from((1, 1, 2)), few=st.sampled_from((0, 0, NEVER)))
-def test_what_is_recognised_is_what_is_read(
-    data: st.DataObject, world: GeneratedWorld, patience: int, few: int
-) -> None:
+@given(data=st.data(), world=worlds())
+def test_what_is_read_on_demand_is_what_is_kept(data: st.DataObject, world: GeneratedWorld) -> None:
     """The same objects in the same places; and what names another, has a field or stands for others is found."""
     resources = snapshot_of(world).resources
     texts = data.draw(files(resources))
     with tempfile.TemporaryDirectory() as name:
         for path, text in texts.items():
             Path(name, path).write_bytes(text)
-        some, every = (_read(name, each) for each in (patience, NEVER))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(stored, "_FEW", few)
-        _hold(data, some, every, resources)
+        some, every = _read(name, "deferred"), _read(name, "exact")
+    _hold(data, some, every, resources)
 
 
 def _hold(data: st.DataObject, some: World, every: World, resources: Sequence[Resource]) -> None:
@@ -63,9 +58,8 @@ def _some(things: Sequence[_Thing]) -> st.SearchStrategy[list[_Thing]]:
     return st.lists(st.sampled_from(things), max_size=3) if things else st.just([])
 
 
-def _read(folder: str, patience: int) -> World:
-    with pytest.MonkeyPatch.context() as patched:
-        recognise_with(patience, patched)
+def _read(folder: str, mode: Mode) -> World:
+    with reading(mode):
         return world_of(load_manifests(folder).resources)
 
 

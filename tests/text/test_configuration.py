@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from kubectl_policy.errors import ProfileError
-from kubectl_policy.text.documents import read_configuration
+from kubectl_policy.text.configuration import read_configuration
 
 
 def value(text: str) -> Any:  # noqa: ANN401 (anything that a file can hold)

@@ -9,15 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.text import MAX_DEPTH, DocumentError
-from kubectl_policy.text.json_reader import JsonReader
+from kubectl_policy.text import MAX_DEPTH, Bodies, Document, DocumentError, Span
+from kubectl_policy.text.json_reader import read_json
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
 
 
+def _documents(text: str, start: int = 0, line: int = 1) -> list[Document]:
+    return list(read_json(text, Span(start, len(text), line), Bodies(text)))
+
+
 def _read(text: str) -> list[Json]:
-    return [document.value for document in JsonReader().read(text, 0, 1)]
+    return [document.value for document in _documents(text)]
 
 
 @pytest.mark.parametrize(
@@ -97,26 +101,56 @@ def test_what_a_value_means(text: str, value: Json) -> None:
 
 def test_values_that_follow_each_other() -> None:
     """With the line of each."""
-    documents = list(JsonReader().read('---\n\n{"a":\n1}\n{"b": 2} []\n', 4, 2))
+    documents = _documents('---\n\n{"a":\n1}\n{"b": 2} []\n', 4, 2)
     assert [(document.value, document.line) for document in documents] == [({"a": 1}, 3), ({"b": 2}, 5), ([], 5)]
 
 
 @pytest.mark.parametrize(
-    ("text", "lines"),
+    ("text", "items"),
     [
-        ('{"items": [\n{"a": 1},\n\n  {"b": [1]}]}', {(0,): 3, (1,): 5}),
-        ('{\n"kind": "List", "x": {"items": [{}]},\n"items":\n[ {}\n, {} ], "y": 1}', {(0,): 5, (1,): 6}),
-        ('{"items": []}', {}),
-        ('{"items": 1, "items":\n[1]}', {(0,): 3}),
-        ('{"items": {"a": 1}}', {}),
-        ('{"a": [1]}', {}),
-        ("{}", {}),
+        (
+            '{"items": [\n{"a": 1},\n\n  {"é": [1]}], "apiVersion": "v1", "kind": "List"}',
+            [(3, {"a": 1}), (5, {"é": [1]})],
+        ),
+        (
+            '{\n"kind": "AList", "x": {"items": [{}]},\n"apiVersion": "v", "items":\n[ {}\n, {"kind": "B"} ]}',
+            [(5, {"apiVersion": "v", "kind": "A"}), (6, {"apiVersion": "v", "kind": "B"})],
+        ),
+        ('{"apiVersion": "v1", "kind": "List", "x": [{}], "items": [{}, 1]}', [(2, {}), (2, 1)]),
     ],
 )
-def test_the_lines_of_items(text: str, lines: dict[tuple[int, ...], int]) -> None:
-    """Counted from the line on which the text starts."""
-    (document,) = JsonReader().read(text, 0, 2)
-    assert document.item_lines == lines
+def test_the_items_of_a_list(text: str, items: list[tuple[int, Json]]) -> None:
+    """Each with its line, counted from the line on which the text starts, and with its part of the text."""
+    documents = _documents(text, 0, 2)
+    assert [(document.line, document.value) for document in documents] == items
+    for document in documents:
+        assert document.is_item
+        written = json.loads(text[document.span.start : document.span.end])
+        assert isinstance(written, int) or written.items() <= cast("dict[str, Json]", document.value).items()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"items": [{}]}',
+        '{"kind": "List", "items": [{}]}',
+        '{"kind": "Thing", "apiVersion": "v1", "items": [{}]}',
+        '{"kind": 1, "apiVersion": "v1", "items": [{}]}',
+        '{"kind": "List", "apiVersion": "v1", "items": 1}',
+        '{"kind": "List", "apiVersion": "v1", "items": null}',
+        '{"kind": "List", "apiVersion": "v1", "items": [{}], "x": 1, "x": 1}',
+        '{"kind": "List", "apiVersion": "v1", "items": [{}], "items": [1]}',
+        '{"kind": "List", "apiVersion": "v1", "items": [{}], "items": 1}',
+        "[1]",
+        "{}",
+    ],
+)
+def test_what_is_left_whole(text: str) -> None:
+    """What is no List, or a List that repeats a key, which is reported."""
+    (document,) = _documents(text)
+    assert document.value == json.loads(text)
+    assert not document.is_item
+    assert bool(document.problems) == (text.count('"x"') + text.count('"items"') > 1)
 
 
 @pytest.mark.parametrize(
@@ -125,12 +159,16 @@ def test_the_lines_of_items(text: str, lines: dict[tuple[int, ...], int]) -> Non
         ('{"a": 1,\n"b": {"c": 1,\n"c": 2}}', [(3, "b.c is given twice: it is on line 2 as well")]),
         ('{"a": 1, "a": 2}\n{"b": 1}', [(1, "a is given twice: it is on line 1 as well")]),
         ('{"items": [\n{"a": 1, "a": 1}]}', [(2, "items[0].a is given twice: it is on line 2 as well")]),
+        (
+            '{"apiVersion": "v1", "kind": "List", "items": [\n{"a": 1,\n"a": 1}]}',
+            [(3, "items[0].a is given twice: it is on line 2 as well")],
+        ),
         ('{"a": 1, "a": 2, "b": "\x7f"}', [(1, "a key is given twice in one mapping")]),
     ],
 )
 def test_keys_that_are_given_twice(text: str, where: list[tuple[int, str]]) -> None:
     """With both lines; without them where the parser of YAML, which finds them, does not take the text."""
-    problems = [problem for document in JsonReader().read(text, 0, 1) for problem in document.problems]
+    problems = [problem for document in _documents(text) for problem in document.problems]
     assert [(problem.line, problem.message) for problem in problems] == where
     assert all(problem.reason == "repeated-key" for problem in problems)
 
@@ -140,11 +178,10 @@ def test_the_last_of_two_keys_counts() -> None:
     assert _read('{"items": [1], "a": {"b": 1, "b": 2}, "items": [1, 2]}') == [{"items": [1, 2], "a": {"b": 2}}]
 
 
-def test_equal_keys_are_one_object() -> None:
-    """In all that one reader reads, so that a hundred thousand items do not keep each name as often."""
-    reader = JsonReader()
-    first, second = (next(iter(cast("dict[str, Json]", next(reader.read('{"key": 1}', 0, 1)).value))) for _ in range(2))
-    assert first is second
+def test_what_comes_out_otherwise_than_it_was_written_repeats_no_key() -> None:
+    """Escapes, as the encoder of Go writes them, and numbers."""
+    (document,) = _documents(r'{"a": "\u003c\/", "b": 1e3, "c": -0}')
+    assert (document.value, document.problems) == ({"a": "</", "b": 1000, "c": 0}, ())
 
 
 @given(

@@ -10,8 +10,7 @@ import pytest
 from kubectl_policy.model import FieldPath
 from kubectl_policy.text import MAX_DEPTH, Document, lookup
 from kubectl_policy.text.documents import DocumentReader
-from kubectl_policy.text.lookup import TextLines
-from kubectl_policy.text.told import ANY, told_lines
+from kubectl_policy.text.lookup import ANY, TextLines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,9 +128,7 @@ def test_json() -> None:
     """As kubectl prints it, with objects in a List, and on one line."""
     items: list[Json] = [{"kind": "A", "spec": {"x": "\u00e9/\t"}}, {"kind": "B", "spec": {"x": [1, {"y": None}]}}]
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items}, indent=4)
-    (document,) = DocumentReader().read(text)
-    assert isinstance(document, Document)
-    starts = [document.item_lines[place,] for place in range(2)]
+    starts = [document.line for document in DocumentReader().read(text) if isinstance(document, Document)]
     lines = text.split("\n")
     for start, item in zip(starts, items, strict=True):
         found = line(text, start, "spec.x", FieldPath.parse("spec.x").get(item))
@@ -201,47 +198,58 @@ FLOW: Final = """\
 
 
 @pytest.mark.parametrize("text", [BLOCK, FLOW])
-def test_what_reading_told(text: str) -> None:
-    """Every value of every object is on the line that reading the text again finds, and the text is not read again."""
+def test_every_value_has_a_line(text: str) -> None:
+    """Of every object, whether it was noted where documents are or not."""
     documents = [document for document in DocumentReader().read(text) if isinstance(document, Document)]
-    told = {line: found for document in documents for line, found in told_lines(document).items()}
-    again = TextLines(text)
+    noted, unnoted = TextLines(text), TextLines(text)
+    for document in documents:
+        noted.note(document.span)
     compared = 0
     for document in documents:
-        places: list[tuple[str | int, ...]] = [(), *(tuple(_items(place)) for place in document.item_lines)]
-        for steps, start in zip(places, (document.line, *document.item_lines.values()), strict=True):
-            for below, value in _below(FieldPath(steps).get(document.value), ()):
-                found = told[start].line(below, value)
-                assert found == again.line(start, below, value)
+        positions: list[tuple[str | int, ...]] = [(), *(tuple(_items(position)) for position in document.item_lines)]
+        for steps, start in zip(positions, (document.line, *document.item_lines.values()), strict=True):
+            for inner, value in _inner(FieldPath(steps).get(document.value), ()):
+                found = noted.line(start, inner, value)
+                assert found == unnoted.line(start, inner, value)
                 assert found is not None
-                assert told[start].line(below, "another") is None
+                assert found >= start
+                assert noted.line(start, inner, "another") is None
                 compared += 1
     assert compared > 20
-    assert told[documents[0].line].line(("absent",), ANY) is None
+    assert noted.line(documents[0].line, ("absent",), ANY) is None
 
 
-def test_what_reading_does_not_tell() -> None:
-    """Where something is repeated, values are not what is written."""
-    (document,) = DocumentReader().read("kind: A\nx: &x\n  y: 1\nz: *x\n")
-    assert isinstance(document, Document)
-    assert not told_lines(document)
+@pytest.mark.parametrize("object_line", [-1, 0, 2, 99])
+def test_no_object_starts_there(object_line: int) -> None:
+    """In the middle of one, or outside of the text."""
+    assert line("kind: A\nx: 1\n", object_line, "x") is None
 
 
-def _items(place: tuple[int, ...]) -> Iterator[str | int]:
-    for position in place:
+def test_an_item_of_a_split_list() -> None:
+    """Its document is its part of the text."""
+    text = "apiVersion: v1\nitems:\n- kind: A\n  x: 1\n- kind: B\n  x: 1\nkind: List\n"
+    lines = TextLines(text)
+    for document in DocumentReader().read(text):
+        assert isinstance(document, Document)
+        lines.note(document.span)
+    assert [lines.line(start, ("x",), 1) for start in (3, 5)] == [4, 6]
+
+
+def _items(item: tuple[int, ...]) -> Iterator[str | int]:
+    for position in item:
         yield from ("items", position)
 
 
-def _below(value: Json, steps: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+def _inner(value: Json, steps: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Json]]:
     yield steps, value
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, child in children:
-        yield from _below(child, (*steps, step))
+        yield from _inner(child, (*steps, step))
 
 
 def test_many_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that were looked at are forgotten at times."""
-    monkeypatch.setattr(lookup, "_KEPT", 2)
+    monkeypatch.setattr(lookup, "_MAX_KEPT", 2)
     text = "---\n".join(f"kind: A\nx: {n}\n" for n in range(9))
     lines = TextLines(text)
     assert [lines.line(3 * n + 1, ("x",), n) for n in (0, 1, 8, 0)] == [2, 5, 26, 2]

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from unittest.mock import Mock
 
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.text import MAX_DEPTH, DocumentError, places, plain_yaml, yaml_reader
-from kubectl_policy.text.plain_yaml import read_plain
-from kubectl_policy.text.scalars import PlainKeys, PlainScalars, key_of, plain_scalar
+from kubectl_policy.text import MAX_DEPTH, DocumentError, events, yaml_reader
+from kubectl_policy.text.scalars import key_of, plain_scalar
 from kubectl_policy.text.yaml_reader import MAX_REPEATED, MAX_REPEATED_CHARACTERS, YamlReader
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json, Problem
-    from kubectl_policy.text import Document
 
 _SCALARS = (
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
@@ -32,7 +29,7 @@ _VALUES = st.recursive(
 @pytest.fixture(params=["CBaseLoader", "BaseLoader"])
 def either_parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether PyYAML was built with its C parser makes no difference."""
-    for module in (yaml_reader, plain_yaml, places):
+    for module in (yaml_reader, events):
         monkeypatch.setattr(module, "EVENT_PARSER", getattr(yaml, request.param))
 
 
@@ -316,52 +313,3 @@ def _has_null_key(node: yaml.Node) -> bool:
     if isinstance(node, yaml.MappingNode):
         return any(_key(key) is None or _has_null_key(value) for key, value in node.value)
     return isinstance(node, yaml.SequenceNode) and any(_has_null_key(item) for item in node.value)
-
-
-def _with_care(text: str, first_line: int = 1) -> list[Document]:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(yaml_reader, "read_plain", Mock(return_value=None))
-        return list(YamlReader().read(text, first_line))
-
-
-@given(st.lists(_VALUES, min_size=1, max_size=3), st.booleans() | st.none())
-def test_plain_documents_read_in_one_loop(values: list[Json], flow: bool | None) -> None:  # noqa: FBT001 (given)
-    """Whether a text is read with care makes no difference to what is in it."""
-    text = yaml.dump_all([*values, {"items": [{"a": value} for value in values]}], default_flow_style=flow)
-    plain = read_plain(text, 3, PlainScalars(), PlainKeys())
-    if plain is not None:
-        careful = _with_care(text, 3)
-        assert [repr(each.value) for each in plain] == [repr(each.value) for each in careful]
-        assert [(each.line, each.item_lines) for each in plain] == [(each.line, each.item_lines) for each in careful]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a: &a 1",
-        "a: *a",
-        "a: !!str 1",
-        "<<: {a: 1}",
-        "a: 1\na: 2",
-        "a: {}\na: []",
-        "{a: 1}: 1",
-        "a: [",
-        "~: 1",
-        "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1),
-        "a: &a {b: 1}",
-        "a: \0",
-    ],
-)
-def test_what_needs_care(text: str) -> None:
-    """Whatever a document has beyond mappings, lists and scalars; the others in its text are read with care as well."""
-    assert read_plain(f"x: 1\n---\n{text}\n", 1, PlainScalars(), PlainKeys()) is None
-
-
-def test_what_is_plain() -> None:
-    """Nearly everything that people write, and nothing at all."""
-    text = "# x\n---\n- é\n- 'é'\n- |\n  text\n...\n---\n1: {true: yes, '<<': 1}\n---\n"
-    plain = read_plain(text, 1, PlainScalars(), PlainKeys())
-    assert plain is not None
-    assert [each.value for each in plain] == [["é", "é", "text\n"], {"1": {"true": True, "<<": 1}}, None]
-    assert [tuple(each.value_lines or ()) for each in plain] == [(3, 3, 4, 5), (9, 9, 9, 9), (11,)]
-    assert read_plain("", 1, PlainScalars(), PlainKeys()) == []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy import Implementation
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.shapes import Shape
-    from kubectl_policy.text.documents import Configuration
+    from kubectl_policy.text.configuration import Configuration
 
 _HINT: Final = "docs/profiles.md describes the config file"
 

@@ -30,7 +30,7 @@ from kubectl_policy.profiles.shapes import (
     field_of,
     required_field,
 )
-from kubectl_policy.text.documents import read_configuration, read_flawless
+from kubectl_policy.text.configuration import read_configuration, read_flawless
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
     from kubectl_policy.model.snapshot import Problem
     from kubectl_policy.profiles.shapes import Shape
-    from kubectl_policy.text.documents import Configuration
+    from kubectl_policy.text.configuration import Configuration
 
 # Larger than any file that a person writes; what is given by mistake is not read to its end.
 MAX_SIZE: Final = 4 * 2**20

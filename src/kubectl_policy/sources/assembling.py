@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.model import Diagnostic, ObjectRef, Origin, Resource, Snapshot
@@ -15,11 +15,11 @@ from kubectl_policy.model.kinds import (
     problem_of_definition,
 )
 from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.world import Loaded
 from kubectl_policy.sources.files import PackedError
 from kubectl_policy.sources.options import AS_IT_IS, InputOptions
-from kubectl_policy.sources.reading import Reading, resource_in
+from kubectl_policy.sources.reading import Reading
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
-from kubectl_policy.text.recognised import ShapedDocument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -186,37 +186,29 @@ def _resources(
     around: TreeInput | None,
     arguments: Mapping[str, int],
 ) -> Sequence[Resource]:
-    """One object for each name, in the namespace where it lives; what was only recognised is not read."""
+    """One object for each name, in the namespace where it lives."""
     cluster_scoped = _cluster_scoped(definitions)
-    found: dict[ObjectRef, Resource | ShapedDocument] = {}
-    repeated: dict[ObjectRef, list[Resource | ShapedDocument]] = {}
-    for read in reading.objects if around else reading.recognised:
-        resource = read
-        if isinstance(read, ShapedDocument):
-            kind, namespace, name = read.shape.group_kind, read.namespace, read.name
-        else:
-            kind, namespace, name = read.ref
+    found: dict[ObjectRef, Resource] = {}
+    repeated: dict[ObjectRef, list[Resource]] = {}
+    for read in reading.objects:
+        resource, ref = read, read.ref
+        kind, namespace, name = ref
         home = "" if kind in cluster_scoped else namespace or default
-        # There may be a hundred thousand of them: this takes a third of the time of a call of the class.
-        ref: ObjectRef = tuple.__new__(ObjectRef, (kind, home, name))  # pyright: ignore[reportUnknownMemberType]
-        if home != namespace and isinstance(read, Resource):
+        if home != namespace:
+            ref = ObjectRef(kind, home, name)
             resource = replace(read, ref=ref, namespace_from=read.namespace_from if home else None)
-        if around and isinstance(read, Resource) and isinstance(resource, Resource):
+        if around:
             around.follow(read, resource)
         first = found.setdefault(ref, resource)
         if first is not resource:
             repeated.setdefault(ref, [first]).append(resource)
     if repeated:
         found.update({each.ref: each for each in _chosen(repeated, reading, around, arguments)})
-    if reading.are_all_read:
-        return tuple(cast("dict[ObjectRef, Resource]", found).values())
-    from kubectl_policy.sources.stored import StoredWorld  # noqa: PLC0415 (few inputs need it)
-
-    return StoredWorld(found, default, reading.made)
+    return Loaded(found.values())
 
 
 def _chosen(
-    repeated: Mapping[ObjectRef, Sequence[Resource | ShapedDocument]],
+    repeated: Mapping[ObjectRef, Sequence[Resource]],
     reading: Reading,
     around: TreeInput | None,
     arguments: Mapping[str, int],
@@ -234,11 +226,7 @@ def _chosen(
     def argument_of(resource: Resource) -> int:
         return arguments.get(resource.origin.source, 0)
 
-    several = (
-        each if isinstance(each, Resource) else resource_in(each, reading.made, ref)
-        for ref, same_name in repeated.items()
-        for each in same_name
-    )
+    several = (resource for same_name in repeated.values() for resource in same_name)
     chosen, diagnostics, gaps = one_of_each(several, folder_of, clusters_of, argument_of)
     reading.diagnostics += diagnostics
     reading.gaps += gaps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
@@ -95,7 +96,7 @@ def mentions_of(group_kind: GroupKind | None, value: Json) -> frozenset[str] | N
         item = rest.pop()
         if len(texts) > _MAX_VALUES:
             return None
-        if isinstance(item, dict):
+        if isinstance(item, (dict, Mapping)):
             texts += [f"{key}:" for key in item]
             rest.extend(item.values())
         elif isinstance(item, list):

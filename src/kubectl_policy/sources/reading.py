@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Final, cast
+from itertools import chain
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
-from kubectl_policy.model.fields import mapping_at, time_at
+from kubectl_policy.model.body import Body
+from kubectl_policy.model.fields import items_at, mapping_at, time_at
 from kubectl_policy.model.kinds import impossible
 from kubectl_policy.sources.files import ABOUT_OTHERS, PackedError, reason_of
 from kubectl_policy.sources.outline import (
@@ -17,18 +21,16 @@ from kubectl_policy.sources.outline import (
     mentions_of,
     outline,
 )
-from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread
+from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread, inherited_fields
 from kubectl_policy.text.documents import DocumentReader
-from kubectl_policy.text.recognised import ShapedDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable
 
     from kubectl_policy.model import Json, Severity
     from kubectl_policy.sources.files import InputFile
     from kubectl_policy.sources.places.lines import Lines
     from kubectl_policy.sources.places.origins import Origins
-    from kubectl_policy.text.recognised import Made, Shape
 
 # API groups of files that command-line tools and components read, and that no API server stores.
 _CLIENT_SIDE_GROUPS: Final = frozenset(
@@ -52,8 +54,10 @@ _CLIENT_SIDE_GROUPS: Final = frozenset(
 # What something else fills in, where a kind or a group should be.
 _IN_PLACEHOLDERS: Final = frozenset("{}$<>[]")
 _OF_UNKNOWN_KIND: Final = "an object of which the kind or its API is a placeholder: fill it in first"
+_WITHOUT_KIND: Final = "an object needs both apiVersion and kind, as text: add what is missing, or leave the file out"
 _ABOUT_OTHERS: Final = tuple(ABOUT_OTHERS)
 _KUBECONFIG: Final = GroupKind("", "Config")
+_NO_FIELDS: Final[Mapping[str, Json]] = MappingProxyType({})
 # A template is read by somebody else; everything else that cannot be read is a mistake.
 _SEVERITIES: Final[dict[str, Severity]] = {"unrendered-template": "warning"}
 
@@ -67,10 +71,9 @@ class Reading:
         `lines` are told what is read, and so are `origins`, if it matters where things come from.
         """
         self._values, self._lines, self.origins = values, lines, origins
-        self._objects: list[Resource | ShapedDocument] = []
-        # Whether any of them is not read, and which shapes need no more than that.
-        self._recognised = False
-        self._common: dict[Shape, bool] = {}
+        self.objects: list[Resource] = []
+        # The kinds of objects that were met, by version and kind, of which nothing is to be said.
+        self._usual_kinds: dict[tuple[Json, Json], GroupKind] = {}
         self.listed: set[tuple[GroupKind, str]] = set()
         self.gaps: list[Gap] = []
         self.diagnostics: list[Diagnostic] = []
@@ -119,55 +122,21 @@ class Reading:
             self._read_text(text, file)
 
     def copy(self) -> Reading:
-        """The same, to go on from here; what is read in one of them is not in the other one."""
+        """Return a reading that goes on from here; what is read in one of them is not in the other one."""
         made = copy(self)
-        made.objects, made.gaps, made.diagnostics = self.objects, [*self.gaps], [*self.diagnostics]
+        made.objects, made.gaps, made.diagnostics = [*self.objects], [*self.gaps], [*self.diagnostics]
         made.listed, made.others = {*self.listed}, {**self.others}
         made.with_variables, made.with_words = {**self.with_variables}, {*self.with_words}
         return made
 
     @property
-    def objects(self) -> list[Resource]:
-        """The objects; those that were recognised are read for that."""
-        if self._recognised:
-            self._objects = [*map(self.read, self._objects)]
-            self._recognised = False
-        return cast("list[Resource]", self._objects)
-
-    @objects.setter
-    def objects(self, objects: list[Resource]) -> None:
-        self._objects = [*objects]
-
-    @property
-    def recognised(self) -> Sequence[Resource | ShapedDocument]:
-        """The objects, of which those that were recognised are not read."""
-        return self._objects
-
-    @property
-    def are_all_read(self) -> bool:
-        """Whether none of the objects was only recognised."""
-        return not self._recognised
-
-    @property
     def kinds(self) -> frozenset[GroupKind]:
         """The kinds of the objects."""
-        read = (each.ref.group_kind for each in self._objects if isinstance(each, Resource))
-        return frozenset(read).union(shape.group_kind for shape in self._common)
+        return frozenset(resource.ref.group_kind for resource in self.objects)
 
     def of_kind(self, kind: GroupKind) -> list[Resource]:
-        """The objects of a kind."""
-        if any(shape.group_kind == kind for shape in self._common):
-            return [self.read(each) for each in self._objects if kind_of(each) == kind]
-        return [each for each in self._objects if isinstance(each, Resource) and each.ref.group_kind == kind]
-
-    @property
-    def made(self) -> Made:
-        """What reads documents that were recognised."""
-        return self._documents.made
-
-    def read(self, found: Resource | ShapedDocument) -> Resource:
-        """An object, whether or not it was only recognised."""
-        return found if isinstance(found, Resource) else resource_in(found, self.made)
+        """Return the objects of a kind."""
+        return [resource for resource in self.objects if resource.ref.group_kind == kind]
 
     def leave_out(self, sources: Collection[str]) -> None:
         """Forget what was read in some files."""
@@ -181,38 +150,38 @@ class Reading:
             self.origins.take(file.path, text)
         reader = self._kustomized_documents if file.path in self.kustomized else self._documents
         words = reader.words
-        found = reader.recognise(text, file.path) if reader is self._documents else reader.read(text)
-        documents = list(found)
+        documents = reader.read(text)
+        # The documents up to the first one that is meant as an object, if any is.
+        first: list[Document | Unread] = []
+        is_manifest = False
+        for document in documents:
+            first.append(document)
+            if _is_meant_as_an_object(document):
+                is_manifest = True
+                break
+        if file.path in self.others:
+            content = next((document for document in first if not _is_empty(document)), None)
+            self.others[file.path] = content if isinstance(content, Document) else None
+        if is_manifest:
+            self._read_documents(chain(first, documents), file.path, text)
+        else:
+            self.ignored += 1
+            if not file.root:
+                closer = Reading(self._values)
+                closer._read_documents(first, file.path, text)
+                self.unexplained += closer.diagnostics
         if reader.words > words:
             self.with_words.add(file.path)
-        if file.path in self.others:
-            first = next((document for document in documents if not _is_empty(document)), None)
-            first = self.made(first) if isinstance(first, ShapedDocument) else first
-            self.others[file.path] = first if isinstance(first, Document) else None
-        if any(map(_is_meant_as_an_object, documents)):
-            if self._lines:
-                self._lines.take(file.path, documents, self.made)
-            self._keep(documents, file.path)
-            return
-        self.ignored += 1
-        if not file.root:
-            closer = Reading(self._values)
-            closer._keep(documents, file.path)
-            self.unexplained += closer.diagnostics
 
-    def _keep(self, documents: Sequence[Document | Unread | ShapedDocument], source: str) -> None:
-        """Keep what was recognised in a source as it is, and read the objects in the other documents."""
-        common = self._common
+    def _read_documents(self, documents: Iterable[Document | Unread], source: str, text: str) -> None:
+        lines = self._lines.take(source, text) if self._lines else None
         for document in documents:
-            if isinstance(document, ShapedDocument):
-                shape = document.shape
-                if common[shape] if shape in common else self._is_common(shape):
-                    self._objects.append(document)
-                    self._recognised = True
-                else:
-                    self._read_document(self.made(document), source)
-            else:
-                self._read_document(document, source)
+            if isinstance(document, Unread):
+                self.note(document.problem, source, outline(document.text))
+                continue
+            if lines:
+                lines.note(document.span)
+            self._read_document(document, source)
 
     def note(self, problem: Problem, source: str, known: Outline = NOTHING_KNOWN) -> None:
         """Say that something in a source cannot be read, with what is known of it: a diagnostic and a gap."""
@@ -233,55 +202,77 @@ class Reading:
             )
         )
 
-    def _read_document(self, document: Document | Unread, source: str) -> None:
+    def _read_document(self, document: Document, source: str) -> None:
         """Read the object in a document, or the items of a List however deep it is in other Lists."""
-        if isinstance(document, Unread):
-            self.note(document.problem, source, outline(document.text))
-            return
         for problem in document.problems:
             message = f"{problem.message}, and kubectl refuses that: remove one of the two; here, the last one counts"
             origin = Origin(source, problem.line)
             self.diagnostics.append(Diagnostic(problem.reason, "error", message, origin=origin))
-        rest: list[tuple[Json, tuple[int, ...], int]] = [(document.value, (), document.line)]
+        inherited = inherited_fields(document.content)
+        if inherited is None:
+            self.read_object(document.content, Origin(source, document.line), listed=document.is_item)
+            return
+        rest: list[tuple[Json, tuple[int, ...], int]] = [(document.content, (), document.line)]
         while rest:
             value, position, line = rest.pop()
             items = _items_of(value)
             if items is None:
-                self.read_object(value, Origin(source, line), listed=bool(position))
+                self.read_object(value, Origin(source, line), listed=True)
             else:
                 places = [(item, (*position, number)) for number, item in enumerate(items)]
                 rest.extend((item, place, document.item_lines.get(place, line)) for item, place in reversed(places))
-
-    def _is_common(self, shape: Shape) -> bool:
-        """Whether there is no more to say of the objects of a shape than that they were read."""
-        kind = shape.group_kind
-        self._common[shape] = not (
-            kind.group in _CLIENT_SIDE_GROUPS
-            or kind == _KUBECONFIG
-            or not _IN_PLACEHOLDERS.isdisjoint(f"{shape.api_version} {kind.kind}")
-            or impossible(kind)
-        )
-        return self._common[shape]
 
     def read_object(self, value: Json, origin: Origin, *, listed: bool = False) -> None:
         """Keep an object, or say why none can refer to it; what is no Kubernetes object at all is counted only.
 
         Of an object that is `listed` and was stored by an API server, others of its kind there would be listed as well.
         """
-        raw = value if isinstance(value, dict) else {}
+        raw = value if isinstance(value, Mapping) else _NO_FIELDS
         api_version, kind = raw.get("apiVersion"), raw.get("kind")
-        typed = bool(api_version and isinstance(api_version, str) and kind and isinstance(kind, str))
-        group_kind = GroupKind(str(api_version).rpartition("/")[0], str(kind))
-        # A Helm chart's Chart.yaml has an apiVersion.
-        is_chart = "kind" not in raw and {"name", "version"} <= raw.keys()
-        of_client = typed and (group_kind.group in _CLIENT_SIDE_GROUPS or group_kind == _KUBECONFIG)
         metadata = mapping_at(raw, "metadata")
         name, namespace = metadata.get("name"), metadata.get("namespace")
-        if not {"apiVersion", "kind"} & raw.keys() or is_chart or of_client:
+        group_kind = self._kind_of(raw, api_version, kind, origin, namespace)
+        if group_kind is None:
+            return
+        if name and isinstance(name, str) and isinstance(namespace, str | None):
+            if "{{" in name or (namespace and "{{" in namespace):
+                self._warn("unrendered-template", UNRENDERED, origin)
+            created = time_at(metadata, "creationTimestamp") if "creationTimestamp" in metadata else None
+            body = raw if isinstance(raw, Body) else Body(raw)
+            ref = ObjectRef(group_kind, namespace or "", name)
+            self.objects.append(Resource(ref, origin, body, created))
+            if listed and metadata.get("uid") and metadata.get("resourceVersion"):
+                self.listed.add((group_kind, ref.namespace))
+            return
+        field = "metadata.namespace" if name and isinstance(name, str) else "metadata.name"
+        message = f"{field} must be text: only an object with a fixed name can be referred to"
+        self._warn("no-name", message, origin, field)
+        if metadata.get("generateName"):
+            inside = namespace if isinstance(namespace, str) else ""
+            known = Outline(kind=group_kind.kind, namespace=inside, mentions=mentions_of(group_kind, raw))
+            self._miss(known, message, origin)
+
+    def _kind_of(
+        self, raw: Mapping[str, Json], api_version: Json, kind: Json, origin: Origin, namespace: Json
+    ) -> GroupKind | None:
+        """Return the kind of an object; None of what is no object of an API server, which is counted or reported."""
+        if not (api_version and isinstance(api_version, str) and kind and isinstance(kind, str)):
+            # A Helm chart's Chart.yaml has an apiVersion.
+            is_chart = "kind" not in raw and {"name", "version"} <= raw.keys()
+            if is_chart or not {"apiVersion", "kind"} & raw.keys():
+                self.ignored += 1
+            else:
+                message = (
+                    "an object needs both apiVersion and kind, as text: add what is missing, or leave the file out"
+                )
+                self._warn("no-kind", message, origin)
+            return None
+        usual = self._usual_kinds.get((api_version, kind))
+        if usual is not None:
+            return usual
+        group_kind = GroupKind(api_version.rpartition("/")[0], kind)
+        if group_kind.group in _CLIENT_SIDE_GROUPS or group_kind == _KUBECONFIG:
             self.ignored += 1
-        elif not typed:
-            message = "an object needs both apiVersion and kind, as text: add what is missing, or leave the file out"
-            self._warn("no-kind", message, origin)
         elif not _IN_PLACEHOLDERS.isdisjoint(f"{group_kind.group or api_version} {kind}"):
             self._warn("unrendered-template", _OF_UNKNOWN_KIND, origin)
             known_kind = group_kind.kind if _IN_PLACEHOLDERS.isdisjoint(group_kind.kind) else ""
@@ -291,43 +282,13 @@ class Reading:
         elif impossible(group_kind):
             message = f"no API can have {impossible(group_kind)}: it takes letters, digits and hyphens"
             self._warn("no-kind", message, origin)
-        elif name and isinstance(name, str) and isinstance(namespace, str | None):
-            if "{{" in f"{name} {namespace}":
-                self._warn("unrendered-template", UNRENDERED, origin)
-            ref = ObjectRef(group_kind, namespace or "", name)
-            self._objects.append(
-                Resource(ref=ref, origin=origin, raw=raw, created=time_at(raw, "metadata.creationTimestamp"))
-            )
-            if listed and metadata.get("uid") and metadata.get("resourceVersion"):
-                self.listed.add((group_kind, ref.namespace))
         else:
-            field = "metadata.namespace" if name and isinstance(name, str) else "metadata.name"
-            message = f"{field} must be text: only an object with a fixed name can be referred to"
-            self._warn("no-name", message, origin, field)
-            if metadata.get("generateName"):
-                inside = namespace if isinstance(namespace, str) else ""
-                known = Outline(kind=group_kind.kind, namespace=inside, mentions=mentions_of(group_kind, raw))
-                self._miss(known, message, origin)
+            self._usual_kinds[api_version, kind] = group_kind
+            return group_kind
+        return None
 
     def _warn(self, rule: str, message: str, origin: Origin, field: str = "") -> None:
         self.diagnostics.append(Diagnostic(rule, "warning", message, field=field, origin=origin))
-
-
-def resource_in(found: ShapedDocument, made: Made, ref: ObjectRef | None = None) -> Resource:
-    """The object in a document, by the name that it has there unless another is given."""
-    document = made(found)
-    raw = document.value if isinstance(document.value, dict) else {}
-    return Resource(
-        ref=ref or ObjectRef(found.shape.group_kind, found.namespace, found.name),
-        origin=Origin(found.written.source, document.line),
-        raw=raw,
-        created=time_at(raw, "metadata.creationTimestamp"),
-    )
-
-
-def kind_of(found: Resource | ShapedDocument) -> GroupKind:
-    """The kind of an object, whether or not it was only recognised."""
-    return found.ref.group_kind if isinstance(found, Resource) else found.shape.group_kind
 
 
 def _is_about_others(file: InputFile) -> bool:
@@ -335,28 +296,21 @@ def _is_about_others(file: InputFile) -> bool:
     return file.path.endswith(_ABOUT_OTHERS) and file.path.rpartition("/")[2].rpartition(":")[2] in ABOUT_OTHERS
 
 
-def _is_empty(document: Document | Unread | ShapedDocument) -> bool:
-    return isinstance(document, Document) and document.value is None
+def _is_empty(document: Document | Unread) -> bool:
+    return isinstance(document, Document) and document.content is None
 
 
-def _is_meant_as_an_object(document: Document | Unread | ShapedDocument) -> bool:
-    if isinstance(document, ShapedDocument):
-        return True
+def _is_meant_as_an_object(document: Document | Unread) -> bool:
     if isinstance(document, Unread):
         return looks_like_an_object(document.text)
-    return isinstance(document.value, dict) and {"apiVersion", "kind"} <= document.value.keys()
+    content = document.content
+    return document.is_item or (isinstance(content, Mapping) and "apiVersion" in content and "kind" in content)
 
 
 def _items_of(value: Json) -> list[Json] | None:
-    """The items of a List as objects; None of anything else.
-
-    In a List of one kind, as the API itself gives it, the items do not repeat the kind (`HTTPRouteList`).
-    """
-    if not isinstance(value, dict) or "items" not in value or "apiVersion" not in value:
+    """Return the items of a List as objects; None of anything else."""
+    inherited = inherited_fields(value)
+    if inherited is None:
         return None
-    items, kind = value["items"], value.get("kind")
-    if not isinstance(kind, str) or not kind.endswith("List") or not isinstance(items, list | None):
-        return None
-    item_kind = kind.removesuffix("List")
-    known: dict[str, Json] = {"apiVersion": value["apiVersion"], "kind": item_kind} if item_kind else {}
-    return [{**known, **item} if known and isinstance(item, dict) else item for item in items or ()]
+    items = items_at(value, "items")
+    return [{**inherited, **item} if inherited and isinstance(item, Mapping) else item for item in items]

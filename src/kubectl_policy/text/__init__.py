@@ -2,43 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from kubectl_policy.model import Problem
+from kubectl_policy.model.body import Body, ObjectText
 from kubectl_policy.model.values import compact, value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable
 
     from kubectl_policy.model import Json
 
 # The position of an item in the list `items`; of an item of a List in a List, both.
-ItemPlace: TypeAlias = "tuple[int, ...]"
+ItemPosition: TypeAlias = "tuple[int, ...]"
 
 # Kubernetes itself stops at 10,000 levels of JSON; no manifest comes near 100, and whatever walks a value may recurse.
 MAX_DEPTH: Final = 200
 
-_NO_LINES: Final[Mapping[ItemPlace, int]] = MappingProxyType({})
+_NO_LINES: Final[Mapping[ItemPosition, int]] = MappingProxyType({})
+NO_FIELDS: Final[Mapping[str, Json]] = MappingProxyType({})
 UNRENDERED: Final = "a template ({{ ... }}), not a manifest: render it (helm template) first"
+
+
+class Span(NamedTuple):
+    """Part of a text between two offsets, and the line (from 1) on which it starts."""
+
+    start: int
+    end: int
+    line: int
+
+
+_NO_SPAN: Final = Span(0, 0, 1)
 
 
 @compact
 class Document:
-    """One YAML or JSON document and the line (from 1) on which its content starts.
+    """One YAML or JSON document, or one item of a List.
 
-    `item_lines` has the line on which a mapping in the list `items` starts. `problems` are what kubectl would not take,
-    with their lines: keys that a mapping has twice, of which the last one is in `value`. Where `value` is what is
-    written, in its order, `value_lines` has the line of each value in it, the outer one first: that of its key or, in a
-    list, its own; `lines_above` is what has to be added to each of them.
+    `content` is its value; of an object, a `Body`. `line` (from 1) is the line on which the content starts.
+    `item_lines` has the line on which a mapping in `items` starts, if the List was not split into its items. `problems`
+    are what kubectl would not take, with their lines: keys that a mapping has twice, of which the last one counts. The
+    text of the document is in `span`.
     """
 
-    value: Json
+    content: Json
     line: int
-    item_lines: Mapping[ItemPlace, int] = _NO_LINES
+    item_lines: Mapping[ItemPosition, int] = _NO_LINES
     problems: tuple[Problem, ...] = ()
-    value_lines: Sequence[int] | None = None
-    lines_above: int = 0
+    span: Span = _NO_SPAN
+    is_item: bool = False
+
+    @property
+    def value(self) -> Json:
+        """The content as plain values."""
+        return self.content.content if isinstance(self.content, Body) else self.content
 
 
 @value(kw_only=True)
@@ -60,3 +79,45 @@ class DocumentError(Exception):
         super().__init__(message)
         self.letters = letters
         self.problem = Problem(message=message, reason=reason, line=line)
+
+
+class Bodies:
+    """Makes the bodies of objects in one text, each with its part of the text."""
+
+    def __init__(self, text: str, *, are_deferred: bool = False) -> None:
+        """Keep all of each object or, if they are deferred, its head."""
+        self._text, self._are_deferred = text, are_deferred
+        self._fields: Mapping[str, Json] = NO_FIELDS
+        self._source: ObjectText | None = None
+
+    def body(self, content: Json, fields: Mapping[str, Json], span: Span, parse: Callable[[str], Json]) -> Json:
+        """Return the body of a mapping with the fields that it inherits, or any other value as it is.
+
+        `parse` makes the same of the text in the span, or a list with nothing else.
+        """
+        if not isinstance(content, dict):
+            return content
+        if self._source is None or fields is not self._fields:
+
+            def load(text: str) -> Mapping[str, Json]:
+                value = parse(text)
+                return {**fields, **cast("dict[str, Json]", value[0] if isinstance(value, list) else value)}
+
+            self._source, self._fields = ObjectText(self._text, load), fields
+        content = {**fields, **content} if fields else content
+        make = Body.deferred if self._are_deferred else Body
+        return make(content, self._source, span.start, span.end)
+
+
+def inherited_fields(value: Json) -> Mapping[str, Json] | None:
+    """Return what the items of a List need not repeat; None if a value is no List.
+
+    In a List of one kind, as the API itself gives it, the items do not repeat the kind (`HTTPRouteList`).
+    """
+    if not isinstance(value, Mapping) or "items" not in value or "apiVersion" not in value:
+        return None
+    kind = value.get("kind")
+    if not isinstance(kind, str) or not kind.endswith("List") or not isinstance(value["items"], list | None):
+        return None
+    item_kind = kind.removesuffix("List")
+    return {"apiVersion": value["apiVersion"], "kind": item_kind} if item_kind else {}

@@ -6,16 +6,16 @@ from bisect import bisect_right
 from collections import deque
 from typing import TYPE_CHECKING, Final, cast
 
-import yaml
-
 from kubectl_policy.model.snapshot import Comment
 from kubectl_policy.patterns import pattern
-from kubectl_policy.text.places import EVENT_PARSER, parts_of
+from kubectl_policy.text.splitting import spans_of
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
     from typing import Protocol
+
+    import yaml
 
     class Scanner(Protocol):
         """What is used of a loader: its tokens, one after the other, up to a StreamEndToken."""
@@ -41,8 +41,9 @@ def comments_in(text: str) -> Iterator[Comment]:
     if MARK not in text:
         return
     lines = _Lines(text)
-    for part, first_line in parts_of(text):
-        line, counted = first_line, 0
+    for span in spans_of(text):
+        part = text[span.start : span.end]
+        line, counted = span.line, 0
         # Most documents have none, and need not be scanned.
         for found in _outside_of_values(part) if MARK in part else ():
             line += part.count("\n", counted, found.start())
@@ -56,6 +57,10 @@ def _outside_of_values(text: str) -> Iterator[re.Match[str]]:
 
     From where it is no YAML, as templates are, only what has a line of its own is a comment.
     """
+    import yaml  # noqa: PLC0415 (most texts have no such comment)
+
+    from kubectl_policy.text.events import EVENT_PARSER  # noqa: PLC0415 (see above)
+
     found = deque(_COMMENT.finditer(text))
     scanner = cast("Scanner", EVENT_PARSER(text))
     try:
@@ -89,7 +94,7 @@ class _Lines:
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
         # The first lines of documents, and for each that was asked for, the first that says something.
-        self._parts = [line for _, line in parts_of(text)]
+        self._parts = [span.line for span in spans_of(text)]
         self._first: dict[int, int] = {}
         # Above the last one of these, nothing is said.
         self._silent = range(0)

@@ -1,128 +1,182 @@
-"""JSON text to values, in one pass, with the lines of the items of a List."""
+"""JSON text to values, with the lines of the items of a List."""
 
 from __future__ import annotations
 
 import json
 import math
-import re
-from typing import TYPE_CHECKING, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
-from kubectl_policy.text import MAX_DEPTH, Document, DocumentError
-from kubectl_policy.text.places import repeated_keys
+import msgspec
+
+from kubectl_policy.patterns import pattern
+from kubectl_policy.text import MAX_DEPTH, NO_FIELDS, Document, DocumentError, Span, inherited_fields
 from kubectl_policy.text.scalars import json_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import re
+    from collections.abc import Iterator, Mapping
 
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, Problem
+    from kubectl_policy.text import Bodies
 
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
-_MARK: Final = re.compile(r"[ \t\r\n]*([,:\]}]?)[ \t\r\n]*")
-_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_ESCAPE: Final = re.compile(
+_SPACE: Final = pattern(r"[ \t\r\n]*")
+_BETWEEN_ITEMS: Final = pattern(r"[ \t\r\n,]*")
+_ITEMS: Final = pattern(r'"items"[ \t\r\n]*:[ \t\r\n]*(?=\[)')
+_SURROGATE: Final = pattern(r"\\u[dD][89a-fA-F]")
+_ESCAPE: Final = pattern(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
 )
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"{[]}"))
 
 
-class JsonReader:
-    """Reads JSON; one reader keeps equal keys of all that it reads once."""
+class _List(msgspec.Struct):
+    """Fields by which a List is known; its items are not decoded."""
 
-    def __init__(self) -> None:
-        """Start without having met any key."""
-        self._keys: dict[str, str] = {}
-        self._has_repeated_keys = False
-        decoder = json.JSONDecoder(parse_float=_number, parse_constant=_refuse, object_pairs_hook=self._mapping)
-        self._decode_at = decoder.raw_decode
+    kind: Any = None
+    items: msgspec.Raw = msgspec.Raw()
 
-    def read(self, text: str, start: int, first_line: int) -> Iterator[Document]:
-        """The JSON values that follow each other from an offset; the line of the offset has the given number.
 
-        Raises ValueError where a value is not JSON, after those before it, and DocumentError (too-deep).
-        """
-        text = _without_halves(text, start)
-        line, at = first_line, start
-        while (begin := _after_space(text, at)) < len(text):
-            line += text.count("\n", at, begin)
-            self._has_repeated_keys = False
-            try:
-                value, at, item_lines = self._document(text, begin, line)
-            except RecursionError:
-                raise DocumentError("too-deep", line, f"nested more than {MAX_DEPTH} levels deep") from None
-            problems = repeated_keys(text[begin:at], line) if self._has_repeated_keys else ()
-            yield Document(value=value, line=line, item_lines=item_lines, problems=problems)
-            line += text.count("\n", begin, at)
+def read_json(text: str, span: Span, bodies: Bodies) -> Iterator[Document]:
+    """Read the JSON values that follow each other in a part of a text; a List is split into its items.
 
-    def _document(self, text: str, begin: int, line: int) -> tuple[Json, int, dict[tuple[int, ...], int]]:
-        """The value at an offset, which is on a line, where it ends and, if it is a List, the lines of its items.
+    Raises ValueError where a value is not JSON, after those before it, and DocumentError (too-deep).
+    """
+    part = _Part(_without_halves(text[span.start : span.end]), span.start, bodies)
+    line, counted = span.line, 0
+    try:
+        for begin, end in _values(part.text):
+            line += part.text.count("\n", counted, begin)
+            counted = begin
+            value = Span(begin, end, line)
+            yield from part.items(value) or (part.document(value),)
+    except RecursionError:
+        raise _too_deep(line) from None
 
-        An object and its items are split here, so that nothing is decoded twice for the lines of items.
-        """
-        if text[begin] != "{":
-            return *self._decode(text, begin, 0), {}
-        members: list[tuple[str, Json]] = []
-        items: list[Json] = []
-        item_lines: dict[tuple[int, ...], int] = {}
-        counted = begin
 
-        def read_member(at: int) -> int:
-            name, at = self._decode_at(text, at)
-            mark, at = _mark(text, at)
-            if mark != ":" or not isinstance(name, str):
-                _refuse(mark)
-            if name == "items" and text.startswith("[", at):
-                items.clear()
-                item_lines.clear()
-                members.append((name, items))
-                return _read_each(text, at, "]", read_item)
-            value, at = self._decode(text, at, 1)
-            members.append((name, value))
-            return at
+def _values(text: str) -> Iterator[tuple[int, int]]:
+    """Find where the values in a text start and end."""
+    begin = _after_space(text, 0)
+    if begin == len(text):
+        return
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)
+    except msgspec.DecodeError:
+        scan = json.JSONDecoder(parse_constant=_refuse).raw_decode
+        while begin < len(text):
+            _, end = scan(text, begin)
+            yield begin, end
+            begin = _after_space(text, end)
+    else:
+        yield begin, len(text)
 
-        def read_item(at: int) -> int:
-            nonlocal counted, line
-            line += text.count("\n", counted, at)
-            counted = at
-            item_lines[len(items),] = line
-            item, at = self._decode(text, at, 2)
-            items.append(item)
-            return at
 
-        end = _read_each(text, begin, "}", read_member)
-        return self._mapping(members), end, item_lines
+class _Part:
+    """Part of a text that is JSON; spans are those in the part, but for those of documents."""
 
-    def _decode(self, text: str, begin: int, depth: int) -> tuple[Json, int]:
-        """The value at an offset and where it ends. Raises RecursionError if it is too deep, at a depth in others."""
-        value, end = self._decode_at(text, begin)
-        # What has fewer brackets than that is not so deep.
-        left = MAX_DEPTH - depth
-        if text.count("{", begin, end) + text.count("[", begin, end) > left and _deeper_than(left, value):
-            raise RecursionError
-        return value, end
+    def __init__(self, text: str, offset: int, bodies: Bodies) -> None:
+        """Keep the text of a part, and where it starts in the whole text, of which the bodies are made."""
+        self.text, self._offset, self._bodies = text, offset, bodies
 
-    def _mapping(self, members: list[tuple[str, Json]]) -> dict[str, Json]:
-        keep = self._keys.setdefault
-        mapping = {keep(name, name): value for name, value in members}
-        if len(mapping) != len(members):
-            self._has_repeated_keys = True
-        return mapping
+    def document(self, span: Span, inherited: Mapping[str, Json] | None = None, number: int = 0) -> Document:
+        """Read a value; an item of a List has a number, and inherits some fields."""
+        data = self.text[span.start : span.end].encode()
+        value = _decode(data, MAX_DEPTH if inherited is None else MAX_DEPTH - 2, span.line)
+        problems: tuple[Problem, ...] = ()
+        if _has_repeated_keys(data, value):
+            from kubectl_policy.text.events import repeated_keys  # noqa: PLC0415 (most JSON is written by programs)
+
+            problems = repeated_keys(data.decode(), span.line, ("items", number) if inherited is not None else ())
+        whole = Span(self._offset + span.start, self._offset + span.end, span.line)
+        return Document(
+            content=self._bodies.body(value, NO_FIELDS if inherited is None else inherited, whole, _parse),
+            line=span.line,
+            problems=problems,
+            span=whole,
+            is_item=inherited is not None,
+        )
+
+    def items(self, span: Span) -> Iterator[Document] | None:
+        """Read the items of a List; None for anything else, and for a List that is empty or repeats a key."""
+        text = self.text
+        if text[span.start] != "{":
+            return None
+        try:
+            envelope = msgspec.json.decode(text[span.start : span.end], type=_List)
+        except msgspec.ValidationError:
+            return None
+        array = bytes(envelope.items).decode()
+        if not isinstance(envelope.kind, str) or not envelope.kind.endswith("List"):
+            return None
+        for key in _ITEMS.finditer(text, span.start, span.end):
+            if text.startswith(array, key.end()):
+                head = f"{text[span.start : key.end()]}[]{text[key.end() + len(array) : span.end]}".encode()
+                fields = _decode(head, MAX_DEPTH, span.line)
+                inherited = inherited_fields(fields)
+                if inherited is not None and not _has_repeated_keys(head, fields):
+                    line = span.line + text.count("\n", span.start, key.end())
+                    return self._each_item(array, Span(key.end(), span.end, line), inherited)
+        return None
+
+    def _each_item(self, array: str, span: Span, inherited: Mapping[str, Json]) -> Iterator[Document]:
+        """Read the items of a list that stands where a span starts."""
+        at, counted, line = span.start + 1, span.start, span.line
+        for number, raw in enumerate(msgspec.json.decode(array, type=list[msgspec.Raw])):
+            at = cast("re.Match[str]", _BETWEEN_ITEMS.match(self.text, at)).end()
+            line += self.text.count("\n", counted, at)
+            counted, length = at, len(bytes(raw).decode())
+            yield self.document(Span(at, at + length, line), inherited, number)
+            at += length
+
+
+def _decode(data: bytes, depth: int, line: int) -> Json:
+    """Decode a value, of which the limit of depth is given."""
+    value: Json = _DECODER.decode(data)
+    # What has fewer brackets than that is not so deep.
+    if data.count(b"{") + data.count(b"[") > depth and _deeper_than(depth, value):
+        raise _too_deep(line)
+    return value
+
+
+def _has_repeated_keys(data: bytes, value: Json) -> bool:
+    """Whether a mapping has a key twice, of which only the last one is in the value."""
+    # What comes out as it was written has none; to compare that takes a fifth of the time.
+    if msgspec.json.encode(value) == msgspec.json.format(data, indent=-1):
+        return False
+    repeats = False
+
+    def mapping(members: list[tuple[str, Json]]) -> dict[str, Json]:
+        nonlocal repeats
+        made = dict(members)
+        repeats |= len(made) != len(members)
+        return made
+
+    json.loads(data, object_pairs_hook=mapping)
+    return repeats
 
 
 def decoded(body: bytes) -> Json:
-    """The one JSON value that is encoded in UTF-8, at the speed of the decoder; of keys that are there twice, the last.
+    """Decode the one JSON value that is encoded in UTF-8; of keys that are there twice, the last one counts.
 
     Raises ValueError where it is not JSON, and DocumentError (too-deep).
     """
-    text = _without_halves(body.decode(), 0)
-    value: Json = None
-    is_too_deep = False
     try:
-        value = _DECODER.decode(text)
+        value: Json = _DECODER.decode(body)
     except RecursionError:
-        is_too_deep = True
-    if is_too_deep or (_may_be_deep(body) and _deeper_than(MAX_DEPTH, value)):
-        raise DocumentError("too-deep", 1, f"nested more than {MAX_DEPTH} levels deep")
+        raise _too_deep(1) from None
+    except msgspec.DecodeError:
+        value = _DECODER.decode(_without_halves(body.decode()))
+    if _may_be_deep(body) and _deeper_than(MAX_DEPTH, value):
+        raise _too_deep(1)
     return value
+
+
+def _parse(text: str) -> Json:
+    """Decode a value that was decoded before."""
+    return cast("Json", _DECODER.decode(_without_halves(text)))
+
+
+def _too_deep(line: int) -> DocumentError:
+    return DocumentError("too-deep", line, f"nested more than {MAX_DEPTH} levels deep")
 
 
 def _may_be_deep(body: bytes) -> bool:
@@ -138,9 +192,9 @@ def _may_be_deep(body: bytes) -> bool:
     return len(brackets) > 0
 
 
-def _without_halves(text: str, start: int) -> str:
+def _without_halves(text: str) -> str:
     """The text in which half a surrogate pair, which is no character, is U+FFFD instead, as encoding/json reads it."""
-    if _SURROGATE.search(text, start):
+    if _SURROGATE.search(text):
         return _ESCAPE.sub(lambda escape: "\\ufffd" if escape[1] else escape[0], text)
     return text
 
@@ -160,30 +214,16 @@ def _after_space(text: str, at: int) -> int:
     return cast("re.Match[str]", _SPACE.match(text, at)).end()
 
 
-def _mark(text: str, at: int) -> tuple[str, int]:
-    """The mark at an offset, or "" if there is none, and where what follows it starts."""
-    match = cast("re.Match[str]", _MARK.match(text, at))
-    return match[1], match.end()
-
-
-def _read_each(text: str, begin: int, close: str, read: Callable[[int], int]) -> int:
-    """Where the object or list at an offset ends, after each element was read from where it starts to where it ends."""
-    wanted = ""
-    mark, at = _mark(text, begin + 1)
-    while mark != close:
-        if mark != wanted:
-            _refuse(mark)
-        wanted = ","
-        mark, at = _mark(text, read(at))
-    return at
-
-
 def _deeper_than(limit: int, value: Json) -> bool:
     level: list[Json] = [value]
     for _ in range(limit):
         containers = [item for item in level if isinstance(item, dict | list)]
-        level = [item for each in containers for item in (each.values() if isinstance(each, dict) else each)]
+        level = [
+            item
+            for container in containers
+            for item in (container.values() if isinstance(container, dict) else container)
+        ]
     return any(isinstance(item, dict | list) for item in level)
 
 
-_DECODER: Final = json.JSONDecoder(parse_float=_number, parse_constant=_refuse)
+_DECODER: Final = msgspec.json.Decoder(float_hook=_number)

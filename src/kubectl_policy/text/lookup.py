@@ -1,7 +1,8 @@
-"""The lines of fields of many objects in one text, of which each object that is asked for is read once more."""
+"""The lines of fields of objects in one text: each object that is asked for is read once more, by the exact reader."""
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,28 +10,26 @@ from io import StringIO
 from itertools import chain, count
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import yaml
-
-from kubectl_policy.model.values import cached_property
+from kubectl_policy.model.fields import same_json
 from kubectl_policy.patterns import pattern
-from kubectl_policy.text import DocumentError
-from kubectl_policy.text.places import MERGE_KEY, parts_of, places
-from kubectl_policy.text.scalars import plain_scalar
-from kubectl_policy.text.told import ANY, says
+from kubectl_policy.text import DocumentError, Span
+from kubectl_policy.text.scalars import MERGE_KEY, plain_scalar
+from kubectl_policy.text.splitting import spans_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model import Json
-    from kubectl_policy.text.places import Place, Steps
+    from kubectl_policy.text.events import Place, Steps
 
+# Any value at all.
+ANY: Final[Json] = object()  # type: ignore[assignment]
 # What is asked for together is commonly in a handful of objects; so many values of them take some 50 MiB.
-_KEPT: Final = 100_000
+_MAX_KEPT: Final = 100_000
 # Most objects are no longer: what the parser is given beyond the end of one is read for nothing.
 _AT_ONCE: Final = 1024
 # A line on which an item of a list starts, or an object in braces: what is above it need not be read.
 _ITEM: Final = pattern(r"[ \t]*(-[ \t\r\n]|\{)")
-_LINE_END: Final = pattern("\n")
 
 
 class TextLines:
@@ -39,22 +38,16 @@ class TextLines:
     def __init__(self, text: str) -> None:
         """Look at nothing before something is looked up."""
         self._text = text
+        # Where documents start and end, with their first lines.
+        self._starts, self._ends, self._lines = array("Q"), array("Q"), array("Q")
         self._objects: dict[int, _Written] = {}
         self._kept = 0
 
-    @cached_property
-    def _stream(self) -> _InParts:
-        return _InParts(self._text, newline="\n")
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        """The offsets of lines."""
-        return [0, *(end.end() for end in _LINE_END.finditer(self._text))]
-
-    @cached_property
-    def _parts(self) -> list[int]:
-        """The first lines of documents."""
-        return [line for _, line in parts_of(self._text)]
+    def note(self, span: Span) -> None:
+        """Know where the next document is; if none is noted, the text is searched for documents."""
+        self._starts.append(span.start)
+        self._ends.append(span.end)
+        self._lines.append(span.line)
 
     def line(self, object_line: int, steps: Steps, value: Json = ANY) -> int | None:
         """The line of a field, or an item, of the object that starts on a line, or of whichever of several has it.
@@ -64,7 +57,7 @@ class TextLines:
         """
         if object_line not in self._objects:
             written = self._written(object_line)
-            if self._kept + written.size > _KEPT:
+            if self._kept + written.size > _MAX_KEPT:
                 self._objects.clear()
                 self._kept = 0
             self._objects[object_line] = written
@@ -73,24 +66,32 @@ class TextLines:
 
     def _written(self, object_line: int) -> _Written:
         """What starts on a line; where it repeats what is written above it, that is read as well."""
-        if not 0 < object_line <= len(self._starts):
+        span = self._document_around(object_line)
+        if object_line < 1:
             return _Written()
-        first = object_line
-        if not _ITEM.match(self._text, self._starts[object_line - 1]):
-            first = self._part_around(object_line)
-        written = self._read(first, object_line)
-        if written.refers_above and first != self._part_around(object_line):
-            written = self._read(self._part_around(object_line), object_line)
-        return written
+        start = span.start
+        for _ in range(object_line - span.line):
+            start = self._text.find("\n", start, span.end) + 1
+            if not start:
+                return _Written()
+        if start == span.start or not _ITEM.match(self._text, start, span.end):
+            return self._read(span, object_line)
+        written = self._read(Span(start, span.end, object_line), object_line)
+        return self._read(span, object_line) if written.refers_above else written
 
-    def _read(self, first_line: int, object_line: int) -> _Written:
+    def _read(self, span: Span, object_line: int) -> _Written:
         """The objects that start on a line, read from another one above it, or from there."""
-        self._stream.seek(self._starts[first_line - 1])
-        return _read_again(places(self._stream, first_line), object_line)
+        from kubectl_policy.text.events import places  # noqa: PLC0415 (many answers show no lines)
 
-    def _part_around(self, line: int) -> int:
-        """The first line of the document around a line."""
-        return self._parts[bisect_right(self._parts, line) - 1]
+        return _read_again(places(_InParts(self._text[span.start : span.end], newline="\n"), span.line), object_line)
+
+    def _document_around(self, line: int) -> Span:
+        """Return the span of the document around a line."""
+        if not self._lines:
+            for span in spans_of(self._text):
+                self.note(span)
+        number = max(bisect_right(self._lines, line) - 1, 0)
+        return Span(self._starts[number], self._ends[number], self._lines[number])
 
 
 class _InParts(StringIO):
@@ -173,7 +174,7 @@ class _Written:
                     for position, item in enumerate(value)
                 )
             )
-        return says(written.value, value) or str(value) == written.text
+        return _is_written(written.value, value) or str(value) == written.text
 
 
 def _read_again(read: Iterable[Place], object_line: int) -> _Written:
@@ -184,6 +185,8 @@ def _read_again(read: Iterable[Place], object_line: int) -> _Written:
     written = _Written()
     roots = written.roots
     anchors: dict[str, Steps] = {}
+    import yaml  # noqa: PLC0415 (see TextLines)
+
     with suppress(DocumentError, yaml.YAMLError, ValueError, OverflowError):
         for place in read:
             steps, event = place.steps, place.event
@@ -205,7 +208,14 @@ def _read_again(read: Iterable[Place], object_line: int) -> _Written:
 
 
 def _value_of(place: Place) -> _Value:
+    import yaml  # noqa: PLC0415 (see TextLines)
+
     event = place.event
     if isinstance(event, yaml.ScalarEvent):
         return _Value(place.line, plain_scalar(event.value) if event.implicit[0] else event.value, event.value)
     return _Value(place.line, {} if isinstance(event, yaml.MappingStartEvent) else [])
+
+
+def _is_written(written: Json, value: Json) -> bool:
+    """Whether a value is what is written, a scalar or any variable in it."""
+    return same_json(written, value) or str(value) == written or "${" in str(written)

@@ -7,7 +7,8 @@ import struct
 from typing import Final, TypeAlias
 
 from kubectl_policy.patterns import pattern
-from kubectl_policy.text.places import MERGE_KEY
+
+MERGE_KEY: Final = "<<"
 
 Scalar: TypeAlias = bool | int | float | str | None
 

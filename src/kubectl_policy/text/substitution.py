@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
 from kubectl_policy.text import DocumentError
-from kubectl_policy.text.places import parts_of
+from kubectl_policy.text.splitting import spans_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,19 +53,20 @@ def substitute(text: str, values: Mapping[str, str], *, closed: bool = False) ->
         return text
     filling = _Filling({name: re.sub(r"[\r\n]", "", known) for name, known in values.items()}, closed=closed)
     done: list[str] = []
-    for part, line in parts_of(text):
+    for span in spans_of(text):
+        part = text[span.start : span.end]
         done.append(part if "$" not in part or _DISABLED.search(part) else filling.document(part))
         if filling.room < 0:
             message = f"variables that add more than {MAX_ADDED >> 20} million characters to a file"
-            raise DocumentError("too-large", line, message)
+            raise DocumentError("too-large", span.line, message)
         if closed and filling.refused:
             message = f"variables that cannot be filled in: {filling.refused}"
-            raise DocumentError("syntax-error", line, message)
+            raise DocumentError("syntax-error", span.line, message)
     return "".join(done)
 
 
 @value(kw_only=True)
-class _Open:
+class _OpenVariable:
     """A variable with a default that is being read: how it began, its value, and what is written of its default."""
 
     begin: str
@@ -98,14 +99,14 @@ class _Filling:
     def _filled(self, text: str) -> str:
         """A text with what is known filled in, from its first character to its last, however it is nested."""
         whole: list[str] = []
-        around: list[_Open] = []
+        around: list[_OpenVariable] = []
         at = 0
         while self.room >= 0 and (token := _TOKEN.search(text, at)):
             written = around[-1].default if around else whole
             written.append(text[at : token.start()])
             at = token.end()
             if token["default"] and len(around) < _MAX_NESTED:
-                around.append(_Open(begin=token[0], known=self._known_of(token["name"]), default=[]))
+                around.append(_OpenVariable(begin=token[0], known=self._known_of(token["name"]), default=[]))
             elif token["end"] == "}" and around:
                 ended = around.pop()
                 written = around[-1].default if around else whole
@@ -130,11 +131,11 @@ class _Filling:
     def _known_of(self, name: str | None) -> str | None:
         return self._known.get(name or "", "" if self._closed else None)
 
-    def _ended(self, ended: _Open) -> str:
+    def _ended(self, ended: _OpenVariable) -> str:
         default = "".join(ended.default)
         return f"{ended.begin}{default}}}" if ended.known is None else self._counted(ended.known or default)
 
-    def _unfinished(self, around: list[_Open]) -> Iterator[str]:
+    def _unfinished(self, around: list[_OpenVariable]) -> Iterator[str]:
         for opened in around:
             self.refused = opened.begin
             yield from (opened.begin, *opened.default)

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 import yaml
 
 from kubectl_policy.text import MAX_DEPTH, Document, DocumentError
-from kubectl_policy.text.places import EVENT_PARSER, MERGE_KEY, line_of, repeated_keys
-from kubectl_policy.text.plain_yaml import read_plain
-from kubectl_policy.text.scalars import ONLY_WORDS, PlainKeys, PlainScalars, key_of, plain_scalar, printable
+from kubectl_policy.text.events import EVENT_PARSER, line_of, repeated_keys
+from kubectl_policy.text.scalars import MERGE_KEY, ONLY_WORDS, PlainKeys, PlainScalars, key_of, plain_scalar, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kubectl_policy.model import Json, Problem
-    from kubectl_policy.text import ItemPlace
+    from kubectl_policy.text import ItemPosition
     from kubectl_policy.text.scalars import Scalar
 
 
@@ -73,10 +72,6 @@ class YamlReader:
 
         Raises DocumentError (syntax-error, too-deep, alias-bomb) where the text goes wrong, after what went before it.
         """
-        plain = read_plain(text, first_line, self.scalars, self._keys)
-        if plain is not None:
-            yield from plain
-            return
         builder = _Builder(self.scalars, self._keys, first_line, strict=self._strict)
         handlers = builder.handlers
         try:
@@ -127,7 +122,7 @@ class _Builder:
         self._anchors: dict[str, Json] = {}
         self._repeated = 0
         self._repeated_characters = 0
-        self._item_lines: dict[ItemPlace, int] = {}
+        self._item_lines: dict[ItemPosition, int] = {}
         self._has_repeated_keys = False
 
     def document(self, text: str, end: int) -> Document:
@@ -137,7 +132,7 @@ class _Builder:
             # A key below a merge key looks repeated here, and the line of the first one was not kept.
             lines = range(self._line, self._first_line + end + 1)
             problems = tuple(problem for problem in repeated_keys(text, self._first_line) if problem.line in lines)
-        return Document(value=self._root[0], line=self._line, item_lines=self._item_lines, problems=problems)
+        return Document(content=self._root[0], line=self._line, item_lines=self._item_lines, problems=problems)
 
     def _error(self, event: yaml.Event, message: str, rule: str = "syntax-error") -> DocumentError:
         return DocumentError(rule, self._first_line + line_of(event), message)

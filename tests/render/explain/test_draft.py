@@ -17,7 +17,7 @@ from kubectl_policy.profiles.contradictions import has_version
 from kubectl_policy.profiles.load import PROFILE_FILE, built_in_groups, built_in_profiles, profiles_in
 from kubectl_policy.questions.explain.kinds import Explanation, explain
 from kubectl_policy.render.explain.draft import draft
-from kubectl_policy.text.documents import read_configuration
+from kubectl_policy.text.configuration import read_configuration
 from tests import build
 from tests.profiles.everything import GATEWAY, KIND, ROUTE
 from tests.profiles.everything import profile as everything

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy.render.output.documents import as_field, as_yaml
 from kubectl_policy.render.output.escape import uncommanding, visible
-from kubectl_policy.text.documents import read_configuration
+from kubectl_policy.text.configuration import read_configuration
 from tests.render.shown import as_json
 
 if TYPE_CHECKING:

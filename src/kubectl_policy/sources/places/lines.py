@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, cast
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import Every
 from kubectl_policy.sources.files import STDIN, read_text
-from kubectl_policy.text import DocumentError, Unread
-from kubectl_policy.text.recognised import ShapedDocument
-from kubectl_policy.text.told import ANY, told_lines
+from kubectl_policy.text import DocumentError
+from kubectl_policy.text.lookup import ANY, TextLines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kubectl_policy.model import Json
-    from kubectl_policy.text import Document
-    from kubectl_policy.text.lookup import TextLines
-    from kubectl_policy.text.places import Steps
-    from kubectl_policy.text.recognised import Made
-    from kubectl_policy.text.told import ToldLines
+    from kubectl_policy.text.events import Steps
 
 
 class Lines:
-    """Looks up lines: as reading a source told them, or else in its text, of a file or of `REV:PATH` in git."""
+    """Looks up lines in the text of a source, a file or `REV:PATH` in git, as it was read or can be read again."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
-        self._documents: dict[str, Sequence[Document | Unread | ShapedDocument]] = {}
-        self._made: dict[str, Made] = {}
-        # By the source and the place of a document in it.
-        self._told: dict[tuple[str, int], dict[int, ToldLines]] = {}
+        """Know no text yet."""
         self._texts: dict[str, TextLines | None] = {}
         self._kept: dict[str, str] = {}
 
@@ -48,9 +36,10 @@ class Lines:
         else:
             self._kept[source] = text
 
-    def take(self, source: str, documents: Sequence[Document | Unread | ShapedDocument], made: Made) -> None:
-        """Go by what reading a source told, in whose order the documents are; what was recognised is to be `made`."""
-        self._documents[source], self._made[source] = documents, made
+    def take(self, source: str, text: str) -> TextLines:
+        """Go by the text of a source that was read, of which the documents are to be noted."""
+        lines = self._texts[source] = TextLines(text)
+        return lines
 
     def locate(self, origin: Origin, field: FieldPath, value: Json = ANY) -> int | None:
         """The line (from 1) of a field of the object that starts at an origin, if it has that value there.
@@ -60,26 +49,11 @@ class Lines:
         # A pattern stands for several fields.
         if not origin.line or Every.KEY in field.steps or Every.ITEM in field.steps:
             return None
-        source, steps = origin.source, cast("Steps", field.steps)
-        told = self._told_at(source, origin.line)
-        if told:
-            return told.line(steps, value)
+        source = origin.source
         if source not in self._texts:
             self._texts[source] = self._text_lines(source)
         lines = self._texts[source]
-        return lines.line(origin.line, steps, value) if lines else None
-
-    def _told_at(self, source: str, line: int) -> ToldLines | None:
-        documents = self._documents.get(source, ())
-        place = bisect_right(documents, line, key=_line_of) - 1
-        document = documents[place] if place >= 0 else None
-        if document is None or isinstance(document, Unread):
-            return None
-        if (source, place) not in self._told:
-            self._told[source, place] = told_lines(
-                self._made[source](document) if isinstance(document, ShapedDocument) else document
-            )
-        return self._told[source, place].get(line)
+        return lines.line(origin.line, cast("Steps", field.steps), value) if lines else None
 
     def text(self, source: str) -> str:
         """The text of a source, as far as it can be read, or read again; else nothing."""
@@ -93,19 +67,12 @@ class Lines:
             return ""
 
     def _text_lines(self, source: str) -> TextLines | None:
-        from kubectl_policy.text.lookup import TextLines  # noqa: PLC0415 (reading told nearly all lines)
-
         text = self.text(source)
         if "{{" in text:
             from kubectl_policy.sources.places.written import without_actions  # noqa: PLC0415 (few texts are templates)
 
             text = without_actions(text)
         return TextLines(text) if text else None
-
-
-def _line_of(document: Document | Unread | ShapedDocument) -> int:
-    """A line that is in a document and in no other one."""
-    return document.problem.line if isinstance(document, Unread) else document.line
 
 
 def locate(origin: Origin, path: str) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubectl_policy.text import DocumentError
-from kubectl_policy.text.places import places
+from kubectl_policy.text.events import places
 
 
 def test_a_text_that_is_too_deep_has_no_places() -> None:

@@ -1,14 +1,14 @@
-"""Where documents and values are in a text that is read for its lines, as reading its values did not tell them."""
+"""Events of PyYAML's parser, and the values in a text with the steps that lead to each, and its line."""
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 import yaml
 
 from kubectl_policy.model import FieldPath, Problem
 from kubectl_policy.text import MAX_DEPTH, DocumentError
+from kubectl_policy.text.scalars import MERGE_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,52 +30,10 @@ if TYPE_CHECKING:
 # Neither recurses, nor does anything that reads their events, so that no nesting can exhaust the stack.
 EVENT_PARSER: Final = cast("Callable[[str | TextIO], EventParser]", getattr(yaml, "CBaseLoader", yaml.BaseLoader))
 
-MERGE_KEY: Final = "<<"
 _STARTS: Final = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
 _ENDS: Final = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
 
 Steps: TypeAlias = "tuple[str | int, ...]"
-
-_MARKER: Final = "---"
-_MARKED_LINE: Final = f"\n{_MARKER}"
-_BEHIND_MARKER: Final = frozenset(["", " ", "\t", "\r", "\n"])
-_SPACES: Final = " \t\r"
-
-
-def parts_of(text: str) -> Iterator[tuple[str, int]]:
-    """A text cut above each document marker (`---`), or above the directives that precede it, and each part's line."""
-    line, end = 1, 0
-    for marker in chain(_markers(text), (None,)):
-        begin = len(text) if marker is None else _directives_before(text, end, marker)
-        yield text[end:begin], line
-        line += text.count("\n", end, begin)
-        end = begin
-
-
-def _markers(text: str) -> Iterator[int]:
-    """Where the markers of documents start: each begins a line, and has a space or nothing behind it."""
-    if text.startswith(_MARKER) and text[len(_MARKER) : len(_MARKER) + 1] in _BEHIND_MARKER:
-        yield 0
-    at = text.find(_MARKED_LINE)
-    while at >= 0:
-        behind = at + len(_MARKED_LINE)
-        if text[behind : behind + 1] in _BEHIND_MARKER:
-            yield at + 1
-        at = text.find(_MARKED_LINE, behind)
-
-
-def _directives_before(text: str, end: int, marker: int) -> int:
-    """Where the directives (`%YAML 1.1`) above a marker start; at the marker where there are none."""
-    found = at = marker
-    while at > end:
-        line = text.rfind("\n", end, at - 1) + 1 or end
-        if text[line] == "%":
-            found = line
-        elif text[line : at - 1].lstrip(_SPACES)[:1] not in {"", "#"}:
-            # Directives can only stand at the very beginning or after the end (`...`) of the document before.
-            return found if text.startswith("...", line) else marker
-        at = line
-    return found
 
 
 def line_of(event: yaml.Event) -> int:
@@ -95,7 +53,7 @@ class Place(NamedTuple):
     first_line: int = 0
 
 
-class _Open:
+class _OpenCollection:
     """A mapping or a list that is being read: its key that has no value yet, or how many items it has so far.
 
     `keys` are those of a mapping with their lines, None for a list.
@@ -133,7 +91,7 @@ def places(text: str | TextIO, first_line: int = 1) -> Iterator[Place]:
     the text goes wrong.
     """
     next_event = EVENT_PARSER(text).get_event
-    around: list[_Open] = []
+    around: list[_OpenCollection] = []
     while (kind := (event := next_event()).__class__) is not yaml.StreamEndEvent:
         if kind in _ENDS:
             around.pop()
@@ -146,23 +104,25 @@ def places(text: str | TextIO, first_line: int = 1) -> Iterator[Place]:
             if kind in _STARTS:
                 if len(around) == MAX_DEPTH:
                     raise DocumentError("too-deep", line, f"nested more than {MAX_DEPTH} levels deep")
-                around.append(_Open(place.steps, {} if kind is yaml.MappingStartEvent else None))
+                around.append(_OpenCollection(place.steps, {} if kind is yaml.MappingStartEvent else None))
 
 
-def repeated_keys(text: str, first_line: int = 1) -> tuple[Problem, ...]:
+def repeated_keys(text: str, first_line: int = 1, above: Steps = ()) -> tuple[Problem, ...]:
     """The keys that a mapping in a text has more than once, each with its line and that of the one before it.
+
+    The steps `above` lead to what is written in the text.
 
     Where the text turns out not to be YAML, although it is JSON, it is said without a place.
     """
     try:
-        return tuple(filter(None, map(repeated_key, places(text, first_line))))
+        return tuple(filter(None, (repeated_key(place, above) for place in places(text, first_line))))
     except (DocumentError, yaml.YAMLError, ValueError, OverflowError):
         return (Problem(message="a key is given twice in one mapping", reason="repeated-key", line=first_line),)
 
 
-def repeated_key(place: Place) -> Problem | None:
+def repeated_key(place: Place, above: Steps = ()) -> Problem | None:
     """What is wrong with the key of a value that its mapping has twice."""
     if not place.first_line:
         return None
-    message = f"{FieldPath(place.steps)} is given twice: it is on line {place.first_line} as well"
+    message = f"{FieldPath((*above, *place.steps))} is given twice: it is on line {place.first_line} as well"
     return Problem(message=message, reason="repeated-key", line=place.line)

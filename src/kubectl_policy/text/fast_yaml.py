@@ -1,0 +1,233 @@
+"""Fast reader of YAML: a parser in Rust, for the documents that mean the same to it as to kubectl.
+
+The parser has the grammar of libyaml, and YAML 1.2's idea of some scalars. A gate finds the lines that it may take for
+something else than the exact reader does; documents without such lines come out the same.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, cast
+
+from kubectl_policy.patterns import pattern
+from kubectl_policy.text import MAX_DEPTH, NO_FIELDS, Document, Span, inherited_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from kubectl_policy.model import Json
+    from kubectl_policy.text import Bodies
+
+# In flow style, whatever stands between these is a line of its own to the gate; a carriage return ends a line as well.
+_LINE_ENDS: Final = bytes.maketrans(b"{}[],\r", b"\n" * 6)
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"{[]}"))
+# Line breaks of YAML 1.1 and the byte order mark, none of which the gate knows.
+_RARE_CHARACTERS: Final = pattern("[\x85\u2028\u2029\ufeff]")
+# What the gate looks at together, in characters; and how many lines it remembers.
+_CHUNK: Final = 2**20
+_MAX_KNOWN_LINES: Final = 20_000
+# With more brackets than that, their depth is counted first: the parser takes a time that grows with its square.
+_FEW_BRACKETS: Final = 1_000
+
+# Where a scalar without quotes, or an indicator, may start: on a line, or behind a key, which may have quotes.
+_LINE_START: Final = r"^(?:---[ \t]+)?[ \t]*(?:-[ \t]+)*"
+_KEY_BEFORE: Final = r":(?:[ \t]+|(?<=[\"' \t]:))"
+_KEY_END: Final = r"[ \t]*:(?:[ \t]|$)"
+_END: Final = rf"(?:[ \t]*$|[ \t]+\#|{_KEY_END})"
+# Numbers that are the same to both, unless they are keys: integers, and fractions that are no integers.
+_SIMPLE_NUMBER: Final = r"-?(?:0|[1-9][0-9]{0,17}|(?:0|[1-9][0-9]{0,8})\.[0-9]{0,5}[1-9])"
+_WORD: Final = r"(?:true|True|TRUE|false|False|FALSE|null|Null|NULL|~)"
+_ANY_NUMBER: Final = r"""
+    [-+.0-9a-fA-FoOxX]*_[-+._0-9a-fA-FoOxX]*
+  | [-+]?(?:
+        0[xX][0-9a-fA-F]+ | 0[bB][01]+ | 0[oO][0-7]+
+      | [0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?
+      | \.[0-9]+(?:[eE][-+]?[0-9]+)?
+      | \.(?:inf|Inf|INF|nan|NaN|NAN)
+    )"""
+_ODD_SCALAR: Final = rf"""(?:
+    (?:y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF){_END}
+  | (?=[-+.0-9])(?!{_SIMPLE_NUMBER}(?:[ \t]*$|[ \t]+\#))(?:{_ANY_NUMBER}){_END}
+  | {_WORD}{_KEY_END}
+  | <<{_KEY_END}
+  | \?(?:[ \t]|$)
+  | [&*][-\w] | !
+)"""
+_ODD: Final = (
+    pattern(rf"{_LINE_START}(?:{_ODD_SCALAR}|:)|^%", re.MULTILINE | re.VERBOSE),
+    pattern(rf"{_KEY_BEFORE}{_ODD_SCALAR}", re.MULTILINE | re.VERBOSE),
+)
+_MARKER: Final = "---\n"
+# Lines above the content of a document: the marker, comments and blank ones.
+_ABOVE: Final = pattern(r"(?:(?:---(?=[ \t\r\n]))?[ \t\r]*(?:#[^\n]*)?\n)*")
+# Where the items of a List start in block style, and what comes behind the last one.
+_ITEMS: Final = "\nitems:"
+_FIRST_ITEM: Final = pattern(r"\nitems:[ \t]*\n( *- )")
+_BEHIND_ITEMS: Final = pattern(r"\n(?![ \t\r\n#]|-[ \t\r\n])(?=.)")
+_OBJECT_START: Final = pattern(r" *- [^\s#]")
+# Anchors, aliases and tags, which an item may share with the rest of its List.
+_REFERENCES: Final = frozenset("&*!%")
+# What may be a key without a value, which a mapping in flow style may have: `{name: http, 8080}`.
+_SCALAR: Final = pattern(rf"^[ \t]*(?:{_SIMPLE_NUMBER}|{_WORD})(?:[ \t]*$|[ \t]+\#)", re.MULTILINE)
+_LONE_KEY: Final = pattern(rf"(?:[{{,]|^)[ \t]*(?:{_SIMPLE_NUMBER}|{_WORD})[ \t]*(?:[,}}\r\#]|$)", re.MULTILINE)
+_LIST_OF_SCALARS: Final = pattern(r"\[[^\[\]{}\"']*\]")
+
+
+class Gate:
+    """Finds the lines in texts that do not mean the same to both readers; most lines repeat, and are looked at once."""
+
+    def __init__(self) -> None:
+        """Know no lines yet."""
+        self._plain: set[str] = set()
+
+    def odd_lines(self, text: str) -> set[str] | None:
+        """Return the lines of a text that may mean something else to the fast reader; None if any line may."""
+        if not text.isascii() and _RARE_CHARACTERS.search(text):
+            return None
+        odd: set[str] = set()
+        for chunk in _chunks(text):
+            lines = {*chunk.split("\n")} - self._plain
+            if _is_odd(lines):
+                odd.update(line for line in lines if _is_odd([line]))
+                lines -= odd
+            if len(self._plain) < _MAX_KNOWN_LINES:
+                self._plain |= lines
+        return odd
+
+
+def _chunks(text: str) -> Iterator[str]:
+    """Cut a text at line breaks."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _CHUNK) if start + _CHUNK < len(text) else -1
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end
+
+
+def _is_odd(lines: Iterable[str]) -> bool:
+    """Whether any of some lines may mean something else to the fast reader."""
+    text = "\n".join(lines)
+    parts = {*text.encode("utf-8", "surrogatepass").translate(_LINE_ENDS).split(b"\n")}
+    parts_text = b"\n".join(parts).decode("utf-8", "surrogatepass")
+    if any(odd.search(parts_text) for odd in _ODD):
+        return True
+    return bool(_SCALAR.search(parts_text) and _LONE_KEY.search(_LIST_OF_SCALARS.sub("", text)))
+
+
+class FastReader:
+    """Parses YAML that passed the gate; one reader remembers the lines of all that it reads."""
+
+    def __init__(self, load: Callable[[str], Json]) -> None:
+        """Parse with a function that raises ValueError for what it refuses."""
+        self._load = load
+        self._gate = Gate()
+
+    def text(self, text: str, bodies: Bodies) -> FastText:
+        """Look at a text, of which the bodies of objects are made."""
+        return FastText(text, self._gate.odd_lines(text), self.parse, bodies)
+
+    def parse(self, text: str) -> Json:
+        """Parse one document. Raises ValueError for what the exact reader is to read."""
+        if not _is_flat(text):
+            raise ValueError("many brackets")
+        return self._load(text)
+
+
+def fast_reader() -> FastReader | None:
+    """Return a reader; None where the parser is not installed."""
+    try:
+        # Its types do not say what it exports.
+        return FastReader(import_module("ryaml").loads)
+    except ImportError:
+        return None
+
+
+class FastText:
+    """Text of which the documents that pass the gate are read."""
+
+    def __init__(self, text: str, odd_lines: set[str] | None, parse: Callable[[str], Json], bodies: Bodies) -> None:
+        """Keep a text and its lines that may mean something else; None if any line may."""
+        self._text, self._odd_lines, self._parse, self._bodies = text, odd_lines, parse, bodies
+
+    def read(self, span: Span) -> Document | None:
+        """Read a document; None where it takes the exact reader, which reads or reports it.
+
+        The exact reader also tells the lines of items.
+        """
+        span = self._without_comments(span)
+        content = self._value(self._text[span.start : span.end])
+        # What says nothing may be no document at all.
+        return None if content is None or inherited_fields(content) is not None else self._document(content, span)
+
+    def read_items(self, span: Span, read_exactly: Callable[[Span], Json]) -> list[Document] | None:
+        """Read the items of a List in block style; None for anything else, and where an item cannot be read.
+
+        `read_exactly` reads an item that does not pass the gate; None if it cannot be read.
+        """
+        text = self._text
+        key = text.find(_ITEMS, span.start, span.end)
+        first = _FIRST_ITEM.match(text, key, span.end) if key >= 0 else None
+        if not first or self._odd_lines is None or any(not _REFERENCES.isdisjoint(line) for line in self._odd_lines):
+            return None
+        start, dash = first.start(1), f"\n{first[1]}"
+        behind = _BEHIND_ITEMS.search(text, start, span.end)
+        end = behind.end() if behind else span.end
+        head = f"{text[span.start : key]}\nitems: []\n{text[end : span.end]}"
+        inherited = inherited_fields(self._value(head))
+        if inherited is None:
+            return None
+        documents: list[Document] = []
+        line, counted = span.line, span.start
+        while start < end:
+            line += text.count("\n", counted, start)
+            counted, item = start, Span(start, text.find(dash, start, end) + 1 or end, line)
+            part = text[item.start : item.end]
+            content = self._value(part) or read_exactly(item)
+            # In the other cases, the item starts on another line, or its own items have lines.
+            if not (_OBJECT_START.match(part) and isinstance(content, list) and len(content) == 1):
+                return None
+            if inherited_fields(content[0]) is not None:
+                return None
+            documents.append(self._document(content[0], item, inherited))
+            start = item.end
+        return documents
+
+    def _document(self, content: Json, span: Span, inherited: Mapping[str, Json] | None = None) -> Document:
+        """Return a document that has a value; an item of a List inherits some fields."""
+        body = self._bodies.body(content, NO_FIELDS if inherited is None else inherited, span, self._parse)
+        return Document(content=body, line=span.line, span=span, is_item=inherited is not None)
+
+    def _without_comments(self, span: Span) -> Span:
+        """Return the part of a document that starts with its content."""
+        text, (start, end, line) = self._text, span
+        if text.startswith(_MARKER, start):
+            start, line = start + len(_MARKER), line + 1
+        if not text[start : start + 1].isalpha():
+            start = cast("re.Match[str]", _ABOVE.match(text, span.start, end)).end()
+            line = span.line + text.count("\n", span.start, start)
+        return Span(start, end, line)
+
+    def _value(self, text: str) -> Json:
+        """Parse a part of the text; None where it does not pass the gate, is refused or says nothing."""
+        odd_lines = self._odd_lines
+        if odd_lines is None or (odd_lines and not odd_lines.isdisjoint(text.split("\n"))):
+            return None
+        try:
+            return self._parse(text)
+        except ValueError:
+            return None
+
+
+def _is_flat(text: str) -> bool:
+    """Whether the brackets in a text nest no deeper than is allowed; also False for some strings with brackets."""
+    if text.count("{") + text.count("[") <= _FEW_BRACKETS:
+        return True
+    brackets = text.encode("utf-8", "surrogatepass").translate(None, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        inner = brackets.replace(b"{}", b"").replace(b"[]", b"")
+        if len(inner) == len(brackets):
+            break
+        brackets = inner
+    return not brackets

@@ -1,0 +1,84 @@
+"""Reading texts with each of the two readers of YAML, and with all or only the heads of objects kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+import pytest
+
+from kubectl_policy.model.body import Body
+from kubectl_policy.text import Document, Unread, documents, fast_yaml, inherited_fields
+from kubectl_policy.text.documents import DocumentReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kubectl_policy.model import Json
+
+# As both readers read, as the exact one reads alone, and with nothing kept but heads.
+Mode: TypeAlias = Literal["usual", "exact", "deferred"]
+MODES: Final[tuple[Mode, ...]] = ("usual", "exact", "deferred")
+
+
+@contextmanager
+def reading(mode: Mode) -> Iterator[None]:
+    """Read in a mode for a while."""
+    with pytest.MonkeyPatch.context() as patched:
+        if mode == "exact":
+            patched.setattr(fast_yaml, "fast_reader", lambda: None)
+        if mode == "deferred":
+            patched.setattr(documents, "MAX_KEPT", 0)
+        yield
+
+
+def read(text: str, mode: Mode = "usual") -> list[Document | Unread]:
+    """Read the documents of a text in a mode."""
+    with reading(mode):
+        return list(DocumentReader().read(text))
+
+
+def contents(found: Sequence[Document | Unread]) -> list[object]:
+    """All that is known of documents, so that 1 and True differ, and the order of keys; items of a List one by one."""
+    return [line for document in found for line in _contents(document)]
+
+
+def _contents(document: Document | Unread) -> list[object]:
+    if isinstance(document, Unread):
+        return [document]
+    inherited = documents_in_list(document)
+    if inherited is None:
+        return [(repr(_plain(document.content)), document.line, document.problems)]
+    return [*inherited, document.problems] if document.problems else inherited
+
+
+def documents_in_list(document: Document) -> list[object] | None:
+    """The items of a List that was not split, as if it had been; None of anything else."""
+    inherited = inherited_fields(document.content)
+    value = document.value
+    if inherited is None or not isinstance(value, Mapping) or document.is_item:
+        return None
+    items = value["items"]
+    assert isinstance(items, list | None)
+    return [
+        (repr({**inherited, **item} if isinstance(item, Mapping) else item), document.item_lines.get((n,), 0), ())
+        for n, item in enumerate(items or ())
+    ]
+
+
+def is_fast(document: Document | Unread) -> bool:
+    """Whether a document was read by the fast reader: of an object, the text is known."""
+    return isinstance(document, Document) and isinstance(document.content, Body) and document.content.has_text
+
+
+def _plain(value: Json) -> Json:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def same_in_all_modes(text: str) -> list[Document | Unread]:
+    """Read a text, which is the same in all modes."""
+    found = [read(text, mode) for mode in MODES]
+    assert contents(found[0]) == contents(found[1])
+    assert contents(found[0]) == contents(found[2])
+    return found[0]
