@@ -7,6 +7,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Final, NoReturn, cast
 
+import msgspec
+
 from kubectl_policy.text import MAX_DEPTH, Document, DocumentError
 from kubectl_policy.text.places import repeated_keys
 from kubectl_policy.text.scalars import json_number
@@ -108,16 +110,19 @@ class JsonReader:
         return mapping
 
 
-def decoded(body: bytes) -> Json:
-    """The one JSON value that is encoded in UTF-8, at the speed of the decoder; of keys that are there twice, the last.
+def decoded(body: bytes | bytearray) -> Json:
+    """Decode the one JSON value of a text in UTF-8; of keys that are there twice, the last one counts.
 
     Raises ValueError where it is not JSON, and DocumentError (too-deep).
     """
-    text = _without_halves(body.decode(), 0)
     value: Json = None
     is_too_deep = False
     try:
-        value = _DECODER.decode(text)
+        try:
+            value = _FAST_DECODER.decode(body)
+        # msgspec refuses half characters as well.
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            value = _DECODER.decode(_without_halves(body.decode(), 0))
     except RecursionError:
         is_too_deep = True
     if is_too_deep or (_may_be_deep(body) and _deeper_than(MAX_DEPTH, value)):
@@ -125,7 +130,7 @@ def decoded(body: bytes) -> Json:
     return value
 
 
-def _may_be_deep(body: bytes) -> bool:
+def _may_be_deep(body: bytes | bytearray) -> bool:
     """Whether the brackets of a text, also those in its strings, nest deeper than is allowed: a quick look at bytes."""
     if body.count(b"{") + body.count(b"[") <= MAX_DEPTH:
         return False
@@ -187,3 +192,4 @@ def _deeper_than(limit: int, value: Json) -> bool:
 
 
 _DECODER: Final = json.JSONDecoder(parse_float=_number, parse_constant=_refuse)
+_FAST_DECODER: Final = msgspec.json.Decoder(float_hook=_number)

@@ -92,7 +92,7 @@ class ClusterFlags:
             return list(dict.fromkeys(self.contexts or ()))
         if self.contexts:
             raise UsageError("--all-contexts is every --context there is", "leave out one of the two")
-        from kubectl_policy.sources.cluster.reaching.access import contexts
+        from kubectl_policy.sources.cluster.reaching.kubeconfig import contexts
 
         return contexts(self.cluster_options(cluster))
 
@@ -112,22 +112,25 @@ class ClusterFlags:
             client_key=self.client_key,
             certificate_authority=self.certificate_authority,
             token=self.token,
-            impersonated=self.impersonated,
-            impersonated_groups=tuple(self.impersonated_groups or ()),
-            impersonated_uid=self.impersonated_uid,
-            impersonated_extra=tuple(map(_pair, self.impersonated_extra or ())),
-            disable_compression=self.disable_compression,
+            as_=self.impersonated,
+            as_group=tuple(self.impersonated_groups or ()),
+            as_uid=self.impersonated_uid,
+            as_user_extra=_values_of_keys(self.impersonated_extra or ()),
+            disable_compression=self.disable_compression or None,
             request_timeout=seconds(self.request_timeout),
             cache_dir=self.cache_dir,
             chunk_size=self.chunk_size,
         )
 
 
-def _pair(text: str) -> tuple[str, str]:
-    key, equals, told = text.partition("=")
-    if not (key and equals):
-        raise UsageError(f'"{text}" is not KEY=VALUE', "write --as-user-extra team=bakers")
-    return key, told
+def _values_of_keys(texts: "Sequence[str]") -> dict[str, tuple[str, ...]]:
+    values: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise UsageError(f'"{text}" is not KEY=VALUE', "write --as-user-extra team=bakers")
+        values[key] = (*values.get(key, ()), value)
+    return values
 
 
 def seconds(text: str) -> float:
