@@ -92,6 +92,30 @@ def test_the_variable_lists_files_of_which_the_first_counts(tmp_path: Path, monk
     assert access_to(ClusterOptions(context="mill")).server == "https://mill.example"
 
 
+def test_paths_start_in_the_folder_of_the_file_that_has_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user and a cluster of one context may stand in two files, each beside certificates of its own."""
+    user, cluster = tmp_path / "user", tmp_path / "cluster"
+    for folder, names in ((user, ("client.pem", "client.key")), (cluster, ("ca.pem",))):
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_bytes((CERTIFICATES / name).read_bytes())
+    own = {"client-certificate": "client.pem", "client-key": "./client.key"}
+    with served(asks_for_certificate=True) as server:
+        authority: Json = {
+            "server": f"https://{server.authority}",
+            "certificate-authority": "ca.pem",
+            # What is empty is absent.
+            "certificate-authority-data": "",
+            "tls-server-name": "cluster.example",
+        }
+        (user / "config").write_text(json.dumps({**config(user=own), "clusters": None}))
+        (cluster / "config").write_text(json.dumps({"clusters": config(cluster=authority)["clusters"]}))
+        monkeypatch.setenv("KUBECONFIG", f"{user}/config{os.pathsep}{cluster}/config")
+        access = access_to(ClusterOptions())
+        assert access.pool.request("GET", access.server, headers=access.headers()).status == 200
+        assert "jane" in str(server.clients)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -256,7 +256,7 @@ def test_passwords(tmp_path: Path) -> None:
 
 
 def test_a_plugin_that_answers_a_certificate(tmp_path: Path) -> None:
-    """It is presented, and no token is sent."""
+    """It is presented, and no token is sent unless the plugin printed one as well."""
     certificate, key = ((CERTIFICATES / f"client.{end}").read_text() for end in ("pem", "key"))
     user = plugin(tmp_path, answering({"clientCertificateData": certificate, "clientKeyData": key}))
     with served(asks_for_certificate=True) as server:
@@ -264,6 +264,11 @@ def test_a_plugin_that_answers_a_certificate(tmp_path: Path) -> None:
         access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user=user, cluster=cluster)))
         assert access.pool.request("GET", access.server, headers=access.headers()).status == 200
         assert "Authorization" not in server.headers[0]
+        user = plugin(tmp_path, answering({"token": "t", "clientCertificateData": certificate, "clientKeyData": key}))
+        access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user=user, cluster=cluster)))
+        assert access.pool.request("GET", access.server, headers=access.headers()).status == 200
+        assert server.headers[1]["Authorization"] == "Bearer t"
+        assert "jane" in str(server.clients[1])
     user = plugin(tmp_path, answering({"clientCertificateData": certificate, "clientKeyData": certificate}))
     assert "there is no client certificate with its key" in refused(tmp_path, user)[0]
 

@@ -443,6 +443,21 @@ def test_a_body_is_bounded(server: FaultyServer, connection: Connection, monkeyp
     assert refused(lambda: connection.list(ALL_ROUTES)).reason == "the answer is larger than 1 MiB"
 
 
+def test_a_list_that_is_larger_than_one_answer_may_be_is_asked_for_in_pages(
+    server: FaultyServer, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that nothing but its objects is in memory as a whole."""
+    monkeypatch.setattr(answers, "MAX_BYTES", 600)
+    monkeypatch.setattr(module, "_CHUNK", 2)
+    assert len(connection.list(ALL_ROUTES).items) == 5
+    assert [request.query for request in server.requests] == [
+        {},
+        {"limit": "2"},
+        {"limit": "2", "continue": "2"},
+        {"limit": "2", "continue": "4"},
+    ]
+
+
 def test_large_answers_are_compressed() -> None:
     """As an API server does it."""
     with FaultyServer([route(f"r{number}") for number in range(3_000)]) as server:

@@ -27,7 +27,6 @@ _NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 # A thousand clusters with their certificates take a tenth of it.
 _MAX_BYTES: Final = 16 * 2**20
 _MAX_NAMES: Final = 10
-_MAX_NAME_LENGTH: Final = 253
 _SHAPE: Final = "compare it with what `kubectl config view` prints"
 # Settings that are paths: a relative one starts in the folder of the file in which it is written.
 _PATHS: Final = ("certificate_authority", "client_certificate", "client_key", "token_file")
@@ -343,9 +342,7 @@ def _entry(
         import difflib  # noqa: PLC0415 (only a mistake needs it)
 
         files = ", ".join(config.files) or "the kubeconfig, as there is none"
-        # A longer name was not written by a person, and takes long to compare.
-        short = [entry for entry in entries if len(entry) <= _MAX_NAME_LENGTH]
-        similar = difflib.get_close_matches(name, short, n=3, cutoff=0.5)
+        similar = difflib.get_close_matches(name, entries, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(similar)}?" if similar else f"each {kind} there is: {_enumerate(entries)}"
         raise ClusterError(f"there is no {kind} {name} in {files}", hint)
     return entries.get(name) if name else None
@@ -369,9 +366,8 @@ def _no_cluster(config: Kubeconfig, context: str) -> ClusterError:
 
 def _enumerate(names: Mapping[str, object]) -> str:
     """Return names for a hint: all of them if they are few."""
-    short = [name if len(name) <= _MAX_NAME_LENGTH else f"{name[:_MAX_NAME_LENGTH]}..." for name in names]
-    more = f" and {len(short) - _MAX_NAMES} more" if len(short) > _MAX_NAMES else ""
-    return ", ".join(short[:_MAX_NAMES]) + more
+    hidden = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join([*names][:_MAX_NAMES]) + hidden
 
 
 def _namespace(context: Entry[ContextSettings], *, is_in_pod: bool) -> str:
