@@ -1,4 +1,4 @@
-"""kubectl's flags about the cluster to ask: declared once, for all commands, and what they mean."""
+"""kubectl's flags about the cluster to ask, declared once for all commands."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,14 +79,13 @@ class ClusterFlags:
 
     @property
     def asks_several(self) -> bool:
-        """Whether answers say by which context they were given: where several may be asked."""
+        """Whether several clusters may be asked, so that answers say which one gave them."""
         return self.all_contexts or len({*(self.contexts or ())}) > 1
 
     def contexts_of(self, cluster: str) -> "Sequence[str]":
-        """The contexts of the clusters that are asked.
+        """Return the contexts of the clusters that are asked.
 
-        Raises `UsageError` where it is said twice, in different ways, which they are, and `ClusterError` where there is
-        no kubeconfig with any.
+        Raises `UsageError` for --context beside --all-contexts, and `ClusterError` as `contexts` of a kubeconfig does.
         """
         if not self.all_contexts:
             return list(dict.fromkeys(self.contexts or ()))
@@ -97,7 +96,7 @@ class ClusterFlags:
         return contexts(self.cluster_options(cluster))
 
     def cluster_options(self, cluster: str) -> "ClusterOptions":
-        """How the cluster is reached. Raises `UsageError` for what is no time, or no KEY=VALUE."""
+        """Return how the cluster is reached. Raises `UsageError` for a text that is no time, or no KEY=VALUE."""
         from kubectl_policy.sources.cluster.options import ClusterOptions
 
         return ClusterOptions(
@@ -134,13 +133,13 @@ def _values_of_keys(texts: "Sequence[str]") -> dict[str, tuple[str, ...]]:
 
 
 def seconds(text: str) -> float:
-    """The seconds in `30`, `10s` or `1m30s`, as kubectl reads them. Raises `UsageError` for anything else."""
+    """Return the seconds in `30`, `10s` or `1m30s`, as kubectl reads them. Raises `UsageError` for anything else."""
     import durationpy
 
     try:
-        told = float(text) if text.isdecimal() else durationpy.from_str(text).total_seconds()
+        duration = float(text) if text.isdecimal() else durationpy.from_str(text).total_seconds()
     except (durationpy.DurationError, ValueError, OverflowError):
-        told = -1.0
-    if told < 0 or not text.isascii():
+        duration = -1.0
+    if duration < 0 or not text.isascii():
         raise UsageError(f'"{text}" is not a time', "write --request-timeout 30s, 1m or, for any time, 0")
-    return told
+    return duration

@@ -171,8 +171,8 @@ class Connection:
 
     def _ask_with_retries(self, request: _Request) -> Mapping[str, Json]:
         def ask(headers: Mapping[str, str]) -> Mapping[str, Json]:
-            left = self._seconds_left()
-            with closing(self._send(request, headers, Timeout(connect=left, read=left))) as response:
+            seconds = self._seconds_left()
+            with closing(self._send(request, headers, Timeout(connect=seconds, read=seconds))) as response:
                 return decode_response(response, self._seconds_left)
 
         for pause in _PAUSES:
@@ -197,9 +197,9 @@ class Connection:
 
     def _pause(self, refusal: RequestRefused, seconds: float) -> None:
         """Wait as long as the server says, or a little, where that leaves time to ask again."""
-        left = self._seconds_left()
+        seconds_left = self._seconds_left()
         pause = max(refusal.wait, seconds)
-        if left is not None and pause >= left:
+        if seconds_left is not None and pause >= seconds_left:
             if not refusal.wait:
                 raise refusal
             limit = f"longer than --request-timeout {self._timeout:g}s leaves"
@@ -237,10 +237,10 @@ class Connection:
 
     def _seconds_left(self) -> float | None:
         """Return the seconds until the deadline; None if there is none. Raises RequestRefused if it has passed."""
-        left = self.seconds_left
-        if left == 0:
+        seconds = self.seconds_left
+        if seconds == 0:
             raise self._late()
-        return left
+        return seconds
 
     def _late(self) -> RequestRefused:
         return RequestRefused(0, f"no answer{self._within}")

@@ -422,5 +422,7 @@ def _read_kuberc() -> tuple[str, Kuberc]:
     is_off = named == "off" or os.environ.get("KUBECTL_KUBERC", "") == "false"
     if is_off or not (named or os.path.lexists(path)):
         return path, Kuberc()
-    preference = next((found for found in read_mappings(path, "kuberc") if found.get("kind") == "Preference"), None)
+    preference = next(
+        (content for content in read_mappings(path, "kuberc") if content.get("kind") == "Preference"), None
+    )
     return path, convert(preference, Kuberc, path) if preference else Kuberc()
