@@ -1,4 +1,4 @@
-"""kubectl's flags about the cluster to ask: declared once, for all commands, and what they mean."""
+"""kubectl's flags about the cluster to ask, declared once for all commands."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,25 +79,24 @@ class ClusterFlags:
 
     @property
     def asks_several(self) -> bool:
-        """Whether answers say by which context they were given: where several may be asked."""
+        """Whether several clusters may be asked, so that answers say which one gave them."""
         return self.all_contexts or len({*(self.contexts or ())}) > 1
 
     def contexts_of(self, cluster: str) -> "Sequence[str]":
-        """The contexts of the clusters that are asked.
+        """Return the contexts of the clusters that are asked.
 
-        Raises `UsageError` where it is said twice, in different ways, which they are, and `ClusterError` where there is
-        no kubeconfig with any.
+        Raises `UsageError` for --context beside --all-contexts, and `ClusterError` as `contexts` of a kubeconfig does.
         """
         if not self.all_contexts:
             return list(dict.fromkeys(self.contexts or ()))
         if self.contexts:
             raise UsageError("--all-contexts is every --context there is", "leave out one of the two")
-        from kubectl_policy.sources.cluster.reaching.access import contexts
+        from kubectl_policy.sources.cluster.reaching.kubeconfig import contexts
 
         return contexts(self.cluster_options(cluster))
 
     def cluster_options(self, cluster: str) -> "ClusterOptions":
-        """How the cluster is reached. Raises `UsageError` for what is no time, or no KEY=VALUE."""
+        """Return how the cluster is reached. Raises `UsageError` for a text that is no time, or no KEY=VALUE."""
         from kubectl_policy.sources.cluster.options import ClusterOptions
 
         return ClusterOptions(
@@ -112,32 +111,35 @@ class ClusterFlags:
             client_key=self.client_key,
             certificate_authority=self.certificate_authority,
             token=self.token,
-            impersonated=self.impersonated,
-            impersonated_groups=tuple(self.impersonated_groups or ()),
-            impersonated_uid=self.impersonated_uid,
-            impersonated_extra=tuple(map(_pair, self.impersonated_extra or ())),
-            disable_compression=self.disable_compression,
+            as_=self.impersonated,
+            as_group=tuple(self.impersonated_groups or ()),
+            as_uid=self.impersonated_uid,
+            as_user_extra=_values_of_keys(self.impersonated_extra or ()),
+            disable_compression=self.disable_compression or None,
             request_timeout=seconds(self.request_timeout),
             cache_dir=self.cache_dir,
             chunk_size=self.chunk_size,
         )
 
 
-def _pair(text: str) -> tuple[str, str]:
-    key, equals, told = text.partition("=")
-    if not (key and equals):
-        raise UsageError(f'"{text}" is not KEY=VALUE', "write --as-user-extra team=bakers")
-    return key, told
+def _values_of_keys(texts: "Sequence[str]") -> dict[str, tuple[str, ...]]:
+    values: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise UsageError(f'"{text}" is not KEY=VALUE', "write --as-user-extra team=bakers")
+        values[key] = (*values.get(key, ()), value)
+    return values
 
 
 def seconds(text: str) -> float:
-    """The seconds in `30`, `10s` or `1m30s`, as kubectl reads them. Raises `UsageError` for anything else."""
+    """Return the seconds in `30`, `10s` or `1m30s`, as kubectl reads them. Raises `UsageError` for anything else."""
     import durationpy
 
     try:
-        told = float(text) if text.isdecimal() else durationpy.from_str(text).total_seconds()
+        duration = float(text) if text.isdecimal() else durationpy.from_str(text).total_seconds()
     except (durationpy.DurationError, ValueError, OverflowError):
-        told = -1.0
-    if told < 0 or not text.isascii():
+        duration = -1.0
+    if duration < 0 or not text.isascii():
         raise UsageError(f'"{text}" is not a time', "write --request-timeout 30s, 1m or, for any time, 0")
-    return told
+    return duration

@@ -8,11 +8,12 @@ from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Permission, 
 from kubectl_policy.model.fields import labels_of, text_at, time_at
 from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, is_kubernetes_own
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST, Refusal
+from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.api.served import EVERY_GROUP, Discovery, UnknownGroup
 from kubectl_policy.sources.cluster.changing import Watched
+from kubectl_policy.sources.cluster.cluster_errors import AGAIN, cluster_error, unknown_groups
 from kubectl_policy.sources.cluster.everything import want_everything
-from kubectl_policy.sources.cluster.refused import AGAIN, cluster_error, unknown_groups
 from kubectl_policy.sources.cluster.world import EVENT, EVENTS, Ask, ClusterWorld, Kinds
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.errors import ClusterError
     from kubectl_policy.model import Json
     from kubectl_policy.model.snapshot import AssumedObjects
-    from kubectl_policy.sources.cluster.api.answers import Answer, ListAnswer
+    from kubectl_policy.sources.cluster.api.answers import ListAnswer, ObjectAnswer
     from kubectl_policy.sources.cluster.api.served import Served
     from kubectl_policy.sources.options import Progress
 
@@ -81,12 +82,12 @@ class Requests(Protocol):
         """The same, but it leaves half of the time for what is asked later."""
         ...
 
-    def get(self, path: str, query: Mapping[str, str] = ..., accept: str = ...) -> Answer:
-        """An object. Raises Refusal."""
+    def get(self, path: str, query: Mapping[str, str] = ..., accept: str = ...) -> ObjectAnswer:
+        """An object. Raises RequestRefused."""
         ...
 
     def list(self, path: str, query: Mapping[str, str], accept: str, chunk_size: int) -> ListAnswer:
-        """The objects at a path. Raises Refusal."""
+        """The objects at a path. Raises RequestRefused."""
         ...
 
 
@@ -95,7 +96,7 @@ class _Found:
     """What came of a request: objects, unless there was no answer, and what is wrong with that."""
 
     resources: Sequence[Resource] | None
-    refusal: Refusal | None = None
+    refusal: RequestRefused | None = None
 
 
 class Cluster:
@@ -117,9 +118,9 @@ class Cluster:
         """Begin with what the server serves."""
         if unknown := next((gap.reason for gap in discovery.gaps if gap.group == EVERY_GROUP), ""):
             hint = "ask again later; whoever may not get /apis needs the ClusterRole system:discovery"
-            raise self._error(Refusal(_OK, "what it serves is not known", unknown, hint=hint))
+            raise self._error(RequestRefused(_OK, "what it serves is not known", unknown, hint=hint))
         self._is_heard = not discovery.is_remembered
-        self._refusals: dict[Ask, Refusal] = {}
+        self._refusals: dict[Ask, RequestRefused] = {}
         # What takes long, and is still waited for.
         self._late: dict[Ask, Future[_Found]] = {}
         self._answered = 0
@@ -159,7 +160,7 @@ class Cluster:
             return {}
         try:
             listed = self._list(self._connection.hurried(), self._discovery.kinds[CRD], Ask(CRD), METADATA_LIST)
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             self._refuse(Ask(CRD), refusal)
             self._is_heard = self._is_heard or bool(refusal.status)
             return None
@@ -200,7 +201,7 @@ class Cluster:
         if was_remembered:
             try:
                 self._begin(self._discovery.refresh())
-            except Refusal as refusal:
+            except RequestRefused as refusal:
                 raise self._error(refusal) from None
         return was_remembered
 
@@ -265,7 +266,7 @@ class Cluster:
         """The version of the API server; empty where it does not say."""
         try:
             return text_at(self._connection.get("/version").body, "gitVersion")
-        except Refusal:
+        except RequestRefused:
             return ""
 
     @property
@@ -279,10 +280,10 @@ class Cluster:
             resources=self.world, gaps=tuple(self._gaps()), complete=True, assumed=tuple(assumed), place="the cluster"
         )
 
-    def _error(self, refusal: Refusal) -> ClusterError:
+    def _error(self, refusal: RequestRefused) -> ClusterError:
         return cluster_error(self._place.name, self._place.server, refusal)
 
-    def _refuse(self, ask: Ask, refusal: Refusal) -> None:
+    def _refuse(self, ask: Ask, refusal: RequestRefused) -> None:
         if refusal.status == _UNAUTHORIZED:
             raise self._error(refusal)
         self._refusals[ask] = refusal
@@ -300,22 +301,24 @@ class Cluster:
             else:
                 accept = METADATA_LIST if partial else JSON
                 found = self._list(self._connection, served, ask, accept)
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             return self._refused(ask, refusal)
         resources = [resource for raw in found if (resource := self._resource(ask, served, raw))]
         # What is not what was asked for may be that in disguise.
         strange = len(found) - len(resources)
         wrong = f"the server answered with {strange} of {len(found)} objects that are none of those asked for"
-        return _Found(resources, Refusal(_OK, wrong) if strange else None)
+        return _Found(resources, RequestRefused(_OK, wrong) if strange else None)
 
-    def _refused(self, ask: Ask, refusal: Refusal) -> _Found:
+    def _refused(self, ask: Ask, refusal: RequestRefused) -> _Found:
         if refusal.status != _NOT_FOUND:
             return _Found(None, refusal)
         # It may be the kind that is not found, if it is only remembered that it is served.
         if ask.name and (f'"{ask.name}"' in refusal.message or not self._discovery.is_remembered):
             self._versions[ask] = ""
             return _Found(())
-        return _Found(None, Refusal(_NOT_FOUND, "the server does not know this kind, though it says that it serves it"))
+        return _Found(
+            None, RequestRefused(_NOT_FOUND, "the server does not know this kind, though it says that it serves it")
+        )
 
     def _list(self, connection: Requests, served: Served, ask: Ask, accept: str) -> Sequence[Mapping[str, Json]]:
         query = {"fieldSelector": selector} if (selector := _selector(ask)) else {}
@@ -357,7 +360,7 @@ class Cluster:
             if ask.kind not in EVENTS:
                 yield self._gap(ask, self._refusals[ask])
 
-    def _gap(self, ask: Ask, refusal: Refusal) -> Gap:
+    def _gap(self, ask: Ask, refusal: RequestRefused) -> Gap:
         """What a refused request leaves open, and what closes it: a permission, or what else there is to do."""
         served = self._discovery.kinds[ask.kind]
         resource = f"{served.plural}.{served.group}" if served.group else served.plural
@@ -375,7 +378,7 @@ class Cluster:
         )
 
 
-def _remedy(refusal: Refusal, resource: str) -> str:
+def _remedy(refusal: RequestRefused, resource: str) -> str:
     """What there is to do where something was not refused to somebody, and could not be read all the same."""
     if refusal.is_conversion:
         return f"tell whoever owns CustomResourceDefinition {resource}: its conversion webhook must answer"
@@ -388,7 +391,7 @@ def _refreshed(discovery: Discovery, groups: Collection[str]) -> Discovery:
     """What a server serves now; if it does not say so, what it served before, which lacks something of some groups."""
     try:
         return discovery.refresh()
-    except Refusal as refusal:
+    except RequestRefused as refusal:
         gaps = (UnknownGroup(group, refusal.reason) for group in sorted(groups))
         return Discovery(discovery.kinds.values(), [*discovery.gaps, *gaps])
 

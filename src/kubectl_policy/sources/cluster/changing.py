@@ -7,13 +7,14 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.api.answers import Refusal
 from kubectl_policy.sources.cluster.api.connection import METADATA
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.sources.cluster.api.connection import Connection, Watch
+    from kubectl_policy.sources.cluster.api.connection import Connection
+    from kubectl_policy.sources.cluster.api.watch import Watch
 
 # Each is a connection to the server.
 _MOST: Final = 64
@@ -75,7 +76,7 @@ class Changes:
                 is_begun = True
                 for _ in watch:
                     self._signal.set()
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             with self._lock:
                 if watching.is_closed:
                     return
@@ -96,7 +97,7 @@ class _Watching:
         self._current: Watch | None = None
 
     def begin(self, connection: Connection) -> Watch | None:
-        """The next watch, from where the last one ended; None if nobody wants to know any more. Raises Refusal."""
+        """The next watch, from where the last one ended; None if it is closed. Raises RequestRefused."""
         if self._current:
             self._version = self._current.resource_version
             # Some servers end them at once.

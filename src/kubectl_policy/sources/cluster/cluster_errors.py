@@ -1,4 +1,4 @@
-"""What a refusal means for a cluster, that it cannot be asked, or for an API group, that its kinds are unknown."""
+"""Errors and gaps that refused requests lead to: a cluster that cannot be asked, an API group of unknown kinds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kubectl_policy.model.kinds import BUILT_IN
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from kubectl_policy.sources.cluster.api.answers import Refusal
+    from kubectl_policy.sources.cluster.api.refusals import RequestRefused
     from kubectl_policy.sources.cluster.api.served import UnknownGroup
 
 AGAIN: Final = "ask again"
@@ -27,17 +27,17 @@ _HINTS: Final[Mapping[int, str]] = {
 _ADDRESS: Final = "is the address that of a cluster? `kubectl config view --minify` shows it"
 
 
-def cluster_error(cluster: str, server: str, refusal: Refusal) -> ClusterError:
-    """The error that a cluster cannot be asked at all, as its server refused what comes first, with what to do."""
+def cluster_error(cluster: str, server: str, refusal: RequestRefused) -> ClusterError:
+    """Return the error that a cluster cannot be asked at all, as its server refused the first request."""
     if refusal.status == HTTPStatus.UNAUTHORIZED:
         return ClusterError(
             f"{cluster}: you must be logged in to the server (Unauthorized)",
             "log in again; `kubectl config view --minify` shows as whom the cluster is asked",
         )
-    # Where nothing was answered, the words of libraries say no more than ours.
-    why = str(refusal) if refusal.status else refusal.reason
+    # Without an answer, the message of a library says no more than the reason.
+    reason = str(refusal) if refusal.status else refusal.reason
     return ClusterError(
-        f"{cluster}: {server} cannot be asked: {why}", refusal.hint or _HINTS.get(refusal.status, _ADDRESS)
+        f"{cluster}: {server} cannot be asked: {reason}", refusal.hint or _HINTS.get(refusal.status, _ADDRESS)
     )
 
 
@@ -46,14 +46,14 @@ def unknown_groups(
     known: Collection[str],
     definitions: Collection[str] | None,
 ) -> Iterator[Gap]:
-    """What of some API groups is unknown, as the server does not say what it serves of them.
+    """Return the gaps of API groups of which the server does not say what it serves.
 
-    That counts for groups of kinds that every cluster has, for those that are `known` to have policies, and for those
-    that `definitions` are about, of which the names are given; None if these are not known either. All others are those
-    of a server behind the server, such as for metrics: policies are defined.
+    A group counts if every cluster has kinds of it, if it is `known` to have policies, or if one of the `definitions`,
+    which are names, is about it; None if these are unknown as well. Any other group is that of a server behind the
+    server, such as for metrics: policies are defined.
     """
     known = {*known, *(names.group_kind.group for names in BUILT_IN)}
-    for each in groups:
-        is_defined = definitions is None or any(name.partition(".")[2] == each.group for name in definitions)
-        if is_defined or each.group in known:
-            yield Gap(kind="", namespace="", reason=each.reason, remedy=AGAIN, group=each.group)
+    for unknown in groups:
+        is_defined = definitions is None or any(name.partition(".")[2] == unknown.group for name in definitions)
+        if is_defined or unknown.group in known:
+            yield Gap(kind="", namespace="", reason=unknown.reason, remedy=AGAIN, group=unknown.group)
