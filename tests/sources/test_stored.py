@@ -11,7 +11,7 @@ from kubectl_policy import load_manifests
 from kubectl_policy.model import GroupKind, ObjectRef, Origin
 from kubectl_policy.model.index import Index
 from kubectl_policy.sources import stored as stored_world
-from kubectl_policy.sources.files import InputFile
+from kubectl_policy.sources.files.finding import InputFile
 from kubectl_policy.sources.reading import Reading
 from tests import build
 from tests.sources.storing import stored
