@@ -54,7 +54,8 @@ class Call(ClusterFlags):
     offline: Annotated[
         list[str] | None,
         Option(
-            metavar="PATH", help="Read manifests from a file, a folder, a glob, or - for standard input. Repeatable."
+            metavar="PATH",
+            help="Read manifests from a file, folder, glob, archive, or - for stdin. Repeatable.",
         ),
     ] = None
     namespace: Annotated[str, Option("--namespace", "-n", metavar="NAME", help="Namespace to look in.")] = ""

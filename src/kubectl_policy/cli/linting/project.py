@@ -30,7 +30,7 @@ from kubectl_policy.profiles.shapes import (
     required_field,
     shown,
 )
-from kubectl_policy.sources.exclusion import Exclusions
+from kubectl_policy.sources.files.exclusion import Exclusions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -133,15 +133,17 @@ class Reader:
         if is_path and (len(self._call.paths) > 1 or here == "-"):
             # It is not known which file is which.
             return str
-        begins = "" if is_path else f"{base}:"
-        there = Path(base if is_path else os.path.relpath(here, root))
+        # A file in a revision, or in an archive, has a colon before its path.
+        begins = f"{base}:" if not is_path or _is_archive(base) else ""
+        there = Path(os.path.relpath(here, root)) if not is_path else Path() if begins else Path(base)
 
         def renamed(source: str) -> str:
             file = Path(source.removeprefix(begins))
-            if not source.startswith(begins) or (is_path and file.is_relative_to(here)):
+            if not source.startswith(begins) or (is_path and not begins and file.is_relative_to(here)):
                 return source
             if file.is_relative_to(there):
-                return str(here / file.relative_to(there))
+                inside = file.relative_to(there)
+                return f"{here}:{inside}" if _is_archive(here) else str(here / inside)
             return source if is_path else os.path.relpath(root / file)
 
         return renamed
@@ -183,13 +185,19 @@ def _is_path(base: str) -> bool:
     """Whether a base is a file or a folder. A revision of that name comes first: a change could add such a folder."""
     if not os.path.exists(base):  # noqa: PTH110 (a Path raises OSError for what is too long)
         return False
-    from kubectl_policy.sources.git import tree_of
+    from kubectl_policy.sources.files.git import tree_of
 
     try:
         return not tree_of(base)
     except SourceError:
         # Without git there are no revisions.
         return True
+
+
+def _is_archive(path: str) -> bool:
+    from kubectl_policy.sources.files.archives import archive_and_path
+
+    return archive_and_path(path) == (path, "")
 
 
 def _with(snapshot: Snapshot, around: Snapshot | None) -> Snapshot:

@@ -273,7 +273,7 @@ def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy | 
     for effective in outcomes:
         parts = effective.contributions
         if len(parts) > 1 and "combination unknown" not in effective.doubts:
-            merges = merges or any([part.guessed if by_guess else part.field == "spec" for part in parts])
+            merges = merges or any(part.guessed if by_guess else part.field == "spec" for part in parts)
     return tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges)
 
 

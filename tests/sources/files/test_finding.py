@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.sources import files
-from kubectl_policy.sources.files import STDIN, InputFile, find_files, read_stdin, read_text
+from kubectl_policy.sources.files import decoding, tree
+from kubectl_policy.sources.files.disk import Disk, read_stdin
+from kubectl_policy.sources.files.finding import InputFile, find_files
+from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
@@ -262,16 +264,17 @@ def test_what_is_no_text(tmp_path: Path, data: bytes, line: int) -> None:
     """Images, archives, other encodings."""
     (tmp_path / "a.yaml").write_bytes(data)
     with pytest.raises(DocumentError) as caught:
-        read_text(str(tmp_path / "a.yaml"))
+        Disk().text(str(tmp_path / "a.yaml"))
     assert (caught.value.problem.reason, caught.value.problem.line) == ("not-text", line)
 
 
 def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No more of it than that is read."""
-    monkeypatch.setattr(files, "MAX_FILE_SIZE", 3)
+    monkeypatch.setattr(tree, "MAX_FILE_SIZE", 3)
+    monkeypatch.setattr(decoding, "MAX_FILE_SIZE", 3)
     (tmp_path / "a.yaml").write_text("a: 1")
     with pytest.raises(DocumentError) as caught:
-        read_text(str(tmp_path / "a.yaml"))
+        Disk().text(str(tmp_path / "a.yaml"))
     assert caught.value.problem.reason == "too-large"
 
 
@@ -279,7 +282,7 @@ def test_a_file_beyond_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_texts_of_any_size(tmp_path: Path, size: int) -> None:
     """Nothing is missing at the end of it."""
     (tmp_path / "a.yaml").write_text("x" * size)
-    assert read_text(str(tmp_path / "a.yaml")) == "x" * size
+    assert Disk().text(str(tmp_path / "a.yaml")) == "x" * size
 
 
 def test_files_below_the_top_of_the_disk(folder: Path) -> None:
@@ -292,13 +295,13 @@ def test_files_below_the_top_of_the_disk(folder: Path) -> None:
 def test_text(tmp_path: Path, encoding: str) -> None:
     """With or without a byte order mark."""
     (tmp_path / "a.yaml").write_bytes("a: é\n".encode(encoding))
-    assert read_text(str(tmp_path / "a.yaml")) == "a: é\n"
+    assert Disk().text(str(tmp_path / "a.yaml")) == "a: é\n"
 
 
 def test_big_endian_text(tmp_path: Path) -> None:
     """The other order of bytes."""
     (tmp_path / "a.yaml").write_bytes(b"\xfe\xff" + "a: é".encode("utf-16-be"))
-    assert read_text(str(tmp_path / "a.yaml")) == "a: é"
+    assert Disk().text(str(tmp_path / "a.yaml")) == "a: é"
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,10 @@ import pytest
 
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model.snapshot import LeftOut, Origin
-from kubectl_policy.sources import InputOptions, exclusion, load_manifests, load_state
-from kubectl_policy.sources.exclusion import Exclusions
-from kubectl_policy.sources.files import find_files
+from kubectl_policy.sources import InputOptions, load_manifests, load_state
+from kubectl_policy.sources.files import exclusion
+from kubectl_policy.sources.files.exclusion import Exclusions
+from kubectl_policy.sources.files.finding import find_files
 from tests.repository import CM, Repository, alone
 
 OWN = ".kubectl-policyignore"

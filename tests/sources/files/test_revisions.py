@@ -11,9 +11,11 @@ import pytest
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Origin
-from kubectl_policy.sources import files, load_manifests, load_state, locate, revisions
-from kubectl_policy.sources.revisions import open_revision, read_revision, revision_and_path
-from kubectl_policy.text import DocumentError
+from kubectl_policy.sources import load_manifests, load_state, locate
+from kubectl_policy.sources.files import decoding
+from kubectl_policy.sources.files import tree as trees
+from kubectl_policy.sources.files.finding import find_files, read_stored
+from kubectl_policy.sources.files.git import open_revision, revision_and_path
 from tests.repository import CM, Repository, alone
 
 if TYPE_CHECKING:
@@ -108,8 +110,8 @@ class TestWhatIsMeant:
     def test_the_place_of_a_file_below_what_was_searched(self, path: str, place: str) -> None:
         """As of files on disk."""
         with open_revision("main") as revision:
-            assert place in [file.place for file in revision.find(path)]
-            assert [file.root for file in revision.find("sub/d.yaml")] == [""]
+            assert place in [file.place for file in find_files([path], tree=revision)]
+            assert [file.root for file in find_files(["sub/d.yaml"], tree=revision)] == [""]
 
     @pytest.mark.parametrize("path", ["..", "../x", "./../x", "a/../../x"])
     @pytest.mark.usefixtures("repository")
@@ -252,7 +254,8 @@ class TestWhatCannotBeRead:
         repository.write("x/template.yaml", "apiVersion: v1\nkind: {{ .b }}")
         repository.write("x/utf16.yaml", (CM % "u").encode("utf-16"))
         repository.commit()
-        monkeypatch.setattr(files, "MAX_FILE_SIZE", 500)
+        monkeypatch.setattr(trees, "MAX_FILE_SIZE", 500)
+        monkeypatch.setattr(decoding, "MAX_FILE_SIZE", 500)
         snapshot = load_state("main:x")
         assert [found.ref.name for found in snapshot.resources] == ["u"]
         assert [(found.rule, str(found.origin)) for found in snapshot.diagnostics] == [
@@ -332,7 +335,7 @@ class TestWhatCannotBeRead:
         tree = repository.tree(("100644", repository.blob((CM % "a").encode()), b"a.yaml"))
         for _ in range(20):
             tree = repository.tree(*(("40000", tree, b"%d" % number) for number in range(10)))
-        monkeypatch.setattr(revisions, "MAX_ENTRIES", 1000)
+        monkeypatch.setattr(trees.FileTree, "max_entries", 1000)
         with pytest.raises(SourceError, match="more than 1,000 files and folders") as caught:
             load_state(f"{tree}:")
         assert caught.value.hint == "name a folder in it"
@@ -342,10 +345,10 @@ class TestWhatCannotBeRead:
             )
             with pytest.raises(SourceError, match="more than 1,000 files and folders"):
                 load_state(f"{damaged}:")
-        monkeypatch.setattr(revisions, "MAX_ENTRIES", 14)
+        monkeypatch.setattr(trees.FileTree, "max_entries", 12)
         assert len(_sources("main:")) == 6
-        monkeypatch.setattr(revisions, "MAX_ENTRIES", 13)
-        with pytest.raises(SourceError, match="main: more than 13 files and folders"):
+        monkeypatch.setattr(trees.FileTree, "max_entries", 11)
+        with pytest.raises(SourceError, match="main: more than 11 files and folders"):
             load_state("main:")
         assert len(_sources("main:sub")) == 2
 
@@ -459,7 +462,7 @@ class TestLines:
         ):
             assert locate(Origin(source, 1), "kind") is None
         with pytest.raises(FileNotFoundError):
-            read_revision("a.yml")
+            read_stored("a.yml")
         monkeypatch.setenv("PATH", str(repository.folder))
         assert locate(Origin("main:a.yml", 1), "kind") is None
 
@@ -475,5 +478,5 @@ class TestLines:
 def test_reading_what_is_no_file(repository: Repository) -> None:
     """A folder has no text."""
     assert repository.folder.is_dir()
-    with open_revision("main") as revision, pytest.raises(DocumentError):
-        revision.read_text("main:sub")
+    with open_revision("main") as revision, pytest.raises(IsADirectoryError):
+        revision.text("sub")

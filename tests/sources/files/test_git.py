@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.sources import git, load_state
-from kubectl_policy.sources.git import Answer, Objects, ask, tree_of
+from kubectl_policy.sources import load_state
+from kubectl_policy.sources.files import git
+from kubectl_policy.sources.files.git import GitAnswer, Objects, ask, tree_of
 from tests.repository import CM, Repository, alone
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def test_a_failure_without_words(repository: Repository, monkeypatch: pytest.Mon
     repository.write("git", "#!/bin/sh\nexit 1\n")
     (repository.folder / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(repository.folder))
-    assert ask("status") == Answer("", "git failed")
+    assert ask("status") == GitAnswer("", "git failed")
 
 
 @pytest.mark.parametrize("word", ["main:", ":", "main:a.yaml", "HEAD^{tree}:./"])
