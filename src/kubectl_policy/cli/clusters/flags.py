@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from kubectl_policy.cli.parameters import Option
+import typer
+
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import value
 
@@ -16,26 +17,34 @@ if TYPE_CHECKING:
 class ClusterFlags:
     """What kubectl's flags say about the cluster that is asked where no manifests are read; each is a field."""
 
-    kubeconfig: Annotated[str, Option(metavar="FILE", help="The kubeconfig that says how to reach a cluster.")] = ""
+    kubeconfig: Annotated[
+        str, typer.Option(metavar="FILE", help="The kubeconfig that says how to reach a cluster.")
+    ] = ""
     contexts: Annotated[
         list[str] | None,
-        Option("--context", metavar="NAME", help="The context of the kubeconfig to use. Several ask several clusters."),
+        typer.Option(
+            "--context", metavar="NAME", help="The context of the kubeconfig to use. Several ask several clusters."
+        ),
     ] = None
     all_contexts: Annotated[
-        bool, Option("--all-contexts", help="Ask the clusters of all contexts of the kubeconfig.")
+        bool, typer.Option("--all-contexts", help="Ask the clusters of all contexts of the kubeconfig.")
     ] = False
-    user: Annotated[str, Option(metavar="NAME", help="The user of the kubeconfig to be.", hidden=True)] = ""
-    server: Annotated[str, Option("--server", "-s", metavar="URL", help="The API server to ask.", hidden=True)] = ""
-    token: Annotated[str, Option(metavar="TOKEN", help="Bearer token for the API server.", hidden=True)] = ""
-    impersonated: Annotated[str, Option("--as", metavar="USER", help="Ask as another user.", hidden=True)] = ""
+    user: Annotated[str, typer.Option(metavar="NAME", help="The user of the kubeconfig to be.", hidden=True)] = ""
+    server: Annotated[
+        str, typer.Option("--server", "-s", metavar="URL", help="The API server to ask.", hidden=True)
+    ] = ""
+    token: Annotated[str, typer.Option(metavar="TOKEN", help="Bearer token for the API server.", hidden=True)] = ""
+    impersonated: Annotated[str, typer.Option("--as", metavar="USER", help="Ask as another user.", hidden=True)] = ""
     impersonated_groups: Annotated[
         list[str] | None,
-        Option("--as-group", metavar="GROUP", help="Ask as a member of a group. Repeatable.", hidden=True),
+        typer.Option("--as-group", metavar="GROUP", help="Ask as a member of a group. Repeatable.", hidden=True),
     ] = None
-    impersonated_uid: Annotated[str, Option("--as-uid", metavar="UID", help="Ask with a user's UID.", hidden=True)] = ""
+    impersonated_uid: Annotated[
+        str, typer.Option("--as-uid", metavar="UID", help="Ask with a user's UID.", hidden=True)
+    ] = ""
     impersonated_extra: Annotated[
         list[str] | None,
-        Option(
+        typer.Option(
             "--as-user-extra",
             metavar="KEY=VALUE",
             help="Ask with more that is said of a user. Repeatable.",
@@ -43,38 +52,42 @@ class ClusterFlags:
         ),
     ] = None
     certificate_authority: Annotated[
-        str, Option(metavar="FILE", help="Certificate of the authority to trust.", hidden=True)
+        str, typer.Option(metavar="FILE", help="Certificate of the authority to trust.", hidden=True)
     ] = ""
-    client_certificate: Annotated[str, Option(metavar="FILE", help="Client certificate for TLS.", hidden=True)] = ""
-    client_key: Annotated[str, Option(metavar="FILE", help="Key of the client certificate.", hidden=True)] = ""
+    client_certificate: Annotated[
+        str, typer.Option(metavar="FILE", help="Client certificate for TLS.", hidden=True)
+    ] = ""
+    client_key: Annotated[str, typer.Option(metavar="FILE", help="Key of the client certificate.", hidden=True)] = ""
     insecure_skip_tls_verify: Annotated[
         bool,
-        Option(
+        typer.Option(
             "--insecure-skip-tls-verify",
             help="Do not check the server's certificate. This makes the connection insecure.",
             hidden=True,
         ),
     ] = False
     tls_server_name: Annotated[
-        str, Option(metavar="NAME", help="Name to expect in the server's certificate.", hidden=True)
+        str, typer.Option(metavar="NAME", help="Name to expect in the server's certificate.", hidden=True)
     ] = ""
     disable_compression: Annotated[
-        bool, Option("--disable-compression", help="Ask for answers that are not compressed.", hidden=True)
+        bool, typer.Option("--disable-compression", help="Ask for answers that are not compressed.", hidden=True)
     ] = False
     request_timeout: Annotated[
         str,
-        Option(
+        typer.Option(
             metavar="TIME",
             help="How long the cluster may take for all that is asked, such as 10s or 1m; 0 for any time.",
             hidden=True,
         ),
     ] = "30s"
     cache_dir: Annotated[
-        str, Option(metavar="FOLDER", help="Where what the cluster serves is remembered.", hidden=True)
+        str, typer.Option(metavar="FOLDER", help="Where what the cluster serves is remembered.", hidden=True)
     ] = ""
     chunk_size: Annotated[
         int,
-        Option(metavar="NUMBER", least=0, help="Ask for long lists in parts of this size; 0 for whole.", hidden=True),
+        typer.Option(
+            metavar="NUMBER", min=0, help="Ask for long lists in parts of this size; 0 for whole.", hidden=True
+        ),
     ] = 0
 
     @property

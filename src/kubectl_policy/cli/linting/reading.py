@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.cli.config import Known
-    from kubectl_policy.cli.options import Call
+    from kubectl_policy.cli.call import Call
+    from kubectl_policy.cli.config import PolicyConfig
     from kubectl_policy.model import ObjectRef, Snapshot
     from kubectl_policy.sources import InputOptions
     from kubectl_policy.sources.worlds import NamedWorld
@@ -46,10 +46,10 @@ class Reader:
 
         The repository begins at its `root`, empty if there is none.
         """
-        from kubectl_policy.cli.config import known
+        from kubectl_policy.cli.config import read_config
 
         self._call, self._root, self._around = call, root, around
-        self._told: Known = known(call.profiles, call.setting)
+        self._config: PolicyConfig = read_config(call.profiles, call.setting)
         # A person who renders something elsewhere has it mapped to its sources all the same.
         self._options: InputOptions = replace(
             call.input_options(), render=call.render or "auto", map_origins=True, path_map=tuple(path_map)
@@ -150,20 +150,20 @@ class Reader:
 
     def _read_around(self) -> Snapshot | None:
         """What is around all worlds, if anything is; of several states, the later ones count."""
-        from kubectl_policy.cli.changes import state_beside
+        from kubectl_policy.cli.states import read_state_beside
         from kubectl_policy.states import laid_over
 
         found: Snapshot | None = None
         for words in self._around:
-            state = state_beside(self._call, words, self._told.profiles)
+            state = read_state_beside(self._call, words, self._config.profiles)
             found = laid_over(found, state) if found else state
         return found
 
     def _linted(self, snapshot: Snapshot, around: Snapshot | None, name: str) -> LintedWorld:
         from kubectl_policy import analyze
 
-        told = self._told
-        analysis = analyze(_with(snapshot, around), profiles=told.profiles, implementation=told.implementation)
+        config = self._config
+        analysis = analyze(_with(snapshot, around), profiles=config.profiles, implementation=config.implementation)
         return self._world(analysis, _only(around, snapshot), name)
 
     def _compared(
@@ -173,7 +173,7 @@ class Reader:
         from kubectl_policy.comparison import compare
 
         before, after = _with(earlier, around), _with(snapshot, around)
-        both = compare(before, after, profiles=self._told.profiles, implementation=self._told.implementation)
+        both = compare(before, after, profiles=self._config.profiles, implementation=self._config.implementation)
         then = self._world(both.before, _only(around, earlier), name)
         return replace(self._world(both.after, _only(around, snapshot), name), comparison=both), then
 

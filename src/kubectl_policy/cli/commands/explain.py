@@ -2,8 +2,10 @@
 
 from typing import Annotated
 
-from kubectl_policy.cli.options import INPUT, Call, command
-from kubectl_policy.cli.parameters import Argument, Option
+import typer
+
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import TREE_OPTIONS, OutputOption, shared_options
 from kubectl_policy.cli.remarks import mention_the_rest, mention_what_was_not_applied
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.explain import EXPLANATION
@@ -11,19 +13,20 @@ from kubectl_policy.render.explain import EXPLANATION
 _EXAMPLE = "for example: explain xbackendtrafficpolicy"
 
 
-@command(EXPLANATION, without={"namespace", "complete", "assume_exists", *INPUT})
+@shared_options(EXPLANATION, without={"namespace", "complete", "assume_exists", *TREE_OPTIONS})
 def explain(
     call: Call,
-    kind: Annotated[list[str] | None, Argument(metavar="KIND", help="The policy kind to explain.")] = None,
+    kind: Annotated[list[str] | None, typer.Argument(metavar="KIND", help="The policy kind to explain.")] = None,
     *,
     draft_profile: Annotated[
-        bool, Option("--draft-profile", help="Write a profile of the kind, to correct and use with --profiles.")
+        bool, OutputOption("--draft-profile", help="Print a profile of the kind as a starting point for --profiles.")
     ] = False,
 ) -> int:
-    """Say what a policy kind is: what its policies target and change, how two of them combine, and who says so.
+    """Explain a policy kind and how its policies combine.
 
-    KIND is a kind, its plural or a short name, alone or with its group. It need not have any policies: its definition
-    in the input, a profile of yours or a built-in one will do, so for a built-in one nothing needs to be read.
+    Shows which objects the policies target, what they change, how two of them combine, and the evidence for each. KIND
+    is a kind, its plural or a short name, alone or with its group. It comes from its definition in the input, from your
+    profiles, or from the built-in profiles, for which no input is read.
 
     \b
     Examples:

@@ -4,36 +4,34 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_policy.cli import command_named
-from kubectl_policy.cli.completion.typed import typed
-
-PARAMETERS = command_named("get").parameters
+from kubectl_policy.cli.completion.line import parse_line
 
 
 @pytest.mark.parametrize(
-    ("words", "given", "others"),
+    ("words", "values", "arguments"),
     [
         (["-n", "a", ""], {"namespace": ["a"]}, []),
         (["-na", ""], {"namespace": ["a"]}, []),
         (["--namespace=a", "--namespace", "b", ""], {"namespace": ["a", "b"]}, []),
         (["--namespace=", ""], {"namespace": [""]}, []),
-        (["-An", "a", "x", ""], {"namespace": ["a"]}, ["x"]),
+        (["-An", "a", "x", ""], {"all_namespaces": [""], "namespace": ["a"]}, ["x"]),
         (["-A", "x", ""], {"all_namespaces": [""]}, ["x"]),
         (["routes", "--", "-n", ""], {}, ["routes", "-n"]),
         (["-", ""], {}, ["-"]),
         (["--unheard-of", "x", ""], {}, ["x"]),
+        (["-n=a", "-A=false", ""], {"namespace": ["a"], "all_namespaces": ["false"]}, []),
         (["--unheard-of=1", "-Z", "x", ""], {}, ["x"]),
         (["-n", "--", ""], {"namespace": ["--"]}, []),
     ],
 )
-def test_words_before_the_cursor(words: list[str], given: dict[str, list[str]], others: list[str]) -> None:
+def test_words_before_the_cursor(words: list[str], values: dict[str, object], arguments: list[str]) -> None:
     """Long and short, joined and apart; after `--` there are no options."""
-    line = typed(PARAMETERS, words)
-    assert (line.given, line.words, line.option) == (given, others, None)
+    line = parse_line("get", words)
+    assert (line.values, line.arguments, line.option) == (values, arguments, None)
 
 
 @pytest.mark.parametrize(
-    ("words", "completed", "option"),
+    ("words", "prefix", "option"),
     [
         (["-n", ""], "", "namespace"),
         (["-n", "-A"], "-A", "namespace"),
@@ -46,7 +44,7 @@ def test_words_before_the_cursor(words: list[str], given: dict[str, list[str]], 
         (["-A", "a"], "a", ""),
     ],
 )
-def test_the_word_under_the_cursor(words: list[str], completed: str, option: str) -> None:
+def test_the_word_under_the_cursor(words: list[str], prefix: str, option: str) -> None:
     """It is a value of an option, or none."""
-    line = typed(PARAMETERS, words)
-    assert (line.completed, line.option.name if line.option else "") == (completed, option)
+    line = parse_line("get", words)
+    assert (line.prefix, line.option.parameter if line.option else "") == (prefix, option)

@@ -3,30 +3,31 @@
 import sys
 from typing import Annotated, Final
 
-from kubectl_policy.cli.options import Call, command
-from kubectl_policy.cli.parameters import Option
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import OutputOption, shared_options
 from kubectl_policy.cli.remarks import mention_the_rest
 from kubectl_policy.errors import UsageError
 
 _STDOUT: Final = "-"
 
 
-@command()
+@shared_options()
 def snapshot(
     call: Call,
     *,
     output: Annotated[
-        str, Option("--output", "-o", metavar="FILE", help="The file to write, or - for standard output.")
+        str, OutputOption("--output", "-o", metavar="FILE", help="The file to write, or - for standard output.")
     ] = "",
     redact: Annotated[
-        bool, Option("--redact", help="Take out what is set in policies and elsewhere; names and references stay.")
+        bool, OutputOption("--redact", help="Replace the values in specs; names and references stay.")
     ] = False,
 ) -> int:
-    """Write what questions need to know into one file.
+    """Save the cluster state to a file for offline use.
 
-    Of a cluster that is every policy, Gateway and route, and what belongs to them. The file is compressed, holds no
-    data of Secrets, and says what could not be read. `--offline FILE` answers from it as from what it was made of. With
-    --redact it can be shown to others: texts in specs are placeholders, and what is attached to what can still be told.
+    Saves all manifests or, of a cluster, all policies, Gateways and routes and the objects that belong to them. The
+    file is compressed, has no data of Secrets, and records what could not be read. `--offline FILE` gives the same
+    answers as the original. With --redact you can share the file: texts in specs are replaced by placeholders, and the
+    attachment of policies can still be computed.
 
     \b
     Examples:

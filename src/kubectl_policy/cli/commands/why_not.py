@@ -2,10 +2,12 @@
 
 from typing import Annotated
 
-from kubectl_policy.cli.options import Call, command
-from kubectl_policy.cli.parameters import Argument, Option
+import typer
+
+from kubectl_policy.cli.arguments import type_and_name
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import SelectionOption, shared_options
 from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
-from kubectl_policy.cli.words import type_and_name
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import replace
 from kubectl_policy.render.why_not import WHY_NOT
@@ -13,23 +15,25 @@ from kubectl_policy.render.why_not import WHY_NOT
 _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
 
 
-@command(WHY_NOT)
+@shared_options(WHY_NOT)
 def why_not(
     call: Call,
     words: Annotated[
-        list[str] | None, Argument(metavar="POLICY TARGET", help="A policy and an object, each as TYPE/NAME.")
+        list[str] | None, typer.Argument(metavar="POLICY TARGET", help="A policy and an object, each as TYPE/NAME.")
     ] = None,
     *,
     target_namespace: Annotated[
-        str, Option(metavar="NAME", help="Namespace of the target, if it is not that of the policy.")
+        str, SelectionOption(metavar="NAME", help="Namespace of the target, if it differs from that of the policy.")
     ] = "",
-    section: Annotated[str, Option(metavar="NAME", help="Ask about one listener, rule or port of the target.")] = "",
+    section: Annotated[
+        str, SelectionOption(metavar="NAME", help="Ask about one listener, rule or port of the target.")
+    ] = "",
 ) -> int:
-    """Say why a policy has no effect on an object.
+    """Explain why a policy has no effect on an object.
 
-    Every reason with the object and the line responsible, the first cause first, and up to three changes, of one object
-    each, that would make the policy effective there: tried on what was read, with what else each would change. If the
-    policy has an effect: on which paths, and why not on the others.
+    Lists every reason with the object and line that cause it, the root cause first, and up to three changes to single
+    objects that would make the policy effective. Each change is tried on the input, and its side effects are shown. If
+    the policy has an effect, shows on which paths, and why not on the other paths.
 
     \b
     Examples:

@@ -2,79 +2,105 @@
 
 from typing import Annotated
 
-from kubectl_policy.cli.options import AllowIncomplete, Call, ShowAll, command, exit_code
-from kubectl_policy.cli.parameters import Argument, Option
+import typer
+
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import (
+    AllowIncomplete,
+    ExitCodeOption,
+    InputOption,
+    OutputOption,
+    RuleOption,
+    SelectionOption,
+    ShowAll,
+    exit_code,
+    shared_options,
+)
 from kubectl_policy.cli.remarks import mention_what_was_not_applied
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.values import replace
 from kubectl_policy.render.lint import LINT
 
 
-@command(LINT, paths=("paths", "filename"))
+@shared_options(LINT, manifests=("paths", "filename"))
 def lint(
     call: Call,
     paths: Annotated[
         list[str] | None,
-        Argument(metavar="[PATH...]", help="Lint a file, a folder, a glob, or - for standard input; else the cluster."),
+        typer.Argument(
+            metavar="[PATH...]", help="Files, directories, globs or - (standard input); without any, the cluster."
+        ),
     ] = None,
     *,
-    filename: Annotated[
-        list[str] | None, Option("--filename", "-f", metavar="PATH", help="The same as PATH. Repeatable.")
-    ] = None,
     select: Annotated[
         list[str] | None,
-        Option(metavar="RULE[,RULE]", help="Check only these rules, by id, name, or the beginning of ids. Repeatable."),
+        RuleOption(metavar="RULE[,RULE]", help="Check only these rules, by ID, prefix of IDs, or name. Repeatable."),
     ] = None,
     ignore: Annotated[
-        list[str] | None, Option(metavar="RULE[,RULE]", help="Leave out these rules. Repeatable.")
+        list[str] | None, RuleOption(metavar="RULE[,RULE]", help="Do not check these rules. Repeatable.")
     ] = None,
     severity: Annotated[
         list[str] | None,
-        Option(metavar="RULE=SEVERITY", help="Make a rule an error, a warning, info, or off. Repeatable."),
-    ] = None,
-    fail_on: Annotated[
-        str, Option(metavar="[error|warning|info|never]", help="Exit with 1 for findings as bad as this.")
-    ] = "",
-    min_severity: Annotated[
-        str, Option(metavar="[error|warning|info]", help="Leave out findings that are less than this.")
-    ] = "",
-    format_: Annotated[
-        list[str] | None,
-        Option(
-            "--format",
-            metavar="FORMAT[=FILE]",
-            help="Write a format, as --output names them, into a file as well. Repeatable.",
+        RuleOption(
+            metavar="RULE=SEVERITY", help="Set the severity of a rule: error, warning, info or off. Repeatable."
         ),
     ] = None,
-    baseline: Annotated[str, Option(metavar="FILE", help="Let only findings count that are not in this file.")] = "",
-    write_baseline: Annotated[str, Option(metavar="FILE", help="Write the findings into a file, for --baseline.")] = "",
+    require_reason: Annotated[
+        bool, RuleOption("--require-reason", help="Report suppressions without a reason.")
+    ] = False,
+    config: Annotated[
+        str, RuleOption(metavar="FILE", help="Read this config file instead of .kubectl-policy.yaml.")
+    ] = "",
+    baseline: Annotated[
+        str, SelectionOption(metavar="FILE", help="Report only findings that are not in this file.")
+    ] = "",
     diff_base: Annotated[
         str,
-        Option(metavar="REV|PATH", help="Let only count what a change from this revision or folder makes worse."),
+        SelectionOption(metavar="REV|PATH", help="Report only findings that are new since this revision or directory."),
     ] = "",
+    min_severity: Annotated[
+        str, SelectionOption(metavar="[error|warning|info]", help="Report only findings of at least this severity.")
+    ] = "",
+    filename: Annotated[
+        list[str] | None, InputOption("--filename", "-f", metavar="PATH", help="The same as PATH. Repeatable.")
+    ] = None,
     context_from: Annotated[
         list[str] | None,
-        Option(
+        InputOption(
             metavar="STATE",
-            help="Read what is around: a file, a folder, a snapshot, REV:PATH of git, or live. Repeatable.",
+            help="Add context that is not linted: a file, directory, snapshot, REV:PATH in git, or live. Repeatable.",
         ),
     ] = None,
     path_map: Annotated[
         list[str] | None,
-        Option(metavar="PREFIX=PREFIX", help="Say of what a path begins with where its source is. Repeatable."),
+        OutputOption(
+            metavar="PREFIX=PREFIX",
+            help="Map a path prefix in findings to its source, e.g. rendered/=charts/. Repeatable.",
+        ),
     ] = None,
-    require_reason: Annotated[
-        bool, Option("--require-reason", help="Find what is suppressed without a reason.")
-    ] = False,
-    config: Annotated[str, Option(metavar="FILE", help="Read this config file, and not .kubectl-policy.yaml.")] = "",
-    allow_incomplete: AllowIncomplete = False,
+    format_: Annotated[
+        list[str] | None,
+        OutputOption(
+            "--format", metavar="FORMAT[=FILE]", help="Also write the findings to a file in this format. Repeatable."
+        ),
+    ] = None,
+    write_baseline: Annotated[
+        str, OutputOption(metavar="FILE", help="Write all findings to a file for --baseline.")
+    ] = "",
     show_all: ShowAll = False,
+    fail_on: Annotated[
+        str,
+        ExitCodeOption(
+            metavar="[error|warning|info|never]", help="Exit with 1 for findings of at least this severity."
+        ),
+    ] = "",
+    allow_incomplete: AllowIncomplete = False,
 ) -> int:
-    """Find what is wrong with policies, routes and Gateways.
+    """Find problems in policies, routes and Gateways.
 
-    Policies that silently do not apply, routes that silently do not attach, security settings that silently disappear:
-    in manifests, in a repository for Flux, Argo CD, Kustomize or Helm, or in the cluster. Exits with 1 if anything is
-    found that is an error, and with 4 if part of it could not be read. docs/rules.md describes each rule.
+    Reports policies and routes that silently do not attach, and security settings that silently have no effect: in
+    manifests, in a repository for Flux, Argo CD, Kustomize or Helm, or in the cluster. Exits with 1 if there are
+    errors, and with 4 if relevant input could not be read. docs/rules.md describes each rule.
 
     \b
     Examples:

@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from kubectl_policy.cli.changes import state_named, with_changes
-from kubectl_policy.cli.options import Call, ShowAll, command
-from kubectl_policy.cli.parameters import Argument, Option
+import typer
+
+from kubectl_policy.cli.arguments import split_objects
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import ChangeOption, OutputOption, SelectionOption, ShowAll, shared_options
 from kubectl_policy.cli.remarks import mention_namespaces
-from kubectl_policy.cli.words import split_objects
+from kubectl_policy.cli.states import compare_changes, compare_with_state
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.graph import GRAPH
 
@@ -16,53 +18,66 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.graph.picture import GraphOptions
 
 
-@command(GRAPH)
+@shared_options(GRAPH)
 def graph(
     call: Call,
     objects: Annotated[
         list[str] | None,
-        Argument(metavar="[TYPE/NAME... | TYPE NAME...]", help="Draw what is around these objects, not everything."),
+        typer.Argument(
+            metavar="[TYPE/NAME... | TYPE NAME...]", help="Draw only these objects and the objects around them."
+        ),
     ] = None,
     *,
-    up: Annotated[bool, Option("--up", help="Of what is around objects, only what is above them.")] = False,
-    down: Annotated[bool, Option("--down", help="Of what is around objects, only what is below them.")] = False,
+    up: Annotated[bool, SelectionOption("--up", help="Draw only what is above the named objects.")] = False,
+    down: Annotated[bool, SelectionOption("--down", help="Draw only what is below the named objects.")] = False,
     depth: Annotated[
-        int, Option(metavar="NUMBER", least=0, help="Follow so many objects up and down; 0 for however many.")
+        int,
+        SelectionOption(
+            metavar="NUMBER", min=0, help="Follow at most this many objects up and down; 0 means no limit."
+        ),
     ] = 0,
-    kind: Annotated[str, Option(metavar="TYPE[,TYPE]", help="Draw only objects of these kinds.")] = "",
-    policy_kind: Annotated[str, Option(metavar="KIND[,KIND]", help="Draw only policies of these kinds.")] = "",
-    no_sections: Annotated[
-        bool, Option("--no-sections", help="Leave out listeners, rules and ports; draw objects alone.")
-    ] = False,
+    kind: Annotated[str, SelectionOption(metavar="TYPE[,TYPE]", help="Draw only objects of these kinds.")] = "",
+    policy_kind: Annotated[str, SelectionOption(metavar="KIND[,KIND]", help="Draw only policies of these kinds.")] = "",
     only_affected: Annotated[
-        bool, Option("--only-affected", help="Leave out what none of the policies is about.")
+        bool, SelectionOption("--only-affected", help="Draw only objects that a policy affects.")
     ] = False,
+    no_sections: Annotated[bool, OutputOption("--no-sections", help="Do not draw listeners, rules and ports.")] = False,
     effective: Annotated[
-        bool, Option("--effective", help="Say at each rule what is in force, and which policy wins on which path.")
+        bool,
+        OutputOption(
+            "--effective", help="Show the settings in force at each rule, and which policy wins on which path."
+        ),
     ] = False,
-    group_by: Annotated[Literal["namespace", "none"], Option(help="Draw a box around each namespace.")] = "namespace",
+    group_by: Annotated[
+        Literal["namespace", "none"], OutputOption(help="Draw a box around each namespace.")
+    ] = "namespace",
     diff: Annotated[
         str,
-        Option(metavar="STATE", help="Mark what differs from a state: a file, a folder, REV:PATH of git, or live."),
+        ChangeOption(metavar="STATE", help="Mark the differences from a file, directory, REV:PATH in git, or live."),
     ] = "",
     filename: Annotated[
         list[str] | None,
-        Option("--filename", "-f", metavar="PATH", help="Mark what these manifests would change. Repeatable."),
+        ChangeOption(
+            "--filename", "-f", metavar="PATH", help="Mark what applying these manifests would change. Repeatable."
+        ),
     ] = None,
     delete: Annotated[
-        list[str] | None, Option(metavar="TYPE/NAME", help="Mark what deleting an object would change. Repeatable.")
+        list[str] | None,
+        ChangeOption(metavar="TYPE/NAME", help="Mark what deleting this object would change. Repeatable."),
     ] = None,
     retarget: Annotated[
         list[str] | None,
-        Option(metavar="POLICY=TARGET", help="Mark what would change if a policy was attached to it. Repeatable."),
+        ChangeOption(
+            metavar="POLICY=TARGET", help="Mark what attaching a policy to another target would change. Repeatable."
+        ),
     ] = None,
     show_all: ShowAll = False,
 ) -> int:
-    """Draw the hierarchy with its policies, to look at.
+    """Draw Gateways, routes and backends with their policies.
 
-    From GatewayClass down to the ports of Services: a tree in the terminal; DOT where the output is redirected; and
-    pictures, a Mermaid diagram, or one HTML page that opens anywhere. Each policy says whether it is enforced, what is
-    refused is dashed and says why, and what was not read is dotted.
+    Draws the hierarchy from GatewayClasses to the ports of Services: a tree in a terminal, DOT when redirected, or
+    images, a Mermaid diagram, or one HTML page without dependencies. Each policy shows whether it is enforced. Refused
+    attachments are dashed and give the reason; objects that were not read are dotted.
 
     \b
     Examples:
@@ -109,7 +124,7 @@ def graph(
     if diff or changes:
         from kubectl_policy.questions.graph.marked import graph_of_two
 
-        comparison = state_named(call, diff) if diff else with_changes(call, filename, delete, retarget)
+        comparison = compare_with_state(call, diff) if diff else compare_changes(call, filename, delete, retarget)
         picture = graph_of_two(comparison, about)
         states = (comparison.before, comparison.after) if diff else (comparison.after,)
     else:

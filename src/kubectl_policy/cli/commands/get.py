@@ -3,11 +3,23 @@
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from kubectl_policy.cli.options import AllNamespaces, AllowIncomplete, Call, Selector, ShowAll, command
+import typer
+
+from kubectl_policy.cli.arguments import selection, split_types
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import (
+    AllNamespaces,
+    AllowIncomplete,
+    ExitCodeOption,
+    MatrixOption,
+    OutputOption,
+    SelectionOption,
+    Selector,
+    ShowAll,
+    shared_options,
+)
 from kubectl_policy.cli.options import exit_code as ending
-from kubectl_policy.cli.parameters import Argument, Option
 from kubectl_policy.cli.remarks import mention_namespaces
-from kubectl_policy.cli.words import selection, split_types
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import replace
 from kubectl_policy.render.effective import EFFECTIVE
@@ -26,49 +38,44 @@ _EFFECTIVE = "effective"
 _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
 
 
-@command(LISTING, watches=True)
+@shared_options(LISTING, watches=True)
 def get(
     call: Call,
     words: Annotated[
-        list[str] | None, Argument(metavar="TYPE[,TYPE] [NAME...] | TYPE/NAME...", help="What to list.")
+        list[str] | None, typer.Argument(metavar="TYPE[,TYPE] [NAME...] | TYPE/NAME...", help="The objects to list.")
     ] = None,
     *,
     all_namespaces: AllNamespaces = False,
     selector: Selector = "",
     enforcement: Annotated[
-        str, Option(metavar="STATE[,STATE]", help="Only policies in these states: Overridden, NoEffect, ...")
+        str,
+        SelectionOption(metavar="STATE[,STATE]", help="List only policies in these states: Overridden, NoEffect, ..."),
     ] = "",
-    hostname: Annotated[str, Option(metavar="HOST", help="Only routes or listeners that take requests for it.")] = "",
-    sort_by: Annotated[
-        str, Option(metavar="COLUMN | .FIELD", help="Sort by a column, or by a field such as .metadata.name.")
+    hostname: Annotated[
+        str, SelectionOption(metavar="HOST", help="List only routes or listeners that accept this hostname.")
     ] = "",
     all_kinds: Annotated[
-        bool, Option("--all-kinds", help="Also list policies that are about neither Gateways nor routes.")
+        bool, SelectionOption("--all-kinds", help="Include policies that target neither Gateways nor routes.")
     ] = False,
-    of: Annotated[
-        Literal["routes", "gateways", "services"], Option(help="With effective: which objects get a row.")
-    ] = "routes",
-    kind: Annotated[
-        str, Option(metavar="KIND[,KIND]", help="With effective: a column for each of these policy kinds.")
-    ] = "",
-    field: Annotated[
-        str, Option(metavar="FIELD[,FIELD]", help="With effective: a column for each of these settings.")
-    ] = "",
-    missing: Annotated[
-        bool, Option("--missing", help="With effective: only rows where none of the columns is set.")
-    ] = False,
+    of: Annotated[Literal["routes", "gateways", "services"], MatrixOption(help="Objects in the rows.")] = "routes",
+    kind: Annotated[str, MatrixOption(metavar="KIND[,KIND]", help="Add a column for each of these policy kinds.")] = "",
+    field: Annotated[str, MatrixOption(metavar="FIELD[,FIELD]", help="Add a column for each of these settings.")] = "",
+    missing: Annotated[bool, MatrixOption("--missing", help="List only rows in which no column is set.")] = False,
     exit_code: Annotated[
-        bool, Option("--exit-code", help="With --missing: exit with 1 if there is such a row.")
+        bool, ExitCodeOption("--exit-code", help="With --missing: exit with 1 if there are such rows.")
     ] = False,
     allow_incomplete: AllowIncomplete = False,
-    no_headers: Annotated[bool, Option("--no-headers", help="Leave the headers of a table out.")] = False,
+    sort_by: Annotated[
+        str, OutputOption(metavar="COLUMN | .FIELD", help="Sort by a column, or by a field such as .metadata.name.")
+    ] = "",
+    no_headers: Annotated[bool, OutputOption("--no-headers", help="Do not print the headers of tables.")] = False,
     show_all: ShowAll = False,
 ) -> int:
-    """List policies, policy kinds, or objects with the number of policies that affect them.
+    """List policies, policy kinds, or objects that policies affect.
 
-    TYPE is policies, policykinds, gatewayclasses, gateways, listenersets, listeners, routes, services or namespaces,
-    any single kind of these (httproutes, retrypolicies), or any other kind that a policy targets; short names will do.
-    Or it is effective: what is in force, a row for each rule of a route and a column for each policy kind or setting.
+    TYPE is policies, policykinds, gatewayclasses, gateways, listenersets, listeners, routes, services or namespaces, a
+    kind of these (httproutes, retrypolicies), or another kind that a policy targets. Short names work as well. With
+    `effective`, each rule of a route is a row, and each policy kind or setting is a column with the value in force.
 
     \b
     Examples:

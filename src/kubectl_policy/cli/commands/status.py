@@ -2,38 +2,40 @@
 
 from typing import Annotated
 
+import typer
+
 from kubectl_policy.cli import options
-from kubectl_policy.cli.options import AllNamespaces, Call, Selector, command
-from kubectl_policy.cli.parameters import Argument, Option
-from kubectl_policy.cli.words import selection, split_words
+from kubectl_policy.cli.arguments import selection, split_words
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, OutputOption, Selector, shared_options
 from kubectl_policy.model.values import replace
 from kubectl_policy.render.status import STATUS
 
 _EXAMPLE = "for example: status, status policies, status gateways, status httproute/baker"
 
 
-@command(STATUS, watches=True)
+@shared_options(STATUS, watches=True)
 def status(
     call: Call,
     words: Annotated[
-        list[str] | None, Argument(metavar="[TYPE [NAME...] | TYPE/NAME...]", help="What to compare.")
+        list[str] | None, typer.Argument(metavar="[TYPE [NAME...] | TYPE/NAME...]", help="The objects to compare.")
     ] = None,
     *,
     all_namespaces: AllNamespaces = False,
     selector: Selector = "",
-    show_all: Annotated[bool, Option("--show-all", help="Show what agrees as well.")] = False,
+    show_all: Annotated[bool, OutputOption("--show-all", help="Show also what agrees.")] = False,
     exit_code: Annotated[
-        bool, Option("--exit-code", help="Exit with 1 if something disagrees, with 4 if that is uncertain.")
+        bool, ExitCodeOption("--exit-code", help="Exit with 1 for disagreements, and with 4 for uncertain ones.")
     ] = False,
     allow_incomplete: Annotated[
-        bool, Option("--allow-incomplete", help="With --exit-code, go by what is certain.")
+        bool, ExitCodeOption("--allow-incomplete", help="With --exit-code: ignore what is uncertain.")
     ] = False,
 ) -> int:
-    """Compare what controllers reported with what is computed.
+    """Compare reported conditions with computed ones.
 
     For policies, and for the Gateways, ListenerSets and routes that they target: the conditions in their status next to
-    those that their controllers should have written, and what would explain each disagreement. TYPE is policies,
-    gateways, listenersets, routes, or any single kind of these.
+    the conditions that their controllers should report, and possible reasons for each disagreement. TYPE is policies,
+    gateways, listenersets, routes, or a kind of these.
 
     \b
     Examples:

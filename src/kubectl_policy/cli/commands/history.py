@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from kubectl_policy.cli.options import CLUSTER, Call, ShowAll, command
-from kubectl_policy.cli.parameters import Argument, Option
+import typer
+
+from kubectl_policy.cli.arguments import split_object
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import CLUSTER_OPTIONS, SelectionOption, ShowAll, shared_options
 from kubectl_policy.cli.remarks import mention_the_rest
-from kubectl_policy.cli.words import split_object
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.render.history import HISTORY
 
@@ -23,25 +25,26 @@ if TYPE_CHECKING:
 _SOON: Final = 5
 
 
-@command(HISTORY, without=("render", *CLUSTER))
+@shared_options(HISTORY, without=("render", *CLUSTER_OPTIONS))
 def history(
     call: Call,
-    objects: Annotated[
-        list[str] | None, Argument(metavar="TYPE/NAME | TYPE NAME", help="The object to look at.")
-    ] = None,
+    objects: Annotated[list[str] | None, typer.Argument(metavar="TYPE/NAME | TYPE NAME", help="The object.")] = None,
     *,
-    kind: Annotated[list[str] | None, Option(metavar="KIND", help="Only policies of this kind. Repeatable.")] = None,
-    field: Annotated[
-        list[str] | None, Option(metavar="FIELD", help="Only fields that start with this: timeout. Repeatable.")
+    kind: Annotated[
+        list[str] | None, SelectionOption(metavar="KIND", help="Show only policies of this kind. Repeatable.")
     ] = None,
-    limit: Annotated[int, Option(metavar="NUMBER", least=1, help="Stop after this many changes.")] = 10,
+    field: Annotated[
+        list[str] | None,
+        SelectionOption(metavar="FIELD", help="Show only fields with this prefix, e.g. timeout. Repeatable."),
+    ] = None,
+    limit: Annotated[int, SelectionOption(metavar="NUMBER", min=1, help="Stop after this many changes.")] = 10,
     show_all: ShowAll = False,
 ) -> int:
-    """Show how the settings in force on an object changed in git.
+    """Show how settings of an object changed in git.
 
-    Goes back through the commits of this branch that changed the manifests, newest first, and shows each that changed
-    what is in force: values before and after, who sets them, file and line; and when the object appeared, or requests
-    reached it no more. What is on disk and not committed comes first.
+    Goes back through the commits of the current branch that changed the manifests, newest first, and shows each commit
+    that changed the settings in force: values before and after, the policies that set them, file and line; also the
+    commits that added the object or cut it off from traffic. Uncommitted changes come first.
 
     \b
     Examples:
@@ -79,10 +82,10 @@ class _Walk:
     """The states of the manifests, each analysed when it is come to."""
 
     def __init__(self, call: Call, states: "Iterator[State]", progress: "Progress | None") -> None:
-        from kubectl_policy.cli.config import known
+        from kubectl_policy.cli.config import read_config
 
         self._call, self._states, self._progress = call, states, progress
-        self._told = known(call.profiles, call.setting)
+        self._config = read_config(call.profiles, call.setting)
         self._begun: list[Version] = []
         self._number = 0
         self._snapshot: Snapshot | None = None
@@ -123,8 +126,10 @@ class _Walk:
             if state.snapshot is not self._snapshot:
                 self._snapshot, self._analysis = state.snapshot, None
                 if state.snapshot:
-                    told = self._told
-                    self._analysis = analyze(state.snapshot, profiles=told.profiles, implementation=told.implementation)
+                    config = self._config
+                    self._analysis = analyze(
+                        state.snapshot, profiles=config.profiles, implementation=config.implementation
+                    )
             if not state.commit:
                 self.newest = self._analysis
             yield Version(commit=state.commit, analysis=self._analysis, is_first=state.is_first, is_cut=state.is_cut)
