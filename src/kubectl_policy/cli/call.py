@@ -46,7 +46,8 @@ class Call(ClusterFlags):
     offline: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PATH", help="Read manifests from a file, directory, glob, archive or - (standard input). Repeatable."
+            metavar="PATH",
+            help="Read manifests from a file, directory, glob, archive or - (standard input). Repeatable.",
         ),
     ] = None
     namespace: Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="Namespace of the objects.")] = ""

@@ -13,6 +13,8 @@ from kubectl_policy.model.values import replace
 from kubectl_policy.render.describe import OBJECT, POLICY, SEVERAL
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.model.authorship import Authorship
@@ -75,18 +77,19 @@ def describe(
         focus = focus_on(analysis, kind or (), field or ())
     authors = _Authors(analysis) if blame else None
     answers = [_describe(analysis, NodeRef(subject, section), focus, call.lines, authors) for subject in subjects]
-    forms: Forms
-    answer: ObjectDescription | PolicyDescription | Descriptions
-    forms, answer = answers[0]
-    if len(answers) > 1:
-        from kubectl_policy.questions.describe.several import Descriptions
-
-        forms, answer = SEVERAL, Descriptions(tuple(description for _, description in answers))
+    forms, answer = answers[0] if len(answers) == 1 else _together([description for _, description in answers])
     call.show(forms, answer, analysis, problems=answer.diagnostics, unseen=answer.unseen, everything=show_all)
     mention_namespaces(analysis, subjects)
     if authors:
         authors.complain()
     return 0
+
+
+def _together(descriptions: "Sequence[ObjectDescription | PolicyDescription]") -> "tuple[Forms, Descriptions]":
+    """Return several descriptions as one answer."""
+    from kubectl_policy.questions.describe.several import Descriptions
+
+    return SEVERAL, Descriptions(tuple(descriptions))
 
 
 class _Authors:
