@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy import analyze
-from kubectl_policy.errors import PolicyError
+from kubectl_policy.errors import PolicyError, StillToBeRead
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import CRD, NAMESPACE, SERVICE, plural
@@ -13,7 +13,7 @@ from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import world_of
 from kubectl_policy.profiles.registry import Registry
 from kubectl_policy.sources.cluster.api.served import Served
-from kubectl_policy.sources.cluster.world import Ask, ClusterWorld, Kinds
+from kubectl_policy.sources.cluster.world import ClusterKinds, ClusterWorld, Query
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Resource, Snapshot
     from kubectl_policy.profiles import PolicyKindProfile
 
-    Answer = TypeVar("Answer")
+    ObjectAnswer = TypeVar("ObjectAnswer")
 
 
 class Asked:
@@ -45,7 +45,7 @@ class Asked:
         few = {GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT, CRD, *policies}
         self._snapshot = snapshot
         self.world = ClusterWorld(
-            Kinds(
+            ClusterKinds(
                 served={kind: self._served(kind) for kind in kinds},
                 few=frozenset(few),
                 policies=policies,
@@ -54,37 +54,40 @@ class Asked:
             ),
             namespace,
         )
-        self.world.take(Ask(CRD), self._index.of_kind(CRD))
-        self.asks: list[Ask] = []
+        self.world.take(Query(CRD), self._index.of_kind(CRD))
+        self.asks: list[Query] = []
         self.rounds = 0
 
     def _served(self, kind: GroupKind) -> Served:
         named = plural(kind.kind.lower())
         return Served(kind.group, "v1", kind.kind, named, "", self._index.namespaced(kind), (), ("get", "list"), ())
 
-    def answer(self, question: Callable[[Analysis], Answer]) -> Answer | PolicyError:
+    def answer(self, question: Callable[[Analysis], ObjectAnswer]) -> ObjectAnswer | PolicyError:
         """The answer, or why there is none, once everything is known that it is asked for."""
         while True:
             self.rounds += 1
-            found: Answer | PolicyError
+            found: ObjectAnswer | PolicyError | None = None
             try:
                 found = question(_analysis(self._snapshot, self.world, self._profiles))
+            except StillToBeRead:
+                pass
             except PolicyError as error:
                 found = error
             wanted = self.world.wanted
             if not wanted:
+                assert found is not None
                 return found
             for ask in wanted:
                 assert ask not in self.asks, f"{ask} is asked again"
                 self.asks.append(ask)
                 self.world.take(ask, self._given(ask))
-            self.world.begin()
+            self.world.start_round()
 
-    def _given(self, ask: Ask) -> Iterator[Resource]:
+    def _given(self, ask: Query) -> Iterator[Resource]:
         for resource in self._index.of_kind(ask.kind):
             if (not ask.namespace or resource.ref.namespace == ask.namespace) and ask.name in {"", resource.ref.name}:
                 about = resource.raw.get("involvedObject")
-                if not ask.about or (isinstance(about, dict) and about.get("name") == ask.about.name):
+                if not ask.involved or (isinstance(about, dict) and about.get("name") == ask.involved.name):
                     yield resource
 
 
@@ -94,4 +97,4 @@ def everything(snapshot: Snapshot, profiles: Sequence[PolicyKindProfile] = ()) -
 
 
 def _analysis(snapshot: Snapshot, resources: Sequence[Resource], profiles: Sequence[PolicyKindProfile]) -> Analysis:
-    return analyze(replace(snapshot, resources=resources, complete=True), profiles=profiles)
+    return analyze(replace(snapshot, resources=resources, complete=True, place="the cluster"), profiles=profiles)

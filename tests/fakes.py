@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import pytest
+
+from kubectl_policy import surroundings
+from kubectl_policy.attachment import attachments
+from kubectl_policy.model import index
 from kubectl_policy.model.world import World
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
+from kubectl_policy.questions.differences import traffic
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, ObjectRef, Resource
     from kubectl_policy.profiles.controllers import DelegationProfile
@@ -41,9 +48,9 @@ class Controllers:
 
 
 class RecordingWorld(World):
-    """A world that notes what it is asked for: the objects that it gives by each question, and apart from them names.
+    """World that notes what it is asked for.
 
-    `given` are the objects, `named` is the number of names, each by what was asked and of which kind.
+    `given` are the objects that it returned by each question, `named` is the number of names that it returned.
     """
 
     def __init__(self, world: World) -> None:
@@ -54,64 +61,52 @@ class RecordingWorld(World):
 
     @property
     def numbers(self) -> dict[tuple[str, GroupKind], int]:
-        """How many different objects were given by each question about each kind."""
-        return {asked: len(refs) for asked, refs in self.given.items() if refs}
-
-    @property
-    def is_narrow(self) -> bool:
-        """As the other one is."""
-        return self._world.is_narrow
+        """How many different objects were returned by each question about each kind."""
+        return {question: len(refs) for question, refs in self.given.items() if refs}
 
     def get(self, ref: ObjectRef) -> Resource | None:
-        """The object of a name."""
-        found = self._world.get(ref)
-        self.given["get", ref.group_kind].update([ref] if found else [])
-        return found
+        """Return the object of a name."""
+        resource = self._world.get(ref)
+        self.given["get", ref.group_kind].update([ref] if resource else [])
+        return resource
 
     def has(self, ref: ObjectRef) -> bool:
         """Whether there is an object of a name."""
         return self._world.has(ref)
 
-    def names(self) -> Iterable[ObjectRef]:
-        """The names of all objects."""
-        self.named["names", None] = len(self._world)
-        return self._world.names()
+    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
+        """Return the names of the objects of a kind."""
+        names = self._world.names_of(kind, namespace)
+        self.named["names_of", kind] = len(names)
+        return names
 
-    def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
-        """The names of the objects of a kind."""
-        found = self._world.names_of(kind)
-        self.named["names", kind] = len(found)
-        return found
-
-    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
-        """Some objects of a kind."""
-        for found in self._world.examples(kind, without):
-            self.given["examples", kind].add(found.ref)
-            yield found
-
-    def counted(self, kind: GroupKind) -> Iterable[tuple[Resource, int]]:
-        """Some objects of a kind, each with the number of which it is an example."""
-        for found, number in self._world.counted(kind):
-            self.given["counted", kind].add(found.ref)
-            yield found, number
-
-    def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
-        """The objects of a kind that may name an object."""
-        return self._noted("naming", kind, self._world.naming(kind, obj))
-
-    def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields."""
-        return self._noted("having", kind, self._world.having(kind, fields, namespace))
-
-    def _noted(self, question: str, kind: GroupKind, found: Sequence[ObjectRef]) -> Sequence[ObjectRef]:
-        self.given[question, kind].update(found)
-        return found
-
-
-class Narrow(RecordingWorld):
-    """A world that is asked for some objects sooner than for all."""
+    def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
+        """Return the objects of a kind that may name an object."""
+        names = self._world.naming(kind, obj)
+        self.given["naming", kind].update(names)
+        return names
 
     @property
-    def is_narrow(self) -> bool:
-        """It is."""
-        return True
+    def kinds(self) -> tuple[GroupKind, ...]:
+        """Return the kinds of which there are objects."""
+        self.named["kinds", None] = len(self._world.kinds)
+        return self._world.kinds
+
+    @property
+    def namespaces(self) -> frozenset[str]:
+        """Return the namespaces in which there are objects."""
+        self.named["namespaces", None] = len(self._world.namespaces)
+        return self._world.namespaces
+
+    def __iter__(self) -> Iterator[Resource]:
+        """Iterate over the objects."""
+        return iter(self._world)
+
+
+@contextmanager
+def all_at_once() -> Iterator[None]:
+    """Have nothing answered about single objects, so that all answers are worked out at once."""
+    with pytest.MonkeyPatch.context() as patched:
+        for module in (attachments, index, surroundings, traffic):
+            patched.setattr(module, "MAX_SINGLE_QUESTIONS", 0)
+        yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import analyze
-from kubectl_policy.errors import PolicyError
+from kubectl_policy.errors import PolicyError, StillToBeRead
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE, plural
@@ -13,7 +13,7 @@ from kubectl_policy.profiles.registry import Registry
 from kubectl_policy.sources.cluster.api.answers import ListAnswer, ObjectAnswer
 from kubectl_policy.sources.cluster.api.refusals import refusal_of
 from kubectl_policy.sources.cluster.api.served import Discovery, Served
-from kubectl_policy.sources.cluster.asking import Cluster, Interests, Place
+from kubectl_policy.sources.cluster.asking import Cluster, ClusterAddress, Interests
 from kubectl_policy.topology.references import GATEWAY_CLASS, HIERARCHY, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Refusing:
         )
         self._profiles = profiles
         self.cluster = Cluster(
-            server, Discovery(server.served, ()), interests, Place(name="c", server="", namespace=namespace)
+            server, Discovery(server.served, ()), interests, ClusterAddress(name="c", server="", namespace=namespace)
         )
 
     def answer(self, question: Callable[[Analysis], Found]) -> Found:
@@ -111,7 +111,7 @@ class Refusing:
         while True:
             try:
                 found = question(analyze(self.cluster.snapshot(), profiles=self._profiles))
-            except PolicyError:
+            except (PolicyError, StillToBeRead):
                 if self.cluster.is_settled:
                     raise
             else:

@@ -125,15 +125,6 @@ class TestPaired:
         _, after = paired(build.snapshot(policy("red"), policy("blue")), build.snapshot(policy("blue")))
         assert after.other_state == ()
 
-    def test_a_kind_examples(self) -> None:
-        """What is known of a kind by its objects stays known when the last one is gone."""
-        before, after = paired(build.snapshot(ONE, TWO, policy("red")), build.snapshot(ONE, policy("blue")))
-        kind = ONE.ref.group_kind
-        assert Index(after).of_kind(kind) == (ONE,)
-        assert Index(after).examples(kind) == (ONE, TWO)
-        assert Index(before).examples(kind) == (ONE, TWO)
-        assert said(*Index(before).examples(policy().ref.group_kind)) == said(policy("red"), policy("blue"))
-
 
 class TestChanged:
     """A state, and what becomes of it."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model.world import Loaded
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.topology.references import hostnames_of
 from tests import build
@@ -26,16 +24,9 @@ ON_ROUTE = build.policy("p", build.target("r", "HTTPRoute"), color="red")
 WORLD = (GATEWAY, ROUTE, OTHER, *SERVICES, ON_ROUTE)
 
 
-class _Narrow(Loaded):
-    @property
-    def is_narrow(self) -> bool:
-        return True
-
-
 def without(snapshot: Snapshot, *deleted: ObjectRef) -> StateComparison:
-    """The comparison with the same world without some objects, where it is asked narrowly."""
-    narrow = replace(snapshot, resources=_Narrow(snapshot.resources))
-    return what_if(analyze(narrow), deleted=deleted)
+    """Compare a world with the same one without some objects."""
+    return what_if(analyze(snapshot), deleted=deleted)
 
 
 def test_around_a_route() -> None:

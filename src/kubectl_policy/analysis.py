@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, calls_of
@@ -11,7 +12,7 @@ from kubectl_policy.attachment.attachments import SELECTING, Attachments
 from kubectl_policy.attachment.needs import may_leave_out_namespace, unread_needs
 from kubectl_policy.attachment.possible import PossibleAttachments
 from kubectl_policy.attachment.settings import ANY_KIND, may_mean
-from kubectl_policy.errors import NotFoundError
+from kubectl_policy.errors import NotFoundError, StillToBeRead
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kinds import NAMESPACE
@@ -123,7 +124,10 @@ class Analysis:
 
     def calls_to(self, backend: ObjectRef) -> tuple[Call, ...]:
         """By which references policies that are attached to something send requests to a backend themselves."""
-        return self._calls.to(backend)
+        return tuple(call for call in self._calls.to(backend) if self._is_attached(call.policy))
+
+    def _is_attached(self, policy: ObjectRef) -> bool:
+        return any(attachment.state == "attached" for attachment in self.attachments[policy])
 
     def references_to(self, obj: ObjectRef) -> tuple[SettingsReference, ...]:
         """The settings of policies that name an object, or seem to, in the order of the policies.
@@ -132,7 +136,11 @@ class Analysis:
         """
         # Of which kind an object is that settings name is not always known.
         named = self._settings_references.to(obj._replace(group_kind=ANY_KIND))
-        return tuple(each for each in named if each.policy != obj and may_mean(each, obj))
+        return tuple(
+            reference
+            for reference in named
+            if reference.policy != obj and may_mean(reference, obj) and not self._has_no_target(reference.policy)
+        )
 
     @cached_property
     def _settings_references(self) -> Referrers[SettingsReference]:
@@ -147,14 +155,18 @@ class Analysis:
         selecting = by_labels | SELECTING if by_labels else ()
         start = obj._replace(namespace="") if may_leave_out_namespace(index, obj, needs) else obj
         named, waiting = {start}, [start]
+
+        def with_words(holding: GroupKind) -> Iterator[ObjectRef]:
+            return (ref for word in selecting for ref in index.naming(holding, word))
+
         while waiting:
             each = waiting.pop()
             for other in between:
-                holders = (*index.naming(other, each), *index.having(other, selecting))
+                holders = (*index.naming(other, each), *with_words(other))
                 new = {holder._replace(namespace="") for holder in holders} - named
                 named |= new
                 waiting += new
-        yield from index.having(kind, selecting)
+        yield from with_words(kind)
         for each in named:
             yield from index.naming(kind, each)
 
@@ -165,9 +177,8 @@ class Analysis:
 
     def _settings_of(self, policy: ObjectRef) -> Iterator[tuple[ObjectRef, SettingsReference]]:
         profile, resource = self.registry.known(policy.group_kind), self.index.get(policy)
-        if resource and not self._has_no_target(policy):
-            for each in self._settings.of(resource, profile):
-                yield each.object._replace(group_kind=ANY_KIND), each
+        for reference in self._settings.of(resource, profile) if resource else ():
+            yield reference.object._replace(group_kind=ANY_KIND), reference
 
     @cached_property
     def _settings(self) -> SettingsReferences:
@@ -193,7 +204,12 @@ class Analysis:
     @property
     def may_be_otherwise(self) -> bool:
         """Whether there is anything that may be related or attached, as something is to be filled in."""
-        return self.topology.possible.is_any or self.possible_attachments.is_any
+        return self.has_placeholders or self.possible_attachments.is_any
+
+    @property
+    def has_placeholders(self) -> bool:
+        """Whether something is to be filled in that decides what is related, or what a policy is attached to."""
+        return self.topology.possible.is_any or self.possible_attachments.are_open
 
     @cached_property
     def possible_attachments(self) -> PossibleAttachments:
@@ -207,9 +223,8 @@ class Analysis:
 
     def _calls_of(self, policy: ObjectRef) -> Iterator[tuple[ObjectRef, Call]]:
         resource = self.index.get(policy)
-        if resource and any(attachment.state == "attached" for attachment in self.attachments[policy]):
-            for call in calls_of(self.index, resource, self.registry.known(policy.group_kind)):
-                yield call.backend, call
+        for call in calls_of(self.index, resource, self.registry.known(policy.group_kind)) if resource else ():
+            yield call.backend, call
 
     def effective(self, node: NodeRef, kind: GroupKind | None = None) -> tuple[EffectivePolicy, ...]:
         """The effective policies at a node itself, for each path that leads to it; of one policy kind, if given.
@@ -236,7 +251,7 @@ class Analysis:
         obj = node.object
         if self.index.presence(obj) != "present" and (self.index.world.is_waiting or not self.is_named(obj)):
             if self.index.world.is_waiting:
-                raise NotFoundError(f"{obj} is still to be read")
+                raise StillToBeRead(str(obj))
             names = sorted(resource.ref.qualified_name for resource in self.index.of_kind(obj.group_kind))
             hint = f"there are: {', '.join(names[:_SHOWN])}" if names else f"{self.index.place} has no {obj.kind}"
             raise self.not_read(obj, hint)
@@ -287,8 +302,9 @@ class Analysis:
     @property
     def kinds_in_settings(self) -> frozenset[GroupKind]:
         """The kinds of what settings of policies name, as far as they are known."""
-        every = (each.object.group_kind for found in self._settings_references.all.values() for each in found)
-        return frozenset(every) - {ANY_KIND}
+        references = chain.from_iterable(self._settings_references.all.values())
+        kinds = {reference.object.group_kind for reference in references if not self._has_no_target(reference.policy)}
+        return frozenset(kinds) - {ANY_KIND}
 
     @cached_property
     def _certificates(self) -> Referrers[ObjectRef]:

@@ -222,7 +222,14 @@ class StateComparison:
         # What is known of a kind is the same in both states where it is known what a change can reach.
         if around and self.before.registry.known(kind).refusal != "everywhere":
             otherwise = (policy for policy in around.attached_otherwise if policy.group_kind == kind)
-            return sorted({target for policy in otherwise for target in self._targets_of(policy)})
+            targets = {target for policy in otherwise for target in self._targets_of(policy)}
+            # Policies of sections stand beside those of the whole object.
+            both = (self.before, self.after)
+            attached = (each for target in targets for state in both for each in state.attachments_to(target.object))
+            policies = {each.policy for each in attached if each.policy.group_kind == kind}
+            beside = {target for policy in policies for target in self._targets_of(policy)}
+            objects = {target.object for target in targets}
+            return sorted(targets | {target for target in beside if target.section and target.object in objects})
         return self._all_nodes_with(kind)
 
     def _all_nodes_with(self, kind: GroupKind) -> list[NodeRef]:
@@ -370,5 +377,5 @@ def _ranked_alike(before: Sequence[RankedPolicy], after: Sequence[RankedPolicy])
 
 def _referred_to(analysis: Analysis) -> Iterator[GroupKind]:
     """The kinds of what routes send requests to, and of what Gateways and their classes have for parameters."""
-    yield from analysis.topology.relations.kinds_of_backends
+    yield from analysis.topology.relations.kinds_of_other_backends
     yield from analysis.topology.relations.kinds_of_parameters

@@ -53,3 +53,7 @@ class ProfileError(PolicyError):
     """A profile file is malformed; the message names file, line, field and what is allowed."""
 
     exit_code = 2
+
+
+class StillToBeRead(Exception):  # noqa: N818 (no error: the question is asked again)
+    """An answer rests on objects of a cluster that were asked for and are still to be read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.absence import Candidates
-from kubectl_policy.model.fields import mapping_at, mappings_at, same_json, text_at
+from kubectl_policy.model.fields import mapping_at, mappings_at, same_json, text_at, value_at
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import CRD, NAMESPACE, names_in_crd
 from kubectl_policy.model.refs import GroupKind, ObjectRef, names_as_in, rule_names
@@ -29,7 +29,11 @@ def paired(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
     It is not known of what the gaps of that other one cover, or what may have another name there.
     """
     old, new = world_of(before.resources), world_of(after.resources)
-    return _earlier(before, old, new, new.names()), _knowing_of(after, new, old, old.names())
+    return _earlier(before, old, new, _refs(new)), _knowing_of(after, new, old, _refs(old))
+
+
+def _refs(world: World) -> Iterator[ObjectRef]:
+    return (resource.ref for resource in world)
 
 
 def changed(
@@ -44,19 +48,20 @@ def changed(
     when it was created. The gaps and diagnostics of what is `unread` are those of the later state as well.
     """
     old = world_of(snapshot.resources)
-    above: dict[ObjectRef, Resource | None] = dict.fromkeys(deleted)
+    changes: dict[ObjectRef, Resource | None] = dict.fromkeys(deleted)
     for resource in applied:
         known = old.get(resource.ref)
-        above[resource.ref] = _applied_to(known, resource) if known else resource
-    new = Overlay(old, above)
-    gone = {ref for ref in deleted if above[ref] is None}
+        changes[resource.ref] = _applied_to(known, resource) if known else resource
+    new = Overlay(old, changes)
+    gone = {ref for ref in deleted if changes[ref] is None}
     diagnostics = tuple(problem for problem in snapshot.diagnostics if problem.subject not in gone)
-    after = replace(snapshot, resources=new, diagnostics=diagnostics)
+    refs = snapshot.applied.union(ref for ref, resource in changes.items() if resource)
+    after = replace(snapshot, resources=new, diagnostics=diagnostics, applied=refs)
     if unread:
         diagnostics = (*diagnostics, *unread.diagnostics)
         after = replace(after, gaps=(*snapshot.gaps, *unread.gaps), diagnostics=diagnostics)
-    later = _knowing_of(after, new, old, above)
-    return _earlier(snapshot, old, new, above), replace(later, gone=later.gone | gone)
+    later = _knowing_of(after, new, old, changes)
+    return _earlier(snapshot, old, new, changes), replace(later, gone=later.gone | gone)
 
 
 def laid_over(around: Snapshot, own: Snapshot) -> Snapshot:
@@ -75,6 +80,7 @@ def laid_over(around: Snapshot, own: Snapshot) -> Snapshot:
         left_out=own.left_out,
         other_state=(),
         gone=frozenset(),
+        applied=frozenset(),
         place=own.place,
     )
 
@@ -109,7 +115,7 @@ def _knowing_of(snapshot: Snapshot, own: World, other: World, among: Iterable[Ob
     other_state = tuple(
         resource for resource in theirs if (ours := own.get(resource.ref)) is None or not same_object(ours, resource)
     )
-    renamed = Candidates(own)
+    renamed = Candidates(own, snapshot)
     gone = frozenset(
         resource.ref
         for resource in other_state
@@ -138,20 +144,12 @@ def cascade(index: Index, deleted: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
     the last owner that is there, as `kubectl delete` does it (`--cascade=background`). What finalizers do is not known.
     """
     gone = set(deleted)
-    owned = [resource for resource in _perhaps_owned(index) if _owners(index, resource)]
+    owned = [resource for resource in index.world if value_at(resource.raw, "metadata.ownerReferences")]
     while True:
         more = {*_contained(index, gone), *_orphaned(index, owned, gone)} - gone
         if not more:
             return frozenset(gone)
         gone |= more
-
-
-def _perhaps_owned(index: Index) -> Iterator[Resource]:
-    world = index.world
-    for kind in index.group_kinds:
-        is_read = not world.is_narrow or world.are_read((kind,))
-        refs = world.names_of(kind) if is_read else world.having(kind, {"ownerReferences"})
-        yield from filter(None, map(world.get, refs))
 
 
 def _contained(index: Index, deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:
@@ -162,7 +160,9 @@ def _contained(index: Index, deleted: Collection[ObjectRef]) -> Iterator[ObjectR
     for kind in kinds:
         yield from index.world.names_of(kind)
     for namespace in namespaces:
-        yield from index.world.inside(namespace)
+        for kind in dict.fromkeys((*index.group_kinds, *index.kinds)):
+            if index.namespaced(kind) and index.world.serves(kind):
+                yield from index.world.names_of(kind, namespace)
 
 
 def _orphaned(index: Index, owned: Iterable[Resource], deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
 from kubectl_policy.model.values import value
-from kubectl_policy.model.world import MANY
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ def surroundings(before: Analysis, after: Analysis, differing: Collection[Object
     whatever refers to something, or is of the kind.
     """
     states = (before, after)
-    if len(differing) > MANY or not all(state.index.world.is_narrow for state in states):
+    if len(differing) > MAX_SINGLE_QUESTIONS or not _are_read_alike(before, after):
         return None
-    if not _are_read_alike(before, after) or any(_depends_on_all(state) for state in states):
+    if any(map(_depends_on_all, states)):
         return None
     kinds = {ref.group_kind for ref in differing}
     if not all(kind in ROUTES or _is_policy_alone(kind, state) for kind in kinds for state in states):
@@ -98,7 +98,7 @@ def _depends_on_all(state: Analysis) -> bool:
         state.topology.possible.is_any
         or state.possible_attachments.are_open
         or bool(relations.delegations.refs)
-        or not relations.kinds_of_backends.isdisjoint(ROUTES)
+        or not relations.kinds_of_other_backends.isdisjoint(ROUTES)
         or any(profile.overlap == "refused" for profile in state.registry.policy_kinds)
     )
 
@@ -110,7 +110,7 @@ def _is_policy_alone(kind: GroupKind, state: Analysis) -> bool:
         kind.group not in STANDARD
         and profile is not None
         and profile.role == "policy"
-        and kind not in relations.kinds_of_backends
+        and kind not in relations.kinds_of_other_backends
         and kind not in relations.kinds_of_parameters
     )
 

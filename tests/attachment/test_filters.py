@@ -15,7 +15,7 @@ from kubectl_policy.model import Gap, GroupKind, Snapshot
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.profiles.needs import RequiredObject
-from kubectl_policy.topology import relations
+from kubectl_policy.topology import referring
 from kubectl_policy.topology.references import RouteFilter, route_filters
 from tests.build import (
     backend,
@@ -33,7 +33,6 @@ from tests.build import (
     snapshot,
     target,
 )
-from tests.fakes import Narrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +156,7 @@ def test_routes_are_gone_through_only_for_kinds_that_filters_name(monkeypatch: p
         looked.add(route)
         return route_filters(index, route)
 
-    monkeypatch.setattr(relations, "route_filters", noted)
+    monkeypatch.setattr(referring, "route_filters", noted)
     for profile, routes in ((replace(EITHER, filter_routes=frozenset[GroupKind]()), 0), (EITHER, 1)):
         analysis = analyze(snapshot(policy("p"), filtered(FILTER)), profiles=[profile])
         assert dict(analysis.attachments)
@@ -367,11 +366,11 @@ def _reference(item: Json) -> dict[str, Json]:
     return dict(found)
 
 
-def test_where_a_world_is_asked_narrowly() -> None:
+def test_policies_that_a_route_names() -> None:
     """Of what filters name, only what there is of the kind is attached."""
     asked = filtered(FILTER, names("gone"), names("o", kind="OtherPolicy"))
     world = [asked, policy("p"), resource("OtherPolicy", "o", {}, group="example.com")]
-    analysis = analyze(Snapshot(Narrow(Loaded(world))), profiles=[EITHER])
+    analysis = analyze(Snapshot(Loaded(world)), profiles=[EITHER])
     assert [found.policy for found in analysis.attachments_to(asked.ref)] == [
         ref("ColorPolicy", "p", group="example.com")
     ]

@@ -14,7 +14,6 @@ from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.world import Loaded
 from tests.build import grant, index, listed, namespace, policy, ref, resource, route, snapshot, target
-from tests.fakes import Narrow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -245,13 +244,13 @@ def test_objects_without_a_namespace() -> None:
 
 
 @pytest.mark.parametrize("wanted", ["", "web"])
-def test_what_is_selected_where_a_world_is_asked_narrowly(wanted: str) -> None:
+def test_selection_of_cluster_scoped_objects(wanted: str) -> None:
     """Also what has no namespace, and by an empty label, which is written nowhere."""
     objects = [
         resource("GatewayClass", "public", {"controllerName": "c"}, labels={"app": wanted}),
         resource("GatewayClass", "other", {"controllerName": "c"}, labels={"app": "other"}),
         policy("p", {"group": GATEWAY_API, "kind": "GatewayClass", "matchLabels": {"app": wanted}}),
     ]
-    analysis = analyze(Snapshot(Narrow(Loaded(objects))))
+    analysis = analyze(Snapshot(Loaded(objects)))
     assert [found.policy.name for found in analysis.attachments_to(ref("GatewayClass", "public"))] == ["p"]
     assert not analysis.attachments_to(ref("GatewayClass", "other"))

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.model import Gap, GroupKind, Snapshot
-from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.index import Index
+from kubectl_policy.model import Gap, GroupKind, ObjectRef, Snapshot
+from kubectl_policy.model.body import strings_in
+from kubectl_policy.model.fields import mapping_at, text_at
+from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.model.world import words_of
 from tests.build import crd, gateway, index, listed, namespace, ref, resource, service, snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json
 
@@ -230,7 +230,7 @@ class TestDefinitions:
 
 def test_words_of_a_value() -> None:
     """Keys and texts at any depth; numbers and truth values are none."""
-    assert list(words_of({"a": ["b", 1, None, {"c": True}], "d": "e"})) == ["a", "b", "c", "d", "e"]
+    assert list(strings_in({"a": ["b", 1, None, {"c": True}], "d": "e"})) == ["a", "b", "c", "d", "e"]
 
 
 def test_what_a_default_may_name_or_have() -> None:
@@ -246,7 +246,61 @@ def test_what_a_default_may_name_or_have() -> None:
         assert [each.name for each in found.naming(widget, named)] == ["a", "b"]
     assert [*found.naming(widget, ref("Gateway", "mai", "default"))] == []
     assert [each.name for each in found.naming(gadget, ref("Gateway", "main", "default"))] == ["c"]
-    assert [each.name for each in found.having(widget, ("selector",))] == ["a", "b"]
-    assert [*found.having(widget, ("selector",), "elsewhere")] == []
-    assert [*found.having(widget, ("labels",))] == []
-    assert [*found.having(gadget, ("selector",))] == []
+    assert [each.name for each in found.naming(widget, "selector")] == ["a", "b"]
+    assert [*found.naming(widget, "labels")] == []
+    assert [*found.naming(gadget, "selector")] == []
+    assert [each.ref.name for each in found.read_with_words(widget, "selector", "other")] == ["a", "b"]
+    assert [*found.read_with_words(widget, "selector", "another")] == []
+
+
+def test_objects_whose_names_are_to_be_filled_in() -> None:
+    """A namespace may be to be filled in as well as a name; of a cluster, nothing but what is applied to it."""
+    unknown = [resource("Widget", "FILL_ME_IN"), resource("Widget", "a", namespace="${NAMESPACE}")]
+    read = snapshot(*unknown, resource("Widget", "b"))
+    assert {*Index(read).with_unknown_names} == {each.ref for each in unknown}
+    of_cluster = replace(read, place="the cluster")
+    assert Index(of_cluster).with_unknown_names == ()
+    assert Index(replace(of_cluster, applied=frozenset({unknown[0].ref}))).with_unknown_names == (unknown[0].ref,)
+
+
+def test_objects_in_which_something_may_be_to_be_filled_in() -> None:
+    """As long as they were not given out by an API server."""
+    open_one, other = resource("Widget", "a", {"text": "<fill me in>"}), resource("Widget", "b")
+    read, kind = snapshot(open_one, other), other.ref.group_kind
+    assert Index(read).perhaps_unfilled(kind, names=False) == [open_one]
+    of_cluster = replace(read, place="the cluster")
+    assert Index(of_cluster).perhaps_unfilled(kind, names=True) == []
+    assert Index(replace(of_cluster, applied=frozenset({open_one.ref}))).perhaps_unfilled(kind, names=False) == [
+        open_one
+    ]
+
+
+class TestReferrers:
+    """The first few questions are answered one by one, all others at once; the answers are the same."""
+
+    OBJECTS = tuple(resource("Widget", f"w{number}", {"of": f"w{number + 1}"}) for number in range(50))
+
+    def referrers(self) -> Referrers[str]:
+        """What each of the objects refers to."""
+        widgets = index(*self.OBJECTS)
+        kind = self.OBJECTS[0].ref.group_kind
+
+        def read(holder: ObjectRef) -> Iterator[tuple[ObjectRef, str]]:
+            yield ObjectRef(kind, holder.namespace, text_at(widgets.raw(holder), "spec.of")), holder.name
+
+        return Referrers(widgets, [kind], read)
+
+    def test_answers(self) -> None:
+        """Each one, and once more."""
+        referrers = self.referrers()
+        for _ in range(2):
+            for number, widget in enumerate(self.OBJECTS):
+                assert referrers.to(widget.ref) == ((f"w{number - 1}",) if number else ())
+
+    def test_whether_there_is_any(self) -> None:
+        """That counts."""
+        referrers = self.referrers()
+        for _ in range(2):
+            for number, widget in enumerate(self.OBJECTS):
+                assert referrers.is_any_to(widget.ref, bool) is bool(number)
+                assert not referrers.is_any_to(widget.ref, lambda _: False)

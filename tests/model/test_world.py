@@ -1,22 +1,21 @@
-"""Worlds answer alike, whether what is in them was read, is read when somebody asks, or lies above another world."""
+"""Worlds of the same objects answer alike: one that was loaded, and one with changes to another world."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from kubectl_policy.model.body import text_of
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.world import Loaded, Overlay, has_word, inside, world_of
+from kubectl_policy.model.world import Loaded, Overlay, has_word, world_of
 from kubectl_policy.sources.cluster.api.served import Served
-from kubectl_policy.sources.cluster.world import Ask, ClusterWorld, Kinds
+from kubectl_policy.sources.cluster.world import ClusterKinds, ClusterWorld, Query
 from tests import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import ObjectRef
     from kubectl_policy.model.snapshot import Resource
     from kubectl_policy.model.world import World
@@ -53,23 +52,22 @@ OBJECTS: Final = (
 
 
 def _changed(*resources: Resource) -> World:
-    """Above others, of which one goes, one is otherwise, and some are what they were."""
-    below = [
+    """Return objects as changes to others: some are deleted, one is otherwise, and some are what they were."""
+    base = [
         build.namespace("ghosts"),
         *resources[::2],
         build.route("gone", namespace="ghosts"),
         build.gateway("s", class_name="another", namespace="infra"),
     ]
-    above: dict[ObjectRef, Resource | None] = {each.ref: None for each in (below[0], *below[-2:])}
-    for each in (*resources[1::2], resources[4]):
-        above[each.ref] = each
-    return Overlay(Loaded(below), above)
+    changes: dict[ObjectRef, Resource | None] = {resource.ref: None for resource in (base[0], *base[-2:])}
+    changes |= {resource.ref: resource for resource in (*resources[1::2], resources[4])}
+    return Overlay(Loaded(base), changes)
 
 
 MAKERS: Final[dict[str, Callable[..., World]]] = {
     "loaded": lambda *resources: Loaded(resources),
-    "above nothing": lambda *resources: Overlay(Loaded(()), {each.ref: each for each in resources}),
-    "below nothing": lambda *resources: Overlay(Loaded(resources), {}),
+    "applied to nothing": lambda *resources: Overlay(Loaded(()), {each.ref: each for each in resources}),
+    "unchanged": lambda *resources: Overlay(Loaded(resources), {}),
     "changed": _changed,
 }
 
@@ -82,12 +80,10 @@ def any_world(request: pytest.FixtureRequest) -> World:
 
 def test_what_is_there(world: World) -> None:
     """By name, once each."""
-    assert sorted(world.names()) == sorted(each.ref for each in OBJECTS)
+    assert sorted(each.ref for each in world) == sorted(each.ref for each in OBJECTS)
     assert len(world) == len(OBJECTS)
     assert {each.ref: world.has(each.ref) for each in OBJECTS} == {each.ref: True for each in OBJECTS}
-    assert {ref: found.raw for ref in world.names() if (found := world.get(ref))} == {
-        each.ref: each.raw for each in OBJECTS
-    }
+    assert {each.ref: each.raw for each in world} == {each.ref: each.raw for each in OBJECTS}
 
 
 def test_what_is_not_there(world: World) -> None:
@@ -98,8 +94,9 @@ def test_what_is_not_there(world: World) -> None:
         build.ref("Gateway", "s", "infra"),
     ):
         assert (world.has(ref), world.get(ref)) == (False, None)
-    assert world.names_of(GroupKind("", "Nothing")) == [] or world.names_of(GroupKind("", "Nothing")) == ()
-    assert [*world.examples(GroupKind("", "Nothing"))] == []
+    assert [*world.names_of(GroupKind("", "Nothing"))] == [*world.of_kind(GroupKind("", "Nothing"))] == []
+    assert world.serves(ROUTE)
+    assert not world.is_waiting
 
 
 def test_kinds_and_namespaces(world: World) -> None:
@@ -115,17 +112,11 @@ def test_names_of_a_kind(world: World) -> None:
     ]
     names.append(build.ref("HTTPRoute", "r", "infra"))
     assert [*world.names_of(ROUTE)] == names
-    assert [*inside(world.names_of(ROUTE), ROUTE, "default")] == names[1:3]
-    assert [*inside(world.names_of(ROUTE), ROUTE, "d")] == []
-
-
-def test_unknown_names(world: World) -> None:
-    """A namespace may be to be filled in as well as a name."""
-    unknown = [
-        build.ref(POLICY.kind, "FILL_ME_IN", group=POLICY.group),
-        build.ref(POLICY.kind, "e", "${NAMESPACE}", POLICY.group),
-    ]
-    assert sorted(world.with_unknown_names) == sorted(unknown)
+    assert [each.ref for each in world.of_kind(ROUTE)] == names
+    assert [*world.names_of(ROUTE, "default")] == names[1:3]
+    assert [each.ref for each in world.of_kind(ROUTE, "default")] == names[1:3]
+    assert [*world.names_of(ROUTE, "d")] == []
+    assert [*world.names_of(GroupKind("", "Namespace"), "")] == [build.namespace("default").ref]
 
 
 @pytest.mark.parametrize(
@@ -148,53 +139,31 @@ def test_unknown_names(world: World) -> None:
 def test_what_names_an_object(world: World, kind: GroupKind, name: str, namespace: str, holders: list[str]) -> None:
     """In its namespace by its name, from elsewhere also by the namespace; its own name is none that it gives.
 
-    A part of a longer word is none. What was read and is not looked at again may name itself.
+    A part of a longer word is none. An object has its own name as well.
     """
-    found = [ref.name for ref in world.naming(kind, build.ref("Gateway", name, namespace))]
-    assert [name for name in found if name != "g" or kind == GATEWAY] == holders
+    names = [ref.name for ref in world.naming(kind, build.ref("Gateway", name, namespace))]
+    assert [name for name in names if name != "g" or kind == GATEWAY] == holders
 
 
-def test_what_says_a_word(world: World) -> None:
-    """In one namespace alone."""
-    assert [ref.name for ref in world.saying(POLICY, "apps", "80")] == ["c"]
-    assert [*world.saying(POLICY, "default", "80")] == []
+def test_what_contains_a_word(world: World) -> None:
+    """A field, or a part of a text; a field of that name in one object of a kind is none in all of them."""
+    assert [ref.name for ref in world.naming(POLICY, "note")] == ["c"]
+    assert [ref.name for ref in world.naming(POLICY, "/g:8")] == ["c"]
+    assert [ref.name for ref in world.naming(ROUTE, "parentRefs")] == ["far", "g", "s", "r"]
+    assert [*world.naming(ROUTE, "note")] == []
 
 
-def test_what_has_a_field(world: World) -> None:
-    """Anywhere in it; a field of that name in one object of a kind is none in all of them."""
-    assert [ref.name for ref in world.having(POLICY, ("note", "notes"))] == ["c"]
-    assert [ref.name for ref in world.having(ROUTE, ("parentRefs",))] == ["far", "g", "s", "r"]
-    assert [*world.having(ROUTE, ("note",))] == []
-
-
-def test_examples(world: World) -> None:
-    """Each object has the fields of one of them, and the same words of the API and placeholders."""
-    for kind in world.kinds:
-        found = [each.raw for each in world.examples(kind)]
-        every = [each.raw for each in world if each.ref.group_kind == kind]
-        assert all(each in every for each in found)
-        assert {str(fields(each)) for each in found} == {str(fields(each)) for each in every}
-
-
-def test_numbers_of_examples(world: World) -> None:
-    """Each object is counted once, as itself or as one of those of which another one is an example."""
-    for kind in world.kinds:
-        counted = list(world.counted(kind))
-        assert sum(number for _, number in counted) == len(world.names_of(kind))
-        assert {each.ref for each, _ in counted} <= {*world.names_of(kind)}
-
-
-def fields(value: Json) -> object:
-    """A value without its texts."""
-    if isinstance(value, Mapping):
-        return {key: inner if key in {"kind", "group"} else fields(inner) for key, inner in value.items()}
-    return [fields(each) for each in value] if isinstance(value, list) else type(value)
+@pytest.mark.parametrize("word", ['"a"', "a\\b", "a\nb", "é", "\ud800", "a\u0001b"])
+def test_words_that_are_escaped(word: str) -> None:
+    """They are found as they are written."""
+    policy, other = _policy("p", f"x {word} y", **{word: "x"}), _policy("o", "x")
+    assert Loaded([policy, other]).naming(POLICY, word) == [policy.ref]
+    assert Loaded([policy, other]).naming(POLICY, build.ref("Gateway", word)) == [policy.ref]
 
 
 def test_a_world_is_a_sequence(world: World) -> None:
     """Of what was read, in the order of its names; the same objects each time."""
     every = list(world)
-    assert [each.ref for each in every] == [*world.names()]
     assert all(each in world for each in every)
     assert OBJECTS[0].ref not in world
     assert build.gateway("g") not in world
@@ -221,48 +190,36 @@ def test_of_two_with_one_name_the_later_one_counts() -> None:
         ("webs", False),
         ("a-web", False),
         ("web_b", False),
-        ("éweb", False),
+        ("first line\nweb", True),
+        ("\u0001web", True),
+        ("nweb", False),
         ("", False),
     ],
 )
 def test_words(text: str, found: bool) -> None:  # noqa: FBT001
     """Dots and slashes are between words, hyphens are not."""
-    assert has_word("web", "other", text) is found
+    assert has_word("web", text_of({"": text})) is found
 
 
-def test_above_a_world_that_is_asked_is_one_that_is() -> None:
-    """What was applied and deleted says nothing of what is still to be read."""
-    kinds = Kinds(served={kind: _served(kind) for kind in (ROUTE, GATEWAY)}, few=frozenset(), policies=frozenset())
-    below = ClusterWorld(kinds, "default")
-    world = Overlay(below, {build.ref("HTTPRoute", "s"): None})
-    assert (world.is_waiting, world.is_partial(ROUTE), world.are_read([ROUTE]), world.is_filled_in) == (
-        False,
-        True,
-        False,
-        True,
+def test_changes_to_a_cluster_that_is_still_to_be_read() -> None:
+    """They wait for the cluster, which says what it serves."""
+    kinds = ClusterKinds(
+        served={kind: _served(kind) for kind in (ROUTE, GATEWAY)}, few=frozenset(), policies=frozenset()
     )
+    cluster = ClusterWorld(kinds, "default")
+    world = Overlay(cluster, {build.ref("HTTPRoute", "s"): None, OBJECTS[-1].ref: OBJECTS[-1]})
+    assert bool(world.is_waiting) is False
+    assert {kind: world.serves(kind) for kind in (ROUTE, POLICY, build.service().ref.group_kind)} == {
+        ROUTE: True,
+        POLICY: True,
+        build.service().ref.group_kind: False,
+    }
     assert not world.names_of(ROUTE)
-    assert world.is_waiting
-    below.take(Ask(ROUTE), [each for each in OBJECTS if each.ref.group_kind == ROUTE])
-    below.begin()
-    assert (world.is_waiting, world.is_partial(ROUTE), world.are_read([ROUTE])) == (False, False, True)
+    assert bool(world.is_waiting) is True
+    cluster.take(Query(ROUTE), [each for each in OBJECTS if each.ref.group_kind == ROUTE])
+    cluster.start_round()
+    assert not world.is_waiting
     assert build.ref("HTTPRoute", "s") not in world.names_of(ROUTE)
-
-
-def test_applied_objects_may_have_something_to_be_filled_in() -> None:
-    """An API server never saw them."""
-    below = ClusterWorld(Kinds(served={}, few=frozenset(), policies=frozenset()), "default")
-    assert not Overlay(below, {OBJECTS[1].ref: OBJECTS[1]}).is_filled_in
-
-
-def test_what_is_in_a_namespace() -> None:
-    """Of every kind, in both states."""
-    below = Loaded(OBJECTS)
-    infra = [each.ref for each in OBJECTS if each.ref.namespace == "infra"]
-    assert sorted(below.inside("infra")) == sorted(infra)
-    new = build.gateway("new", namespace="infra")
-    changed = Overlay(below, {infra[0]: None, new.ref: new})
-    assert sorted(changed.inside("infra")) == sorted([*infra[1:], new.ref])
 
 
 def _served(kind: GroupKind) -> Served:
@@ -271,12 +228,12 @@ def _served(kind: GroupKind) -> Served:
 
 def test_what_is_on_its_way_is_not_asked_for_once_more() -> None:
     """Neither by names nor in namespaces; it is waited for."""
-    kinds = Kinds(served={ROUTE: _served(ROUTE)}, few=frozenset(), policies=frozenset())
+    kinds = ClusterKinds(served={ROUTE: _served(ROUTE)}, few=frozenset(), policies=frozenset())
     world = ClusterWorld(kinds, "default")
-    world.begin([Ask(ROUTE)])
-    assert not world.names_in(ROUTE, "default")
+    world.start_round([Query(ROUTE)])
+    assert not world.names_of(ROUTE, "default")
     assert not world.has(build.ref("HTTPRoute", "s"))
-    assert world.wanted == (Ask(ROUTE),)
-    world.begin()
-    assert not world.names_in(ROUTE, "default")
-    assert world.wanted == (Ask(ROUTE, "default"),)
+    assert world.wanted == (Query(ROUTE),)
+    world.start_round()
+    assert not world.names_of(ROUTE, "default")
+    assert world.wanted == (Query(ROUTE, "default"),)

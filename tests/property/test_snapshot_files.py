@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -78,7 +79,7 @@ def same_objects(one: Snapshot, other: Snapshot) -> bool:
 
 def plain(raw: Json, ref: ObjectRef) -> Json:
     """An object with its namespace said."""
-    assert isinstance(raw, dict)
+    assert isinstance(raw, Mapping)
     metadata = raw["metadata"]
     assert isinstance(metadata, dict)
     kept = {key: each for key, each in metadata.items() if key != "namespace"}

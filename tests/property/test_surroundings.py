@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,28 +10,16 @@ from hypothesis import strategies as st
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.world import Loaded
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.surroundings import STANDARD
 from kubectl_policy.topology.references import ROUTES
+from tests.fakes import all_at_once
 from tests.oracle import sections
 from tests.property.changes import pairs_of_worlds, refs_in, without
 from tests.property.examples import examples
 from tests.property.kinds import kinds
 from tests.property.strategies import NAMESPACES, policies_on, worlds
 from tests.property.world import OURS, Gateway, Route, Rule, Service, World, profiles_of, snapshot_of
-
-if TYPE_CHECKING:
-    from kubectl_policy.model import Snapshot
-
-
-class _Narrow(Loaded):
-    """A world of which every question is asked as narrowly as of a large one."""
-
-    @property
-    def is_narrow(self) -> bool:
-        """Always."""
-        return True
 
 
 @settings(max_examples=examples(15))
@@ -41,8 +28,9 @@ def test_only_what_a_change_can_reach_differs(pair: tuple[World, World], *, comp
     """Where it is known what that is, the difference is the one that is found by looking at everything."""
     profiles = profiles_of(pair[0])
     before, after = (replace(snapshot_of(world), complete=complete) for world in pair)
-    asked = compare(_narrow(before), _narrow(after), profiles=profiles)
-    assert diff(asked) == diff(compare(before, after, profiles=profiles))
+    asked = diff(compare(before, after, profiles=profiles))
+    with all_at_once():
+        assert asked == diff(compare(before, after, profiles=profiles))
 
 
 @settings(max_examples=examples(15))
@@ -54,10 +42,9 @@ def test_only_what_a_deletion_can_reach_differs(world: World, choice: int, *, co
     known = known or list(every_object)
     subject = known[choice % len(known)]
     snapshot, profiles = replace(snapshot_of(world), complete=complete), profiles_of(world)
-    asked, every = (
-        what_if(analyze(each, profiles=profiles), deleted=[subject]) for each in (_narrow(snapshot), snapshot)
-    )
-    assert diff(asked) == diff(every)
+    asked = diff(what_if(analyze(snapshot, profiles=profiles), deleted=[subject]))
+    with all_at_once():
+        assert asked == diff(what_if(analyze(snapshot, profiles=profiles), deleted=[subject]))
 
 
 @st.composite
@@ -113,9 +100,6 @@ def test_only_what_a_change_can_reach_differs_in_a_crowd(pair: tuple[World, Worl
     """The same where most routes below a Gateway are as before."""
     profiles = profiles_of(pair[0])
     before, after = (replace(snapshot_of(world), complete=complete) for world in pair)
-    asked = compare(_narrow(before), _narrow(after), profiles=profiles)
-    assert diff(asked) == diff(compare(before, after, profiles=profiles))
-
-
-def _narrow(snapshot: Snapshot) -> Snapshot:
-    return replace(snapshot, resources=_Narrow(snapshot.resources))
+    asked = diff(compare(before, after, profiles=profiles))
+    with all_at_once():
+        assert asked == diff(compare(before, after, profiles=profiles))

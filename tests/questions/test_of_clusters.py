@@ -9,11 +9,12 @@ import pytest
 from kubectl_policy import load_manifests
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.kinds import POLICY_LABEL, SERVICE
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.shared.selection import find
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE
+from tests import build
 from tests.asking import Asked, everything
 
 if TYPE_CHECKING:
@@ -104,3 +105,23 @@ def test_a_deletion_is_worked_out_on_what_was_read() -> None:
             return blast_radius(analysis, find(analysis, type_name, name, "baker"))
 
         assert Asked(snapshot, "baker").answer(question) == question(everything(snapshot))
+
+
+def test_targets_of_policies_on_other_objects_are_not_asked_for() -> None:
+    """A policy may say the name of a Namespace, or of a Service, in a field of the same name."""
+    numbers = range(4)
+    snapshot = build.snapshot(
+        build.crd("ColorPolicy", labels={POLICY_LABEL: "inherited"}),
+        build.namespace("default"),
+        build.gateway(),
+        build.service("backend"),
+        *(build.route(f"r{number}", rules=[build.rule(build.backend("backend"))]) for number in numbers),
+        *(
+            build.policy(f"p{number}", build.target(f"r{number}", "HTTPRoute"), default={"backend": number})
+            for number in numbers
+        ),
+        complete=True,
+    )
+    cluster, question = Asked(snapshot, "default"), describing("httproute", "r1", "default")
+    assert cluster.answer(question) == question(everything(snapshot))
+    assert {ask.name for ask in cluster.asks if ask.kind == HTTP_ROUTE} == {"r1"}

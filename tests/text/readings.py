@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import pytest
 
-from kubectl_policy.model.body import Body
 from kubectl_policy.text import Document, Unread, documents, fast_yaml, inherited_fields
 from kubectl_policy.text.documents import DocumentReader
 
@@ -65,11 +64,6 @@ def documents_in_list(document: Document) -> list[object] | None:
         (repr({**inherited, **item} if isinstance(item, Mapping) else item), document.item_lines.get((n,), 0), ())
         for n, item in enumerate(items or ())
     ]
-
-
-def is_fast(document: Document | Unread) -> bool:
-    """Whether a document was read by the fast reader: of an object, the text is known."""
-    return isinstance(document, Document) and isinstance(document.content, Body) and document.content.has_text
 
 
 def _plain(value: Json) -> Json:

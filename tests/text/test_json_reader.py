@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _documents(text: str, start: int = 0, line: int = 1) -> list[Document]:
-    return list(read_json(text, Span(start, len(text), line), Bodies(text)))
+    return list(read_json(text, Span(start, len(text), line), Bodies()))
 
 
 def _read(text: str) -> list[Json]:

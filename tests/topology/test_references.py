@@ -6,18 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.model import Snapshot
-from kubectl_policy.model.index import Index
-from kubectl_policy.model.world import Loaded
 from kubectl_policy.topology import Topology
-from kubectl_policy.topology.references import HTTP_ROUTE, backend_refs, parent_gateway, parent_refs, port_names
+from kubectl_policy.topology.references import backend_refs, parent_gateway, parent_refs, port_names
 from tests.build import backend, gateway, index, listener_set, names, ref, resource, route, rule, service
-from tests.fakes import RecordingWorld
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
+    from kubectl_policy.model import Json
 
 
 def test_unreadable_parent_refs_are_left_out_but_counted() -> None:
@@ -97,22 +91,5 @@ def test_filters_of_a_route(kind: str, other: str) -> None:
     found, without = route("a", rules=[with_one], kind=kind), route("b", kind=kind)
     more = [route("c", rules=[with_one], kind=other)] if other else []
     relations = Topology(index(found, without, *more)).relations
-    assert [each.object.name for each in relations.filters_of(found.ref)] == (["f"] if other else [])
+    assert [named.object.name for named in relations.filters_of(found.ref)] == (["f"] if other else [])
     assert relations.filters_of(without.ref) == ()
-
-
-class _Alike(Loaded):
-    """Objects of which each is an example of all of its kind."""
-
-    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
-        """One of them."""
-        return [*super().examples(kind, without)][:1]
-
-
-def test_no_route_is_read_for_filters_where_none_has_any() -> None:
-    """An example says that."""
-    routes = [route(f"r{number}") for number in range(9)]
-    world = RecordingWorld(_Alike(routes))
-    relations = Topology(Index(Snapshot(resources=world))).relations
-    assert not any(relations.filters_of(each.ref) for each in routes)
-    assert world.given["get", HTTP_ROUTE] == {routes[0].ref}

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.attach import attach
-from kubectl_policy.attachment.references import target_references
+from kubectl_policy.attachment.references import named_object, target_references
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import cached_property, replace
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS
 from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
-    WITH_FILTERS,
     WITH_LISTENERS,
     WITH_PARAMETERS,
     parameters_ref,
@@ -34,11 +34,11 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
     """The attachments of each policy, filter and object with parameters, in their order, also the failed ones."""
 
     def __init__(self, topology: Topology, registry: Registry) -> None:
-        """Remember where to look."""
+        """Attach the policies of all kinds that a registry knows to a topology."""
         self.topology, self.registry, self._index = topology, registry, topology.index
         self._of: dict[ObjectRef, tuple[Attachment, ...]] = {}
         self._to: dict[ObjectRef, tuple[Attachment, ...]] = {}
-        self._selected: dict[GroupKind, frozenset[GroupKind]] = {}
+        self._by_target: Mapping[ObjectRef, tuple[Attachment, ...]] | None = None
 
     @cached_property
     def _profiles(self) -> tuple[PolicyKindProfile, ...]:
@@ -67,18 +67,24 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
 
     @property
     def are_all_known(self) -> bool:
-        """Whether all of them are worked out at once, as that takes no longer than to ask for some."""
-        return not self._index.world.is_narrow
+        """Whether the attachments to all objects were worked out."""
+        return self._by_target is not None
 
     def to(self, obj: ObjectRef) -> tuple[Attachment, ...]:
-        """Those, of any state, whose target is an object or one of its sections; sorted by policy."""
-        if self.are_all_known:
+        """Those, of any state, whose target is an object or one of its sections; sorted by policy.
+
+        Those to the first few objects are looked for one by one, then all of them are worked out at once.
+        """
+        if self._by_target is not None:
             return self._by_target.get(obj, ())
         if obj not in self._to:
+            if len(self._to) >= MAX_SINGLE_QUESTIONS:
+                self._by_target = self._all_by_target()
+                return self._by_target.get(obj, ())
             self._to[obj] = tuple(
                 attachment
                 for profile in self._profiles
-                for policy in sorted({*self._perhaps_about(obj, profile)})
+                for policy in sorted({*self._about(obj, profile)})
                 for attachment in self[policy]
                 if attachment.target and attachment.target.object == obj
             )
@@ -90,38 +96,52 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
 
     def _is_about(self, profile: PolicyKindProfile, kind: GroupKind) -> bool:
         """Whether any policy of a kind is about objects of another; what refers by itself says so by its fields."""
-        world, own, relations = self._index.world, profile.group_kind, self.topology.relations
-        named = (profile.filter_routes and own in relations.kinds_in_filters) or (
+        own, relations = profile.group_kind, self.topology.relations
+        if any(
+            reference.group_kind == kind and (reference.name or reference.selector is not None)
+            for policy in self._index.read_with_words(own, kind.kind)
+            for reference in target_references(self._index.filled(policy), profile)
+        ):
+            return True
+        is_named = (profile.filter_routes and own in relations.kinds_in_filters) or (
             profile.attachment == "parameters" and own in relations.kinds_of_parameters
         )
-        examples = (policy.ref for policy in world.examples(own))
-        return any(
+        return is_named and any(
             attachment.target.object.group_kind == kind
-            if attachment.target
-            else attachment.declared.selector is not None
-            and (attachment.declared.group, attachment.declared.kind) == kind
-            for policy in (world.names_of(own) if named else examples)
+            for policy in self._index.world.names_of(own)
             for attachment in self[policy]
+            if attachment.target
         )
 
-    def _perhaps_about(self, obj: ObjectRef, profile: PolicyKindProfile) -> Iterator[ObjectRef]:
-        """The policies of a kind that may be about an object.
+    def _about(self, obj: ObjectRef, profile: PolicyKindProfile) -> Iterator[ObjectRef]:
+        """Find the policies of a kind that may be about an object.
 
-        What names it, and what selects by labels, wherever that is; and what the object names itself, or a route does
-        that sends it requests: in filters or as its parameters.
+        Those are the policies that declare it as a target or select objects of its kind, and those that the object, or
+        a route that sends it requests, names itself: in filters or as its parameters.
         """
         world, kind = self._index.world, profile.group_kind
-        yield from self._index.naming(kind, obj)
-        yield from self._perhaps_selecting(obj, profile)
+        candidates = (*self._index.naming(kind, obj), *self._perhaps_selecting(obj, profile))
+        yield from (policy for policy in candidates if self._declares(policy, profile, obj))
         if profile.attachment == "parameters" and obj.group_kind in WITH_PARAMETERS:
             named = parameters_ref(self._index, obj)
             yield from [named.object] if named and named.object.group_kind == kind and world.has(named.object) else []
         if profile.filter_routes and obj.group_kind not in (*WITH_LISTENERS, GATEWAY_CLASS, NAMESPACE):
-            routes = [obj] if obj.group_kind in WITH_FILTERS else self.topology.relations.read_routes_to(obj)
-            for route in routes:
-                for each in self.topology.relations.filters_of(route):
-                    if each.object.group_kind == kind and world.has(each.object):
-                        yield each.object
+            for named_by_route in self.topology.relations.filters_about(obj):
+                if named_by_route.object.group_kind == kind and world.has(named_by_route.object):
+                    yield named_by_route.object
+
+    def _declares(self, policy: ObjectRef, profile: PolicyKindProfile, obj: ObjectRef) -> bool:
+        """Whether a reference of a policy is to an object, or selects objects of its kind.
+
+        Its name may stand in a policy for anything else. No target is looked up for this.
+        """
+        resource = self._index.get(policy)
+        references = target_references(self._index.filled(resource), profile) if resource else ()
+        return any(
+            reference.group_kind == obj.group_kind
+            and (reference.selector is not None or named_object(self._index, policy, reference) == obj)
+            for reference in references
+        )
 
     def _perhaps_selecting(self, obj: ObjectRef, profile: PolicyKindProfile) -> Iterator[ObjectRef]:
         """The policies of a kind that may select an object by labels.
@@ -129,30 +149,18 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         They do so in their own namespace, unless they say otherwise, or their namespace is for all others.
         """
         index, kind = self._index, profile.group_kind
-        if obj.group_kind not in self._kinds_selected(profile):
-            return
-        if not obj.namespace:
-            yield from index.having(kind, SELECTING)
-            return
-        for home in filter(None, (obj.namespace, profile.global_namespace)):
-            yield from index.having(kind, SELECTING, home)
-        yield from index.having(kind, ["namespaces"])
-        yield from index.naming(kind, ObjectRef(NAMESPACE, "", obj.namespace))
-
-    def _kinds_selected(self, profile: PolicyKindProfile) -> frozenset[GroupKind]:
-        """The kinds of what policies of a kind select by labels."""
-        kind = profile.group_kind
-        if kind not in self._selected:
-            self._selected[kind] = frozenset(
-                reference.group_kind
-                for policy in self._index.world.examples(kind)
-                for reference in target_references(self._index.filled(policy), profile)
-                if reference.selector is not None
+        selecting = {ref for field in SELECTING for ref in index.naming(kind, field)}
+        if selecting:
+            selecting.intersection_update(index.naming(kind, obj.group_kind.kind))
+        homes = {obj.namespace, profile.global_namespace} - {""}
+        elsewhere: set[ObjectRef] = set()
+        if selecting and obj.namespace:
+            elsewhere.update(
+                index.naming(kind, "namespaces"), index.naming(kind, ObjectRef(NAMESPACE, "", obj.namespace))
             )
-        return self._selected[kind]
+        yield from (ref for ref in selecting if not obj.namespace or ref.namespace in homes or ref in elsewhere)
 
-    @cached_property
-    def _by_target(self) -> dict[ObjectRef, tuple[Attachment, ...]]:
+    def _all_by_target(self) -> Mapping[ObjectRef, tuple[Attachment, ...]]:
         by_target: dict[ObjectRef, list[Attachment]] = {}
         for attachments in self.values():
             for attachment in attachments:

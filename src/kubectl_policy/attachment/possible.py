@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.attachment.attachment import Attachment, TargetReference
     from kubectl_policy.attachment.attachments import Attachments
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.model.index import Index
     from kubectl_policy.profiles import PolicyKindProfile
 
@@ -41,22 +41,29 @@ class PossibleAttachments:
     @cached_property
     def are_open(self) -> bool:
         """Whether something is to be filled in that decides which object a reference means."""
-        return bool(self._index.world.with_unknown_names) or any(
+        return bool(self._index.with_unknown_names) or any(
             _is_open(reference)
             for profile in self._profiles
-            for policy in self._index.examples(profile.group_kind)
+            for policy in self._perhaps_unfilled(profile.group_kind)
             for reference in target_references(policy, profile)
+        )
+
+    def _perhaps_unfilled(self, kind: GroupKind) -> Iterator[Resource]:
+        yield from self._index.perhaps_unfilled(kind, names=True)
+        yield from (resource for resource in self._index.snapshot.other_state if resource.ref.group_kind == kind)
+
+    def are_undecided(self, kind: GroupKind) -> bool:
+        """Whether it is not known of any policy of a kind what it is attached to."""
+        return any(
+            _is_undecided(attachment)
+            for policy in self._index.world.names_of(kind)
+            for attachment in self._known.get(policy, ())
         )
 
     @cached_property
     def is_any(self) -> bool:
-        """Whether there may be attachments of which it is not known whether they are, or to what.
-
-        A world that is asked narrowly is not asked for all.
-        """
-        if self._index.world.is_narrow or self.are_open:
-            return True
-        return any(map(_is_undecided, chain.from_iterable(self._known.values())))
+        """Whether there may be attachments of which it is not known whether they are, or to what."""
+        return self.are_open or any(map(_is_undecided, chain.from_iterable(self._known.values())))
 
     def undecided_at(self, obj: ObjectRef) -> Sequence[Attachment]:
         """The attachments to an object that was read, or to a section of it, that may be others."""

@@ -48,6 +48,13 @@ def target_references(policy: Resource, profile: PolicyKindProfile) -> tuple[Tar
     return tuple(references)
 
 
+def named_object(index: Index, policy: ObjectRef, declared: TargetReference) -> ObjectRef:
+    """Return the object that a reference of a policy names, whether or not it exists."""
+    kind = declared.group_kind
+    namespace = (declared.namespace or policy.namespace) if index.namespaced(kind) else ""
+    return ObjectRef(kind, namespace, declared.name)
+
+
 def section_names(obj: ObjectRef, sections: Sequence[str], profile: PolicyKindProfile) -> dict[str, str]:
     """What references of a kind call each of the sections of an object; empty for a rule without a name.
 
@@ -120,20 +127,18 @@ class FollowedReference:
                 f"{profile.group_kind.kind} cannot target {with_article(str(kind))}; it takes {kinds}",
             )
             if declared.name:
-                target = NodeRef(ObjectRef(kind, self._namespace, declared.name), declared.section)
+                target = NodeRef(named_object(self.topology.index, self.policy.ref, declared), declared.section)
         elif declared.selector is not None:
             return self._selected(declared.selector)
         elif not declared.name:
             failure = NotAttached("target missing", f"{declared.field} names no object and selects none")
         else:
-            return (self._to(ObjectRef(kind, self._namespace, declared.name)),)
+            return (self._to(named_object(self.topology.index, self.policy.ref, declared)),)
         return (self._failed(failure, target),)
 
     @property
     def _namespace(self) -> str:
-        if not self.topology.index.namespaced(self.declared.group_kind):
-            return ""
-        return self.declared.namespace or self.policy.ref.namespace
+        return named_object(self.topology.index, self.policy.ref, self.declared).namespace
 
     def _failed(self, failure: NotAttached, target: NodeRef | None) -> Attachment:
         policy, state = self.policy.ref, failure.state

@@ -266,12 +266,12 @@ def answer(call: Call, ask: "Callable[[Call], int]") -> int:
     if call.asks_several:
         return _answer_of_each_cluster(call, ask)
     if call.watch:
-        from kubectl_policy.cli.clusters.watching import watched
+        from kubectl_policy.cli.clusters.watching import watch
 
-        return watched(call.live, lambda live: ask(replace(call, reached=live)), call.output)
-    from kubectl_policy.cli.clusters.live import answered
+        return watch(call.live, lambda live: ask(replace(call, reached=live)), call.output)
+    from kubectl_policy.cli.clusters.live import run_command
 
-    return answered(call.live, lambda: ask(call))
+    return run_command(call.live, lambda: ask(call))
 
 
 def _answer_of_each_cluster(call: Call, ask: "Callable[[Call], int]") -> int:

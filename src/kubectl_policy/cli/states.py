@@ -57,7 +57,7 @@ def read_state_beside(call: "Call", name: str, profiles: "Sequence[PolicyKindPro
 
     if not is_live(name):
         return _read_state(call, name)
-    from kubectl_policy.cli.clusters.live import settled
+    from kubectl_policy.cli.clusters.live import run_until_settled
 
     snapshots: list[Snapshot] = []
 
@@ -65,7 +65,7 @@ def read_state_beside(call: "Call", name: str, profiles: "Sequence[PolicyKindPro
         snapshots[:] = [call.live.everything(profiles)]
         return 0
 
-    _, end = settled(call.live, ask)
+    _, end = run_until_settled(call.live, ask)
     if isinstance(end, PolicyError):
         raise end
     return snapshots[0]

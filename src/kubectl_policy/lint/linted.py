@@ -201,7 +201,7 @@ class Linted:
 
     def did_you_mean(self, ref: ObjectRef) -> Fix | None:
         """An object of the same kind and namespace that has a similar name, as a fix; None without one."""
-        names = [each.name for each in self.index.names_in(ref.group_kind, ref.namespace)]
+        names = [each.name for each in self.index.world.names_of(ref.group_kind, ref.namespace)]
         near = nearest(ref.name, names)
         if near:
             return Fix(words=f"did you mean {near}?", value=near)

@@ -1,4 +1,4 @@
-"""What is known of things that were not read: who may create them, what else may be meant, which gaps matter."""
+"""Objects that were not read: what may create them, which may be meant instead, and which gaps may hide them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.unknown import is_unknown, may_be, may_equal
+from kubectl_policy.model.unknown import is_unknown, may_be, may_equal, unknown_among
 from kubectl_policy.model.values import cached_property
-from kubectl_policy.model.world import sorted_by_kind
+from kubectl_policy.model.world import by_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,72 +29,88 @@ _SECRET_MAKERS: Final = {
 _TARGET_FIELDS: Final = frozenset({"targetRef", "targetRefs", "targetSelectors"})
 _NO_MAKERS: Final = _TARGET_FIELDS | {"selector"}
 # Names that are shorter have too many near ones.
-_LEAST_NAME: Final = 4
+_MIN_NAME_LENGTH: Final = 4
 
 
 class Candidates:
     """Objects that may be what a reference names, because a name or a namespace of either is not known."""
 
-    def __init__(self, world: World) -> None:
-        """Remember where to look."""
-        self._world = world
-        self._found: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
-        self._called: dict[GroupKind, Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]] = {}
+    def __init__(self, world: World, snapshot: Snapshot) -> None:
+        """Look among the objects of a world, which is that of a snapshot."""
+        self._world, self._snapshot = world, snapshot
+        self._answers: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
+        self._by_name: dict[GroupKind, Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]] = {}
 
     def of(self, ref: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The objects, but for the one of that very name, that may be what a reference names; sorted.
+        """Return the objects, but for the one of that very name, that may be what a reference names; sorted.
 
         A reference without a name is to whatever is in its namespace.
         """
-        if ref not in self._found:
-            among = (each for each in self._among(ref) if each != ref)
-            found = (
-                each for each in among if (may_be(each, ref) if ref.name else self._may_be_in(ref.namespace, each))
+        if ref not in self._answers:
+            near = (candidate for candidate in self._near(ref) if candidate != ref)
+            candidates = (
+                candidate
+                for candidate in near
+                if (may_be(candidate, ref) if ref.name else self._may_be_in(ref.namespace, candidate))
             )
-            self._found[ref] = tuple(sorted(found))
-        return self._found[ref]
+            self._answers[ref] = tuple(sorted(candidates))
+        return self._answers[ref]
 
-    def _among(self, ref: ObjectRef) -> Iterable[ObjectRef]:
+    def _near(self, ref: ObjectRef) -> Iterable[ObjectRef]:
+        """Return the objects of a kind among which a reference may mean one."""
         if not ref.name or is_unknown(ref.name):
             return self._world.names_of(ref.group_kind)
-        where = (ref.group_kind, ref.name)
-        called = self.called(*where) if is_unknown(ref.namespace) else self._homeless.get(where, ())
-        return (*called, *self._nameless.get(ref.group_kind, ()))
+        if is_unknown(ref.namespace):
+            with_name = self.with_name(ref.group_kind, ref.name)
+        else:
+            with_name = self._homeless.get((ref.group_kind, ref.name), ())
+        return (*with_name, *self._nameless.get(ref.group_kind, ()))
 
     def _may_be_in(self, namespace: str, ref: ObjectRef) -> bool:
         return ref.namespace != namespace and may_equal(ref.namespace, namespace)
 
     @cached_property
+    def with_unknown_names(self) -> tuple[ObjectRef, ...]:
+        """The objects of which the name or the namespace is to be filled in.
+
+        An API server knows what its objects are called: there, only what was applied to them may be such.
+        """
+        is_cluster = self._snapshot.place == "the cluster"
+        refs = [*(self._snapshot.applied if is_cluster else (resource.ref for resource in self._world))]
+        unknown = unknown_among(name for ref in refs for name in (ref.name, ref.namespace))
+        return tuple(ref for ref in refs if ref.name in unknown or ref.namespace in unknown) if unknown else ()
+
+    @cached_property
     def unknown_namespaces(self) -> frozenset[str]:
         """The namespaces of objects of which it is not known what they are called."""
-        return frozenset(ref.namespace for ref in self._world.with_unknown_names if is_unknown(ref.namespace))
+        return frozenset(ref.namespace for ref in self.with_unknown_names if is_unknown(ref.namespace))
 
     @cached_property
     def _homeless(self) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
         """The objects of unknown namespaces by their names."""
-        return _by_name(ref for ref in self._world.with_unknown_names if is_unknown(ref.namespace))
+        return _by_name(ref for ref in self.with_unknown_names if is_unknown(ref.namespace))
 
-    def called(self, group_kind: GroupKind, name: str) -> Sequence[ObjectRef]:
-        """The objects of a kind and a name that is known, wherever they are."""
-        if group_kind not in self._called:
-            self._called[group_kind] = _by_name(self._world.names_of(group_kind))
-        return self._called[group_kind].get((group_kind, name), ())
+    def with_name(self, group_kind: GroupKind, name: str) -> Sequence[ObjectRef]:
+        """Return the objects of a kind and a name that is known, in whichever namespace."""
+        if group_kind not in self._by_name:
+            self._by_name[group_kind] = _by_name(self._world.names_of(group_kind))
+        return self._by_name[group_kind].get((group_kind, name), ())
 
     @cached_property
     def _nameless(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
         """The objects of unknown names by their kinds."""
-        return sorted_by_kind(ref for ref in self._world.with_unknown_names if is_unknown(ref.name))
+        return by_kind(sorted(ref for ref in self.with_unknown_names if is_unknown(ref.name)))
 
 
 class Absence:
     """What is known of the objects that a snapshot lacks; looked up where a message needs it."""
 
     def __init__(self, world: World, snapshot: Snapshot, candidates: Candidates) -> None:
-        """Remember where to look."""
+        """Explain what is not in a snapshot, by what is in its world and by its gaps."""
         self._world, self._candidates = world, candidates
         self._gaps, self._place = snapshot.gaps, snapshot.place
         self._words: dict[ObjectRef, str] = {}
-        self._nearly: dict[tuple[GroupKind, str], Mapping[str, Sequence[ObjectRef]]] = {}
+        self._similar: dict[tuple[GroupKind, str], Mapping[str, Sequence[ObjectRef]]] = {}
 
     def words(self, ref: ObjectRef) -> str:
         """That an object was not read and, where that can be told, what may create it or be meant instead."""
@@ -119,10 +135,10 @@ class Absence:
         )
 
     def _candidate(self, ref: ObjectRef) -> str:
-        found = self._candidates.of(ref) if ref.name else ()
-        if len(found) > 1:
-            return f"; {found[0]} may be it, or one of {len(found) - 1} more"
-        return f"; {found[0]} may be it" if found else ""
+        candidates = self._candidates.of(ref) if ref.name else ()
+        if len(candidates) > 1:
+            return f"; {candidates[0]} may be it, or one of {len(candidates) - 1} more"
+        return f"; {candidates[0]} may be it" if candidates else ""
 
     def _maker(self, ref: ObjectRef) -> str:
         """The object of an operator that may create an object: by what it says, or because it has the same name."""
@@ -143,30 +159,28 @@ class Absence:
 
     def _near(self, ref: ObjectRef) -> str:
         """An object of the same name in another namespace, or of a name that differs in one letter."""
-        elsewhere = [each for each in self._candidates.called(ref.group_kind, ref.name) if each != ref]
+        elsewhere = [other for other in self._candidates.with_name(ref.group_kind, ref.name) if other != ref]
         if elsewhere:
             return f"; there is {min(elsewhere)}"
-        where = (ref.group_kind, ref.namespace)
-        if where not in self._nearly:
-            found: dict[str, list[ObjectRef]] = {}
-            for each in self._world.names_of(ref.group_kind):
-                if each.namespace != ref.namespace:
-                    continue
-                for part in _shortened(each.name):
-                    found.setdefault(part, []).append(each)
-            self._nearly[where] = found
-        near = (each for part in _shortened(ref.name) for each in self._nearly[where].get(part, ()))
+        scope = (ref.group_kind, ref.namespace)
+        if scope not in self._similar:
+            similar: dict[str, list[ObjectRef]] = {}
+            for other in self._world.names_of(*scope):
+                for part in _shortened(other.name):
+                    similar.setdefault(part, []).append(other)
+            self._similar[scope] = similar
+        near = (other for part in _shortened(ref.name) for other in self._similar[scope].get(part, ()))
         first = min(near, default=None)
         return f"; there is {first}" if first else ""
 
     @cached_property
     def _secret_makers(self) -> Mapping[str, Sequence[ObjectRef]]:
-        found: dict[str, list[ObjectRef]] = {}
+        makers: dict[str, list[ObjectRef]] = {}
         for kind in self._world.kinds:
             field = _SECRET_MAKERS.get(kind.kind)
-            for resource in filter(None, map(self._world.get, self._world.names_of(kind) if field else ())):
-                found.setdefault(text_at(resource.raw, field or "") or resource.ref.name, []).append(resource.ref)
-        return found
+            for resource in self._world.of_kind(kind) if field else ():
+                makers.setdefault(text_at(resource.raw, field or "") or resource.ref.name, []).append(resource.ref)
+        return makers
 
     def _custom(self, name: str) -> Iterator[ObjectRef]:
         """The objects of a name, of kinds that neither Kubernetes nor Gateway API has, and that may create others."""
@@ -178,10 +192,10 @@ class Absence:
 
     @cached_property
     def _by_any_name(self) -> Mapping[str, Sequence[ObjectRef]]:
-        found: dict[str, list[ObjectRef]] = {}
-        for ref in self._world.names():
-            found.setdefault(ref.name, []).append(ref)
-        return found
+        by_name: dict[str, list[ObjectRef]] = {}
+        for resource in self._world:
+            by_name.setdefault(resource.ref.name, []).append(resource.ref)
+        return by_name
 
     def gaps_of(self, ref: ObjectRef) -> Iterator[Gap]:
         """What is known of an object, if it is there, not to be as it was read."""
@@ -194,11 +208,11 @@ class Absence:
     @cached_property
     def unbounded(self) -> Mapping[str, Sequence[Gap]]:
         """What could not be read at all and may mention anything, by kind."""
-        found: dict[str, list[Gap]] = {}
+        by_kind_name: dict[str, list[Gap]] = {}
         for gap in self._gaps:
             if gap.mentions is None and not self.is_read(gap):
-                found.setdefault(gap.kind, []).append(gap)
-        return found
+                by_kind_name.setdefault(gap.kind, []).append(gap)
+        return by_kind_name
 
     def gaps_in(self, namespace: str) -> Iterator[Gap]:
         """What could not be read in a namespace."""
@@ -221,45 +235,45 @@ class Absence:
 
     def in_order(self, gaps: Iterable[Gap]) -> tuple[Gap, ...]:
         """Some of the gaps in their order."""
-        return tuple(sorted(gaps, key=self._places.__getitem__))
+        return tuple(sorted(gaps, key=self._positions.__getitem__))
 
     @cached_property
-    def _places(self) -> Mapping[Gap, int]:
-        return {gap: place for place, gap in enumerate(self._gaps)}
+    def _positions(self) -> Mapping[Gap, int]:
+        return {gap: position for position, gap in enumerate(self._gaps)}
 
     def is_read(self, gap: Gap) -> bool:
         """Whether a gap is about one object, and that is there, though perhaps not as it was read."""
-        called = self._by_any_name.get(gap.name, ()) if gap.name else ()
-        return any(gap.covers(ref) for ref in called if ref.kind == gap.kind)
+        with_name = self._by_any_name.get(gap.name, ()) if gap.name else ()
+        return any(gap.covers(ref) for ref in with_name if ref.kind == gap.kind)
 
     @cached_property
     def _by_object(self) -> Mapping[str, Sequence[Gap]]:
         """The gaps of one object by its name, empty if that is not known."""
-        found: dict[str, list[Gap]] = {}
+        by_name: dict[str, list[Gap]] = {}
         for gap in self._gaps:
             if gap.name:
-                found.setdefault("" if is_unknown(gap.name) else gap.name, []).append(gap)
-        return found
+                by_name.setdefault("" if is_unknown(gap.name) else gap.name, []).append(gap)
+        return by_name
 
     @cached_property
     def _by_word(self) -> Mapping[str, Sequence[Gap]]:
-        found: dict[str, list[Gap]] = {}
+        by_mention: dict[str, list[Gap]] = {}
         for gap in self._gaps:
             for word in gap.mentions or ():
-                found.setdefault(word, []).append(gap)
-        return found
+                by_mention.setdefault(word, []).append(gap)
+        return by_mention
 
 
 def _shortened(name: str) -> set[str]:
     """A name and each name with one letter less, so that two names that differ in one letter have one in common."""
-    if len(name) < _LEAST_NAME or is_unknown(name):
+    if len(name) < _MIN_NAME_LENGTH or is_unknown(name):
         return set()
-    return {name, *(name[:place] + name[place + 1 :] for place in range(len(name)))}
+    return {name, *(name[:position] + name[position + 1 :] for position in range(len(name)))}
 
 
 def _by_name(refs: Iterable[ObjectRef]) -> dict[tuple[GroupKind, str], list[ObjectRef]]:
-    found: dict[tuple[GroupKind, str], list[ObjectRef]] = {}
+    by_name: dict[tuple[GroupKind, str], list[ObjectRef]] = {}
     for ref in refs:
         if not is_unknown(ref.name):
-            found.setdefault((ref.group_kind, ref.name), []).append(ref)
-    return found
+            by_name.setdefault((ref.group_kind, ref.name), []).append(ref)
+    return by_name

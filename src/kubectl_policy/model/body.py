@@ -1,45 +1,27 @@
-"""Content of one object: its head at hand, and the rest parsed from its text on first access."""
+"""Content of one object: kept, or decoded from compact JSON on first access; words are looked for in the JSON."""
 
 from __future__ import annotations
 
-import re
+import json
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import lru_cache
+from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.patterns import pattern
+import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kubectl_policy.model.fields import Json
+    from kubectl_policy.model.snapshot import Resource
 
-# Spellings of text without its letters: escapes of characters, a line that goes on, base64, tags by another name.
-_SPELLING: Final = pattern(r"\\[xuU/\r\n]|![^\s!]*binary|^%TAG", re.MULTILINE)
-# What a text may have in another form than the value: folded lines are joined by spaces, quotes are doubled or escaped.
-_FORMATTING: Final = pattern(r"[\s\"'\\]")
 _HEAD: Final = ("apiVersion", "kind", "metadata")
-_METADATA_HEAD: Final = ("name", "namespace", "labels", "creationTimestamp", "uid", "generation")
 # Fields of metadata that are longer than all else in it.
 _LONG_METADATA: Final = frozenset({"annotations", "managedFields"})
-
-
-class ObjectText:
-    """Text of a source that holds the bodies of many objects, and the function that parses one of them."""
-
-    __slots__ = ("_may_spell", "load", "text")
-
-    def __init__(self, text: str, load: Callable[[str], Mapping[str, Json]]) -> None:
-        """Keep a text; `load` parses the part of it that holds one object."""
-        self.text, self.load = text, load
-        self._may_spell: bool | None = None
-
-    @property
-    def may_spell(self) -> bool:
-        """Whether anything in the text may spell a word without its letters."""
-        if self._may_spell is None:
-            self._may_spell = bool(_SPELLING.search(self.text))
-        return self._may_spell
+_TEXTS_AT_ONCE: Final = 256
 
 
 class _Deferred(Mapping[str, "Json"]):
@@ -88,59 +70,51 @@ class _Deferred(Mapping[str, "Json"]):
 
 
 class Body(_Deferred):
-    """Content of one object, which never changes.
+    """Content of one object, which never changes."""
 
-    With the text of the object, its content need not be kept: all but its head is parsed again on first access.
-    """
+    __slots__ = ("_text",)
 
-    __slots__ = ("_end", "_source", "_start", "_strings")
-
-    def __init__(
-        self, content: Mapping[str, Json], source: ObjectText | None = None, start: int = 0, end: int = 0
-    ) -> None:
-        """Keep the content of an object; if its text is known, it is the part of `source` between two offsets."""
+    def __init__(self, content: Mapping[str, Json], text: bytes | None = None) -> None:
+        """Keep the content of an object, and its text if that is known."""
         super().__init__(content, content)
-        self._source, self._start, self._end = source, start, end
-        self._strings: str | None = None
+        self._text = text
 
     @classmethod
-    def deferred(cls, content: Mapping[str, Json], source: ObjectText, start: int, end: int) -> Body:
-        """Return a body that keeps only the head of a content."""
+    def deferred(cls, content: Mapping[str, Json]) -> Body:
+        """Return a body that keeps only the head of a content and its text."""
+        try:
+            text = msgspec.json.encode(content, enc_hook=dict)
+        except UnicodeEncodeError:
+            return cls(content)
+        # JSON has no infinity.
+        if b"null" in text and msgspec.json.decode(text) != content:
+            return cls(content, text)
         head = {key: content[key] for key in _HEAD if key in content}
-        body = cls(head, source, start, end)
+        body = cls(head, text)
         body._content = None
         metadata = content.get("metadata")
         if isinstance(metadata, Mapping) and not _LONG_METADATA.isdisjoint(metadata):
-            head["metadata"] = _Metadata({key: metadata[key] for key in _METADATA_HEAD if key in metadata}, body)
+            head["metadata"] = _Metadata({key: metadata[key] for key in metadata.keys() - _LONG_METADATA}, body)
         return body
 
-    @property
-    def has_text(self) -> bool:
-        """Whether the text of the object is known."""
-        return self._source is not None
-
     def _load(self) -> Mapping[str, Json]:
-        source = self._source
-        return source.load(source.text[self._start : self._end]) if source else {}
+        content: Mapping[str, Json] = msgspec.json.decode(self.text)
+        return content
+
+    @property
+    def text(self) -> bytes:
+        """The content as compact JSON."""
+        if self._text is None:
+            self._text = _encode(self.content)
+        return self._text
 
     def may_contain(self, word: str) -> bool:
-        """Whether a word may stand in a key or in a string value; False only if it is in none of them.
-
-        Without a text, all strings of the object are searched.
-        """
-        source = self._source
-        if source is None:
-            if self._strings is None:
-                self._strings = "\n".join(strings_in(self.content))
-            return word in self._strings
-        start, end = self._start, self._end
-        if source.text.find(word, start, end) >= 0 or _FORMATTING.search(word):
-            return True
-        return source.may_spell and bool(_SPELLING.search(source.text, start, end))
+        """Whether a word stands in a key or in a string, or in what is between these."""
+        return as_written(word) in self.text
 
 
 class _Metadata(_Deferred):
-    """Metadata of an object of which only the head is kept."""
+    """Metadata of an object of which only the short fields are kept."""
 
     __slots__ = ("_body",)
 
@@ -149,13 +123,49 @@ class _Metadata(_Deferred):
         super().__init__(head, None)
         self._body = body
 
+    def get(self, key: str, default: Json = None) -> Json:  # type: ignore[override] # (any default is JSON)
+        """Return a field, or a default; only a long field is loaded for that."""
+        return super().get(key, default) if key in _LONG_METADATA else self._head.get(key, default)
+
     def _load(self) -> Mapping[str, Json]:
         metadata = self._body.content["metadata"]
         return metadata if isinstance(metadata, Mapping) else {}
 
 
+def text_of(raw: Mapping[str, Json]) -> bytes:
+    """Return an object as compact JSON, in which words are looked for."""
+    return raw.text if isinstance(raw, Body) else _encode(raw)
+
+
+def _encode(value: Mapping[str, Json]) -> bytes:
+    try:
+        return msgspec.json.encode(value, enc_hook=dict)
+    except UnicodeEncodeError:
+        # Half of a surrogate pair, which no text of an API server has.
+        return json.dumps(value, default=dict, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
+
+
+def with_signs(resources: Iterable[Resource], has_signs: Callable[[bytes, int], bool]) -> list[Resource]:
+    """Return the objects that have signs of something in their texts, sorted.
+
+    `has_signs` says so of some texts and their number. To ask of many at once takes less time, and most have none.
+    """
+    rest, marked = iter(resources), list["Resource"]()
+    while some := [*islice(rest, _TEXTS_AT_ONCE)]:
+        texts = [text_of(resource.raw) for resource in some]
+        if has_signs(b"\n".join(texts), len(texts)):
+            marked += (resource for resource, text in zip(some, texts, strict=True) if has_signs(text, 1))
+    return sorted(marked, key=attrgetter("ref"))
+
+
+@lru_cache(maxsize=1_000)
+def as_written(word: str) -> bytes:
+    """Return a word as it is written in `text_of`."""
+    return word.encode() if word.isascii() and word.isidentifier() else _encode({"": word})[5:-2]
+
+
 def strings_in(value: Json) -> Iterator[str]:
-    """Every string in a value, and every key."""
+    """Return every string in a value, and every key."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -7,6 +7,7 @@ from functools import cache
 from operator import is_not
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import (
     GATEWAY_API,
@@ -17,7 +18,6 @@ from kubectl_policy.model.kinds import (
 )
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.values import cached_property, replace, value
-from kubectl_policy.model.world import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -125,7 +125,7 @@ class Defaults:
         definition = self._definitions.get(group_kind, {})
         return _schema_in(definition, version) or SCHEMAS.get(group_kind, _NO_SCHEMA)
 
-    def said_of(self, group_kind: GroupKind) -> str:
+    def strings_of(self, group_kind: GroupKind) -> str:
         """Return the texts and keys that defaults may fill into objects of a kind, in any version, a line each."""
         if group_kind not in self._texts:
             schemas = (self._definitions.get(group_kind, {}), SCHEMAS.get(group_kind, _NO_SCHEMA))
@@ -168,7 +168,7 @@ def _texts_of_defaults(schema: Json) -> Iterator[str]:
         for item in schema:
             yield from _texts_of_defaults(item)
     for key, inner in schema.items() if isinstance(schema, Mapping) else ():
-        yield from words_of(inner) if key == "default" else _texts_of_defaults(inner)
+        yield from strings_in(inner) if key == "default" else _texts_of_defaults(inner)
 
 
 def _with_name_label(raw: Mapping[str, Json], name: str) -> Mapping[str, Json]:

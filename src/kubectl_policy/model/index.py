@@ -1,25 +1,25 @@
-"""A snapshot, ready to be asked: objects by name and by kind, and what is known of those that are not there."""
+"""Lookups in a snapshot: objects by name, kind and label, with defaults filled in, and why an object is not there."""
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from kubectl_policy.model.absence import Absence, Candidates
+from kubectl_policy.model.body import as_written, strings_in, with_signs
 from kubectl_policy.model.defaults import Defaults
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.grants import REFERENCE_GRANT, Grants
 from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_definitions, known_kinds, plural
 from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
-from kubectl_policy.model.unknown import has_place, is_unknown, may_equal
+from kubectl_policy.model.unknown import has_place, is_unknown, may_be_unfilled, may_equal, may_have_open_names
 from kubectl_policy.model.values import cached_property, replace
-from kubectl_policy.model.world import MANY, has_word, words_of, world_of
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, has_word, world_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Place, Resource, Snapshot
@@ -31,7 +31,7 @@ Presence: TypeAlias = Literal["present", "missing", "unknown"]
 
 
 class Index:
-    """The objects of one snapshot; immutable as far as anybody can tell (what it computes, it computes once)."""
+    """The objects of one snapshot. Nothing is looked up before somebody asks for it, nor looked up twice."""
 
     def __init__(self, snapshot: Snapshot, other_state: Index | None = None) -> None:
         """Index by name; of two objects with one name the later one counts, as for `kubectl apply`.
@@ -47,13 +47,13 @@ class Index:
         self._taken: dict[ObjectRef, None] = {}
         self._filled: dict[ObjectRef, Resource] = {}
         self._of_kind: dict[GroupKind, tuple[Resource, ...]] = {}
-        self._inside: dict[tuple[GroupKind, str], tuple[Resource, ...]] = {}
-        self._selections: Counter[tuple[GroupKind, str]] = Counter()
+        self._in_namespace: dict[tuple[GroupKind, str], tuple[Resource, ...]] = {}
+        self._unfilled: dict[tuple[GroupKind, bool], list[Resource]] = {}
         self._by_label: dict[tuple[GroupKind, str], dict[tuple[str, Json], tuple[Resource, ...]]] = {}
 
     @cached_property
     def _candidates(self) -> Candidates:
-        return Candidates(self.world)
+        return Candidates(self.world, self.snapshot)
 
     @cached_property
     def _inhabited(self) -> frozenset[str]:
@@ -95,44 +95,55 @@ class Index:
     def of_kind(self, group_kind: GroupKind) -> tuple[Resource, ...]:
         """Every object of a kind, sorted by namespace and name."""
         if group_kind not in self._of_kind:
-            self._of_kind[group_kind] = self._read_all(self.world.names_of(group_kind))
+            self._of_kind[group_kind] = tuple(self.world.of_kind(group_kind))
         return self._of_kind[group_kind]
 
-    def _read_all(self, refs: Iterable[ObjectRef]) -> tuple[Resource, ...]:
-        return tuple(filter(None, map(self.world.get, refs)))
+    def read_of_kind(self, group_kind: GroupKind) -> Sequence[Resource]:
+        """The objects of a kind that were read so far, in no order; unlike `of_kind`, no others are asked for."""
+        return self._read_by_kind.get(group_kind, ())
 
-    def examples(self, group_kind: GroupKind) -> tuple[Resource, ...]:
-        """Objects of a kind that have all the fields that any has; see `World`.
+    def read_with_words(self, group_kind: GroupKind, *words: str) -> list[Resource]:
+        """The objects of a kind that were read so far and contain all of some words, also by their defaults; sorted."""
+        defaults = self.defaults.strings_of(group_kind)
+        written = [as_written(word) for word in words if word not in defaults]
+        return with_signs(self.read_of_kind(group_kind), lambda text, _: all(word in text for word in written))
 
-        With those that the other one of two states has, or has otherwise.
+    @cached_property
+    def _read_by_kind(self) -> Mapping[GroupKind, Sequence[Resource]]:
+        by_kind: dict[GroupKind, list[Resource]] = {}
+        for resource in self.world:
+            by_kind.setdefault(resource.ref.group_kind, []).append(resource)
+        return by_kind
+
+    def naming(self, group_kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
+        """The objects of a kind that may name another one, or contain a word, also by their defaults; see `World`."""
+        defaults = self.defaults.strings_of(group_kind)
+        if isinstance(obj, str):
+            by_default = bool(obj) and obj in defaults
+        else:
+            names = filter(None, (obj.name, obj.namespace))
+            by_default = any(has_word(name, defaults.encode()) for name in names)
+        return self.world.names_of(group_kind) if by_default else self.world.naming(group_kind, obj)
+
+    def perhaps_unfilled(self, group_kind: GroupKind, *, names: bool) -> list[Resource]:
+        """The objects of a kind in which something may be to be filled in: a text or, if so asked, a name; sorted.
+
+        A cluster gives out nothing that is to be filled in: there, these are the ones that were applied to its state.
         """
-        others = (resource for resource in self.snapshot.other_state if resource.ref.group_kind == group_kind)
-        return (*self.world.examples(group_kind), *others)
-
-    def naming(self, group_kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
-        """The objects of a kind that may name another one, sorted; see `World`. Defaults may do so for all of them."""
-        said = self.defaults.said_of(group_kind)
-        if has_word(obj.name, said) or (obj.namespace and has_word(obj.namespace, said)):
-            return self.world.names_of(group_kind)
-        return self.world.naming(group_kind, obj)
-
-    def having(self, group_kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields anywhere, also by their defaults; see `World`."""
-        said = self.defaults.said_of(group_kind)
-        if any(field in said for field in fields):
-            return self.names_in(group_kind, namespace) if namespace else self.world.names_of(group_kind)
-        return self.world.having(group_kind, fields, namespace)
+        key = (group_kind, names)
+        if key not in self._unfilled:
+            is_cluster, applied = self.snapshot.place == "the cluster", self.snapshot.applied
+            read = self.read_of_kind(group_kind)
+            resources = (resource for resource in read if resource.ref in applied) if is_cluster else read
+            self._unfilled[key] = with_signs(resources, may_have_open_names if names else may_be_unfilled)
+        return self._unfilled[key]
 
     def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
         """Every object of a kind in one namespace (empty for a cluster-scoped kind), sorted by name."""
-        where = (group_kind, namespace)
-        if where not in self._inside:
-            self._inside[where] = self._read_all(self.names_in(group_kind, namespace))
-        return self._inside[where]
-
-    def names_in(self, group_kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
-        """The names of the objects of a kind in one namespace (empty for a cluster-scoped kind), sorted."""
-        return self.world.names_in(group_kind, namespace)
+        key = (group_kind, namespace)
+        if key not in self._in_namespace:
+            self._in_namespace[key] = tuple(self.world.of_kind(group_kind, namespace))
+        return self._in_namespace[key]
 
     def namespaces_of(self, group_kind: GroupKind) -> tuple[str, ...]:
         """The namespaces with an object of a kind, sorted."""
@@ -140,56 +151,37 @@ class Index:
 
     def selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
         """The objects of a kind in one namespace whose labels a selector selects, sorted by name."""
-        where = (group_kind, namespace)
-        self._selections[where] += 1
-        if self.world.is_narrow and self._selections[where] <= MANY:
-            among = self._perhaps_labelled(group_kind, namespace, selector)
-        else:
-            among = self.of_kind_in(group_kind, namespace)
-            for labels in demanded(selector):
-                having = [self._with_label(group_kind, namespace, label) for label in labels]
-                if sum(map(len, having)) < len(among):
-                    among = having[0] if len(having) == 1 else tuple(sorted(chain(*having), key=attrgetter("ref")))
-        return [resource for resource in among if selects(selector, labels_of(resource.raw))]
-
-    def _perhaps_labelled(
-        self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]
-    ) -> tuple[Resource, ...]:
-        """The objects of a kind in one namespace in which the words are written that a selector demands of labels."""
-        among = self.names_in(group_kind, namespace)
+        candidates = self.of_kind_in(group_kind, namespace)
         for labels in demanded(selector):
-            words = [key if value is None else value for key, value in labels]
-            if all(isinstance(word, str) and word for word in words):
-                having = {ref for word in words for ref in self.world.saying(group_kind, namespace, str(word))}
-                among = [ref for ref in among if ref in having]
-        return self._read_all(among)
+            having = [self._with_label(group_kind, namespace, label) for label in labels]
+            if sum(map(len, having)) < len(candidates):
+                candidates = having[0] if len(having) == 1 else tuple(sorted(chain(*having), key=attrgetter("ref")))
+        return [resource for resource in candidates if selects(selector, labels_of(resource.raw))]
 
     def perhaps_selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
         """The same for objects of which that is not known, as something of it is to be filled in."""
-        if any(map(has_place, words_of(selector))):
-            among = self.of_kind_in(group_kind, namespace)
+        if any(map(has_place, strings_in(selector))):
+            candidates = self.of_kind_in(group_kind, namespace)
         else:
-            among = self._with_unknown_labels(group_kind).get(namespace, ())
-        return [resource for resource in among if selects(selector, labels_of(resource.raw)) is None]
+            candidates = self._with_unknown_labels(group_kind).get(namespace, ())
+        return [resource for resource in candidates if selects(selector, labels_of(resource.raw)) is None]
 
     def _with_unknown_labels(self, group_kind: GroupKind) -> Mapping[str, tuple[Resource, ...]]:
         if group_kind not in self._unlabelled:
-            # What has placeholders, another object with the same ones is an example of.
-            is_any = any(map(_has_unknown_labels, self.world.examples(group_kind)))
-            found = filter(_has_unknown_labels, self.of_kind(group_kind) if is_any else ())
-            self._unlabelled[group_kind] = grouped((resource.ref.namespace, resource) for resource in found)
+            resources = filter(_has_unknown_labels, self.perhaps_unfilled(group_kind, names=False))
+            self._unlabelled[group_kind] = grouped((resource.ref.namespace, resource) for resource in resources)
         return self._unlabelled[group_kind]
 
     def _with_label(self, group_kind: GroupKind, namespace: str, label: tuple[str, Json]) -> tuple[Resource, ...]:
-        where = (group_kind, namespace)
-        if where not in self._by_label:
-            found: dict[tuple[str, Json], list[Resource]] = {}
+        scope = (group_kind, namespace)
+        if scope not in self._by_label:
+            by_label: dict[tuple[str, Json], list[Resource]] = {}
             for resource in self.of_kind_in(group_kind, namespace):
                 for key, value in labels_of(resource.raw).items():
-                    found.setdefault((key, value), []).append(resource)
-                    found.setdefault((key, None), []).append(resource)
-            self._by_label[where] = {known: tuple(inside) for known, inside in found.items()}
-        return self._by_label[where].get(label, ()) if label[1] is None or isinstance(label[1], str) else ()
+                    by_label.setdefault((key, value), []).append(resource)
+                    by_label.setdefault((key, None), []).append(resource)
+            self._by_label[scope] = {pair: tuple(resources) for pair, resources in by_label.items()}
+        return self._by_label[scope].get(label, ()) if label[1] is None or isinstance(label[1], str) else ()
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """The object, or None if it was not read."""
@@ -212,9 +204,10 @@ class Index:
         return raw
 
     def _with_defaults(self, resource: Resource) -> Mapping[str, Json]:
-        # Every object has an UID that an API server gave out, with all defaults.
-        is_given_out = self.world.is_filled_in and "uid" in mapping_at(resource.raw, "metadata")
-        return resource.raw if is_given_out else self.defaults.apply(resource)
+        # An API server gives out each object with an UID and with all defaults.
+        is_from_server = self.snapshot.place == "the cluster" and resource.ref not in self.snapshot.applied
+        has_defaults = is_from_server and "uid" in mapping_at(resource.raw, "metadata")
+        return resource.raw if has_defaults else self.defaults.apply(resource)
 
     def filled(self, resource: Resource) -> Resource:
         """An object of this state with the defaults of an API server filled in; the very same one without any."""
@@ -294,6 +287,11 @@ class Index:
         return self._candidates.of(ref)
 
     @property
+    def with_unknown_names(self) -> tuple[ObjectRef, ...]:
+        """The objects of which the name or the namespace is to be filled in."""
+        return self._candidates.with_unknown_names
+
+    @property
     def unknown_namespaces(self) -> frozenset[str]:
         """The namespaces of objects of which it is not known what they are called."""
         return self._candidates.unknown_namespaces
@@ -341,10 +339,9 @@ def _has_unknown_labels(resource: Resource) -> bool:
 
 
 class Referrers(Generic[_Value]):
-    """What refers to an object, as its objects say it themselves: the reverse of a reference.
+    """The reverse of a reference: what refers to an object, as the objects that refer say it themselves.
 
-    Where a world is asked narrowly, only the objects are read that may name the one in question; else all objects of
-    the kinds that refer are read once.
+    For the first few objects, only what may name them is read; then the references of all objects, once.
     """
 
     def __init__(
@@ -353,34 +350,53 @@ class Referrers(Generic[_Value]):
         kinds: Iterable[GroupKind],
         read: Callable[[ObjectRef], Iterable[tuple[ObjectRef, _Value]]],
         perhaps: Callable[[GroupKind, ObjectRef], Iterable[ObjectRef]] | None = None,
+        field: str = "",
     ) -> None:
-        """Objects of some kinds refer to others; `read` tells of each object what it refers to, and how.
+        """Objects of some kinds refer to others; `read` returns what one of them refers to, and how.
 
-        Where they do so otherwise than by a name, `perhaps` tells which objects of a kind may refer to one.
+        Where they do so otherwise than by a name, `perhaps` returns which objects of a kind may refer to one. `field`
+        is in every object that refers to any.
         """
-        self._index, self._kinds, self._read = index, tuple(kinds), read
-        self._perhaps = perhaps or index.naming
-        self._found: dict[ObjectRef, tuple[_Value, ...]] = {}
+        self._index, self._kinds, self._read, self._field = index, tuple(kinds), read, field
+        self._perhaps = perhaps
+        self._answers: dict[ObjectRef, tuple[_Value, ...]] = {}
+        self._questions = 0
         self._all: Mapping[ObjectRef, tuple[_Value, ...]] | None = None
 
     def to(self, obj: ObjectRef) -> tuple[_Value, ...]:
         """What refers to an object, each once: kind by kind, by the names of the objects that refer."""
-        world = self._index.world
-        if self._all is not None or not world.is_narrow or world.are_read(self._kinds):
+        if obj in self._answers:
+            return self._answers[obj]
+        if not self._is_single_question():
             return self.all.get(obj, ())
-        if obj not in self._found:
-            holders = (holder for kind in self._kinds for holder in sorted({*self._perhaps(kind, obj)}))
-            said = (pair for holder in holders for pair in self._read(holder))
-            self._found[obj] = tuple(dict.fromkeys(value for target, value in said if target == obj))
-        return self._found[obj]
+        answer = self._answers[obj] = tuple(dict.fromkeys(self._find(obj)))
+        return answer
+
+    def is_any_to(self, obj: ObjectRef, counts: Callable[[_Value], bool]) -> bool:
+        """Whether anything refers to an object that counts; no more is read than it takes to find it."""
+        is_known = obj in self._answers or not self._is_single_question()
+        return any(map(counts, self.to(obj) if is_known else self._find(obj)))
+
+    def _is_single_question(self) -> bool:
+        """Whether to answer one more question by itself, rather than all at once."""
+        self._questions += 1
+        return self._all is None and self._questions <= MAX_SINGLE_QUESTIONS
+
+    def _find(self, obj: ObjectRef) -> Iterator[_Value]:
+        for kind in self._kinds:
+            for holder in sorted({*self._perhaps(kind, obj)}) if self._perhaps else self._index.naming(kind, obj):
+                yield from (value for target, value in self._read(holder) if target == obj)
 
     @property
     def all(self) -> Mapping[ObjectRef, tuple[_Value, ...]]:
         """What refers to each object to which anything does."""
         if self._all is None:
-            holders = (holder for kind in self._kinds for holder in self._index.world.names_of(kind))
-            self._all = grouped(pair for holder in holders for pair in self._read(holder))
+            self._all = grouped(pair for holder in self._holders() for pair in self._read(holder))
         return self._all
+
+    def _holders(self) -> Iterator[ObjectRef]:
+        for kind in self._kinds:
+            yield from self._index.naming(kind, self._field) if self._field else self._index.world.names_of(kind)
 
 
 def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:

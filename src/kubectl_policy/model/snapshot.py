@@ -237,6 +237,8 @@ class Snapshot:
     left_out: tuple[LeftOut, ...] = ()
     assumed: tuple[AssumedObjects, ...] = ()
     rules: Mapping[ObjectRef, tuple[str, ...]] = field(default_factory=dict["ObjectRef", "tuple[str, ...]"])
+    # Of a later state: the objects that were applied to the earlier one.
+    applied: frozenset[ObjectRef] = frozenset()
     place: Place = "the input"
 
     def is_read_like(self, other: Snapshot) -> bool:

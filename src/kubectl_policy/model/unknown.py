@@ -6,6 +6,7 @@ placeholders are equal. What is no name (a word of the API, a label, a port) is 
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -13,6 +14,8 @@ from kubectl_policy.model.fields import value_at
 from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import GroupKind, ObjectRef
 
@@ -28,6 +31,23 @@ _OPENING: Final = frozenset("{(<[")
 # Or it is a word that cries out to be replaced; no word of the API is written like that.
 _CRY: Final = pattern(r"[A-Z0-9]+(_[A-Z0-9]+)+")
 _UNNAMED: Final = pattern(r"[a-z]+\[[0-9]+\]")
+# Signs of that in an object as compact JSON, whose own braces stand before a quote or a brace.
+_PERHAPS_UNFILLED: Final = (pattern(rb'\{[^"}]'), pattern(rb"\{\}[^,}\]]"), pattern(rb"<|\$\(|ENC\["))
+_PERHAPS_CRY: Final = pattern(rb'"[A-Z0-9]+(?:_[A-Z0-9]+)+"')
+# Names that the API could not hold, ports that are texts, and hostnames with other signs.
+_PERHAPS_OPEN_NAMES: Final = (
+    pattern(
+        rb'"(?:name(?:space)?|group|kind|sectionName)":"'
+        rb'(?!"|[0-9a-z*](?:[-.*0-9a-z]*[0-9a-z*])?"|[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")'
+    ),
+    pattern(rb'"port":"'),
+    pattern(rb'"hostnames":\[[^\]]*[^-.*0-9A-Za-z",\]]'),
+)
+_ANY_UNKNOWN_NAME: Final = pattern(r"[^-.*0-9A-Za-z\n]|^[-.]|[-.]$|^[^a-z\n]*[A-Z][^a-z\n]*$", re.MULTILINE)
+# Metadata with braces in texts and in keys, which name nothing.
+_WITH_BRACES: Final = pattern(
+    rb'"annotations":\{(?:"[^"\\]*(?:\\.[^"\\]*)*":"[^"\\]*(?:\\.[^"\\]*)*",?)*\}|"managedFields":\[[^\]]*\]'
+)
 # Longer ones are no names; nothing is known of what is around their places.
 _LONGEST: Final = 1_000
 _UNKNOWN_NAMESPACE: Final = "?"
@@ -69,6 +89,25 @@ def has_place(text: str) -> bool:
 def is_withheld(text: str) -> bool:
     """The same of what may be secret: the text is not kept."""
     return not _OPENING.isdisjoint(text) and bool(_PLACE.search(text[:_LONGEST]))
+
+
+def unknown_among(names: Iterable[str]) -> frozenset[str]:
+    """Return the names of which `is_unknown` is true; most often there are none."""
+    distinct = {*names}
+    return frozenset(filter(is_unknown, distinct)) if _ANY_UNKNOWN_NAME.search("\n".join(distinct)) else frozenset()
+
+
+def may_be_unfilled(text: bytes, _: int = 1) -> bool:
+    """Whether anything in objects, as compact JSON, may be `is_unfilled`; annotations do not count."""
+    if b"{\\" in text:
+        text = _WITH_BRACES.sub(b"", text)
+    is_cry = b"_" in text and _PERHAPS_CRY.search(text)
+    return bool(is_cry) or any(unfilled.search(text) for unfilled in _PERHAPS_UNFILLED)
+
+
+def may_have_open_names(text: bytes, _: int = 1) -> bool:
+    """Whether references, sections, ports or hostnames in objects, as compact JSON, may be to be filled in."""
+    return may_be_unfilled(text) or any(name.search(text) for name in _PERHAPS_OPEN_NAMES)
 
 
 def may_be_label(one: str, other: str) -> bool:

@@ -1,48 +1,69 @@
-"""What was read, as a world that can be asked: for an object, for the objects of a kind, for those that name another.
-
-A question asks for what it reaches. What a world holds may have been read already, or be read when it is asked for; an
-answer is the same for both.
-"""
+"""Objects of one state of a cluster: by kind, namespace and name, and by what may name them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, overload
 
+from kubectl_policy.model.body import as_written, text_of
 from kubectl_policy.model.refs import ObjectRef
-from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import GroupKind
     from kubectl_policy.model.snapshot import Resource
 
-# Few objects: to ask for each of so many never takes long.
-MANY: Final = 32
+# Questions about single objects that are answered one by one, before the answers for all objects are computed at once.
+MAX_SINGLE_QUESTIONS: Final = 32
+_IN_WORDS: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 
 class World(Sequence["Resource"], ABC):
-    """The objects of one state, by name; iterating over a world reads all of it."""
+    """Objects of one state. A world of a cluster may still have to read what it is asked for.
+
+    Iterating over a world asks for nothing: it gives the objects that were read so far, in the order of their sources.
+    """
+
+    @abstractmethod
+    def get(self, ref: ObjectRef) -> Resource | None:
+        """Return the object of a name; None if there is none."""
+
+    @abstractmethod
+    def has(self, ref: ObjectRef) -> bool:
+        """Whether there is an object of a name."""
+
+    @abstractmethod
+    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
+        """Return the names of the objects of a kind, sorted by namespace and name.
+
+        With a `namespace`, of those in it; an empty one is that of cluster-scoped objects.
+        """
+
+    def of_kind(self, kind: GroupKind, namespace: str | None = None) -> Sequence[Resource]:
+        """Return the objects of a kind, of one namespace or of all, in the order of their names."""
+        return [resource for ref in self.names_of(kind, namespace) if (resource := self.get(ref))]
+
+    @abstractmethod
+    def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
+        """Return the names of the objects of a kind that may name an object, sorted.
+
+        They have its name in a text or a key; those of other namespaces have its namespace as well. For a word, such as
+        a field, a kind or a hostname, return those that may contain it anywhere. Objects that do not may be returned.
+        """
 
     @property
     @abstractmethod
-    def is_narrow(self) -> bool:
-        """Whether it takes less to ask for some objects than for all of a kind."""
+    def kinds(self) -> tuple[GroupKind, ...]:
+        """Return the kinds of which there are objects, sorted."""
 
-    def is_partial(self, kind: GroupKind) -> bool:
-        """Whether there may be objects of a kind that nobody asked for yet, so that examples say nothing of them."""
-        del kind
-        return False
-
-    def are_read(self, kinds: Collection[GroupKind]) -> bool:
-        """Whether all objects of some kinds are known to have been read, although the world is narrow."""
-        del kinds
-        return False
+    @property
+    @abstractmethod
+    def namespaces(self) -> frozenset[str]:
+        """Return the namespaces in which there are objects."""
 
     def serves(self, kind: GroupKind) -> bool:
         """Whether there may be objects of a kind; a cluster knows which kinds there are."""
@@ -51,93 +72,24 @@ class World(Sequence["Resource"], ABC):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether something that was asked for is still to be read, so that what is said of it counts for nothing."""
-        return False
-
-    @property
-    def is_filled_in(self) -> bool:
-        """Whether nothing in any object is to be filled in, by a person or by defaults: an API server gave it out."""
+        """Whether something that was asked for is still to be read: an answer that rests on that does not count."""
         return False
 
     @abstractmethod
-    def get(self, ref: ObjectRef) -> Resource | None:
-        """The object of a name; None if there is none."""
-
-    @abstractmethod
-    def has(self, ref: ObjectRef) -> bool:
-        """Whether there is an object of a name; it is not read."""
-
-    @abstractmethod
-    def names(self) -> Iterable[ObjectRef]:
-        """The names of all objects; none of them is read."""
-
-    @abstractmethod
-    def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
-        """The names of the objects of a kind, sorted by namespace and name; none of them is read."""
-
-    def names_in(self, kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
-        """The names of the objects of a kind in one namespace (empty for a cluster-scoped kind), sorted."""
-        return inside(self.names_of(kind), kind, namespace)
-
-    def inside(self, namespace: str) -> Iterator[ObjectRef]:
-        """The names of all objects in a namespace, whatever their kinds are."""
-        for kind in self.kinds:
-            yield from self.names_in(kind, namespace)
-
-    @abstractmethod
-    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
-        """Some objects of a kind, of which every other one differs from one of these in what any of them may be called.
-
-        They have the same fields, with the same words of the API in them (kinds, groups, types), and the same
-        placeholders. Those that are `without` count as if they were not there.
-        """
-
-    def counted(self, kind: GroupKind) -> Iterable[tuple[Resource, int]]:
-        """Examples of the objects of a kind, each with the number of objects of which it is one."""
-        return ((resource, 1) for ref in self.names_of(kind) if (resource := self.get(ref)))
-
-    @abstractmethod
-    def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
-        """The objects of a kind that may name an object, sorted: in its own namespace, or together with that."""
-
-    def saying(self, kind: GroupKind, namespace: str, word: str) -> Sequence[ObjectRef]:
-        """The objects of a kind in one namespace in which a word may be written, sorted."""
-        return [ref for ref in self.naming(kind, ObjectRef(kind, namespace, word)) if ref.namespace == namespace]
-
-    @abstractmethod
-    def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields anywhere, in one namespace alone if given; sorted."""
-
-    @cached_property
-    def kinds(self) -> tuple[GroupKind, ...]:
-        """The kinds of which there are objects, sorted."""
-        return tuple(sorted({ref.group_kind for ref in self.names()}))
-
-    @cached_property
-    def namespaces(self) -> frozenset[str]:
-        """The namespaces in which there are objects."""
-        return frozenset(ref.namespace for ref in self.names() if ref.namespace)
-
-    @cached_property
-    def with_unknown_names(self) -> tuple[ObjectRef, ...]:
-        """The objects of which the name or the namespace is to be filled in."""
-        return tuple(ref for ref in self.names() if is_unknown(ref.name) or is_unknown(ref.namespace))
+    def __iter__(self) -> Iterator[Resource]:
+        """Iterate over the objects that were read."""
 
     def __len__(self) -> int:
-        """The number of objects."""
-        return sum(1 for _ in self.names())
-
-    def __iter__(self) -> Iterator[Resource]:
-        """All objects; they are read for that."""
-        return filter(None, map(self.get, self.names()))
+        """Return the number of objects that were read."""
+        return sum(1 for _ in self)
 
     @overload
-    def __getitem__(self, place: int) -> Resource: ...
+    def __getitem__(self, position: int) -> Resource: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Resource, ...]: ...
-    def __getitem__(self, place: int | slice) -> Resource | tuple[Resource, ...]:
-        """One of all objects, or some; all of them are read for that."""
-        return tuple(self)[place]
+    def __getitem__(self, position: slice) -> tuple[Resource, ...]: ...
+    def __getitem__(self, position: int | slice) -> Resource | tuple[Resource, ...]:
+        """Return one of the objects that were read, or some."""
+        return tuple(self)[position]
 
     def __contains__(self, resource: object) -> bool:
         """Whether this very object is one of them."""
@@ -146,213 +98,202 @@ class World(Sequence["Resource"], ABC):
 
 
 class Loaded(World):
-    """Objects that were read already."""
-
-    @property
-    def is_narrow(self) -> bool:
-        """Never: what is read takes nothing more."""
-        return False
+    """Objects that are all in memory."""
 
     def __init__(self, resources: Iterable[Resource]) -> None:
-        """Of two objects with one name the later one counts, as for `kubectl apply`."""
+        """Keep objects; of two with one name the later one counts, as for `kubectl apply`."""
         self._objects = {resource.ref: resource for resource in resources}
-        self._texts: dict[ObjectRef, str] = {}
-
-    @cached_property
-    def _by_kind(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
-        return sorted_by_kind(self._objects)
+        self._names: dict[GroupKind, Sequence[ObjectRef]] = {}
+        self._texts: dict[GroupKind, Sequence[bytes]] = {}
+        self._naming: dict[tuple[GroupKind, ObjectRef | str], Sequence[ObjectRef]] = {}
 
     def get(self, ref: ObjectRef) -> Resource | None:
-        """The object of a name; None if there is none."""
+        """Return the object of a name; None if there is none."""
         return self._objects.get(ref)
 
     def has(self, ref: ObjectRef) -> bool:
         """Whether there is an object of a name."""
         return ref in self._objects
 
-    def names(self) -> Iterable[ObjectRef]:
-        """The names of all objects."""
-        return self._objects
+    @cached_property
+    def _unsorted(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
+        return by_kind(self._objects)
 
-    def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
-        """The names of the objects of a kind, sorted."""
-        return self._by_kind.get(kind, ())
+    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
+        """Return the names of the objects of a kind, of one namespace or of all, sorted."""
+        if kind not in self._names:
+            self._names[kind] = sorted(self._unsorted.get(kind, ()))
+        names = self._names[kind]
+        return names if namespace is None else in_namespace(names, kind, namespace)
 
-    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
-        """All objects of a kind, `without` some."""
-        return (self._objects[ref] for ref in self.names_of(kind) if ref not in without)
+    def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
+        """Return the names of the objects of a kind that name an object, or contain a word; sorted."""
+        # Two states of one world ask for the same.
+        known = self._naming.get((kind, obj))
+        if known is None:
+            known = self._naming[kind, obj] = self._find_naming(kind, obj)
+        return known
 
-    def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
-        """The objects of a kind that may name an object, sorted."""
-        return [ref for ref in self.names_of(kind) if names_object(ref, obj, self._text(ref))]
+    def _find_naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
+        word = as_written(obj if isinstance(obj, str) else obj.name)
+        pairs = zip(self._unsorted.get(kind, ()), self._texts_of(kind), strict=True)
+        containing = [(ref, text) for ref, text in pairs if word in text]
+        if isinstance(obj, str):
+            return sorted(ref for ref, _ in containing)
+        return sorted(ref for ref, text in containing if names_object(self._objects[ref], obj, text))
 
-    def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields anywhere, in one namespace alone if given; sorted."""
-        among = self.names_in(kind, namespace) if namespace else self.names_of(kind)
-        return [ref for ref in among if any(field in self._text(ref) for field in fields)]
+    def _texts_of(self, kind: GroupKind) -> Sequence[bytes]:
+        if kind not in self._texts:
+            self._texts[kind] = [text_of(self._objects[ref].raw) for ref in self._unsorted.get(kind, ())]
+        return self._texts[kind]
 
-    def _text(self, ref: ObjectRef) -> str:
-        if ref not in self._texts:
-            self._texts[ref] = text_of(self._objects[ref].raw)
-        return self._texts[ref]
+    @cached_property
+    def kinds(self) -> tuple[GroupKind, ...]:
+        """Return the kinds of which there are objects, sorted."""
+        return tuple(sorted(self._unsorted))
+
+    @cached_property
+    def namespaces(self) -> frozenset[str]:
+        """Return the namespaces in which there are objects."""
+        return frozenset({ref.namespace for ref in self._objects}) - {""}
+
+    def __iter__(self) -> Iterator[Resource]:
+        """Iterate over the objects in their order."""
+        return iter(self._objects.values())
+
+    def __len__(self) -> int:
+        """Return the number of objects."""
+        return len(self._objects)
 
 
 class Overlay(World):
-    """Another world, but for some objects."""
+    """Another world with changes: objects that are applied to it, or deleted from it."""
 
-    def __init__(self, below: World, above: Mapping[ObjectRef, Resource | None]) -> None:
-        """The objects that are `above` count, in the place of those `below`; those that are None there are gone."""
-        self._below, self._above = below, above
-        self._here = Loaded(filter(None, above.values()))
-        self._names: dict[GroupKind, Sequence[ObjectRef]] = {}
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether it takes less to ask for some objects than for all of a kind."""
-        return self._below.is_narrow
-
-    def is_partial(self, kind: GroupKind) -> bool:
-        """Whether there may be objects of a kind that nobody asked for yet."""
-        return self._below.is_partial(kind)
-
-    def are_read(self, kinds: Collection[GroupKind]) -> bool:
-        """Whether all objects of some kinds are known to have been read."""
-        return self._below.are_read(kinds)
+    def __init__(self, base: World, changes: Mapping[ObjectRef, Resource | None]) -> None:
+        """Lay `changes` over a world: an object for what is applied, None for what is deleted."""
+        self._base, self._changes = base, changes
+        self._applied = Loaded(filter(None, changes.values()))
 
     @property
     def is_waiting(self) -> bool:
         """Whether something that was asked for is still to be read."""
-        return self._below.is_waiting
+        return self._base.is_waiting
 
-    @property
-    def is_filled_in(self) -> bool:
-        """Whether nothing is to be filled in; something may be in manifests that are applied."""
-        return self._below.is_filled_in and not any(self._above.values())
+    def serves(self, kind: GroupKind) -> bool:
+        """Whether there may be objects of a kind."""
+        return self._base.serves(kind) or kind in self._applied.kinds
 
     def get(self, ref: ObjectRef) -> Resource | None:
-        """The object of a name; None if there is none."""
-        return self._above[ref] if ref in self._above else self._below.get(ref)
+        """Return the object of a name; None if there is none."""
+        return self._changes[ref] if ref in self._changes else self._base.get(ref)
 
     def has(self, ref: ObjectRef) -> bool:
         """Whether there is an object of a name."""
-        return self._above[ref] is not None if ref in self._above else self._below.has(ref)
+        return self._changes[ref] is not None if ref in self._changes else self._base.has(ref)
 
-    def names(self) -> Iterator[ObjectRef]:
-        """The names of all objects, those that have others below in their places."""
-        for ref in self._below.names():
-            if self._above.get(ref, ref) is not None:
-                yield ref
-        yield from (ref for ref in self._here.names() if not self._below.has(ref))
+    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
+        """Return the names of the objects of a kind, of one namespace or of all, sorted."""
+        return self._merge(self._base.names_of(kind, namespace), self._applied.names_of(kind, namespace), kind)
 
-    def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
-        """The names of the objects of a kind, sorted."""
-        if kind not in self._names:
-            self._names[kind] = self._merged(self._below.names_of(kind), self._here.names_of(kind))
-        return self._names[kind]
+    def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
+        """Return the names of the objects of a kind that name an object, or contain a word; sorted."""
+        return self._merge(self._base.naming(kind, obj), self._applied.naming(kind, obj), kind)
 
-    def names_in(self, kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
-        """The names of the objects of a kind in one namespace, sorted."""
-        return self._merged(self._below.names_in(kind, namespace), self._here.names_in(kind, namespace))
+    def _merge(
+        self, unchanged: Sequence[ObjectRef], applied: Sequence[ObjectRef], kind: GroupKind
+    ) -> Sequence[ObjectRef]:
+        changed = self._changed.get(kind, ())
+        if not changed:
+            return unchanged
+        # There are few of them among many that are sorted already.
+        names = [*unchanged]
+        for ref in changed:
+            position = bisect_left(names, ref)
+            if names[position : position + 1] == [ref]:
+                del names[position]
+        for ref in applied:
+            insort(names, ref)
+        return names
 
-    def inside(self, namespace: str) -> Iterator[ObjectRef]:
-        """The names of all objects in a namespace, whatever their kinds are."""
-        yield from (ref for ref in self._below.inside(namespace) if ref not in self._above)
-        yield from (ref for ref in self._here.names() if ref.namespace == namespace)
+    @cached_property
+    def _changed(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
+        return by_kind(self._changes)
 
-    def saying(self, kind: GroupKind, namespace: str, word: str) -> Sequence[ObjectRef]:
-        """The objects of a kind in one namespace in which a word may be written, sorted."""
-        return self._merged(self._below.saying(kind, namespace, word), self._here.saying(kind, namespace, word))
+    @property
+    def kinds(self) -> tuple[GroupKind, ...]:
+        """Return the kinds of which there are objects, sorted."""
+        emptied = {kind for kind in self._changed if not self.names_of(kind)}
+        return tuple(sorted({*self._base.kinds, *self._applied.kinds} - emptied))
 
     @cached_property
     def namespaces(self) -> frozenset[str]:
-        """The namespaces in which there are objects."""
-        emptied = {ref.namespace for ref, resource in self._above.items() if resource is None and ref.namespace}
-        left = {ref.namespace for ref in self.names() if ref.namespace in emptied} if emptied else set[str]()
-        return (self._below.namespaces - emptied) | left | self._here.namespaces
+        """Return the namespaces in which there are objects."""
+        deleted = {ref.namespace for ref, resource in self._changes.items() if resource is None}
+        remaining = {resource.ref.namespace for resource in self} if deleted else frozenset[str]()
+        emptied = deleted - remaining
+        return (self._base.namespaces - emptied) | self._applied.namespaces
 
-    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
-        """Those below of what is still there, and those that are above."""
-        return (*self._below.examples(kind, {*self._above, *without}), *self._here.examples(kind, without))
-
-    def counted(self, kind: GroupKind) -> Iterable[tuple[Resource, int]]:
-        """Examples of the objects of a kind, each with the number of objects of which it is one."""
-        is_same = not any(ref.group_kind == kind for ref in self._above)
-        return self._below.counted(kind) if is_same else super().counted(kind)
-
-    def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
-        """The objects of a kind that may name an object, sorted."""
-        return self._merged(self._below.naming(kind, obj), self._here.naming(kind, obj))
-
-    def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields anywhere, in one namespace alone if given; sorted."""
-        return self._merged(self._below.having(kind, fields, namespace), self._here.having(kind, fields, namespace))
-
-    def _merged(self, below: Sequence[ObjectRef], above: Sequence[ObjectRef]) -> Sequence[ObjectRef]:
-        if not self._above:
-            return below
-        return sorted([*(ref for ref in below if ref not in self._above), *above])
+    def __iter__(self) -> Iterator[Resource]:
+        """Iterate over the objects in the order of the other world, then over those that are not in it."""
+        for resource in self._base:
+            current = self._changes.get(resource.ref, resource)
+            if current is not None:
+                yield current
+        yield from (resource for resource in self._applied if not self._base.has(resource.ref))
 
 
 def world_of(resources: Sequence[Resource]) -> World:
-    """The world of some objects."""
+    """Return the world of some objects."""
     return resources if isinstance(resources, World) else Loaded(resources)
 
 
-def sorted_by_kind(refs: Iterable[ObjectRef]) -> dict[GroupKind, list[ObjectRef]]:
-    """The names of objects by their kinds, sorted."""
-    found: dict[GroupKind, list[ObjectRef]] = {}
+def by_kind(refs: Iterable[ObjectRef]) -> dict[GroupKind, list[ObjectRef]]:
+    """Group the names of objects by kind, in their order."""
+    groups: dict[GroupKind, list[ObjectRef]] = {}
     for ref in refs:
-        found.setdefault(ref.group_kind, []).append(ref)
-    for each in found.values():
-        each.sort()
-    return found
+        groups.setdefault(ref.group_kind, []).append(ref)
+    return groups
 
 
-def inside(names: Sequence[ObjectRef], kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
-    """Of the sorted names of the objects of a kind, those in one namespace."""
+def in_namespace(names: Sequence[ObjectRef], kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
+    """Return those of the sorted names of the objects of a kind that are in one namespace."""
     first = bisect_left(names, ObjectRef(kind, namespace, ""))
     return names[first : bisect_left(names, ObjectRef(kind, namespace + "\0", ""), first)]
 
 
-def names_object(holder: ObjectRef, obj: ObjectRef, *texts: str) -> bool:
-    """Whether what is written in an object may name another one: by its name and, from elsewhere, its namespace."""
-    near = not obj.namespace or holder.namespace == obj.namespace
-    return has_word(obj.name, *texts) and (near or has_word(obj.namespace, *texts))
+def names_object(holder: Resource, obj: ObjectRef, text: bytes) -> bool:
+    """Whether an object with this text may name another one: by name and, from another namespace, by that as well."""
+    if not _names(holder, obj.name, text):
+        return False
+    return not obj.namespace or holder.ref.namespace == obj.namespace or _names(holder, obj.namespace, text)
 
 
-def has_word(word: str, *texts: str) -> bool:
-    """Whether a word stands in some texts, not as a part of a longer one; dots and slashes are between words."""
-    return any(word in text and stands_in(word, text, 0, len(text)) for text in texts)
+def _names(holder: Resource, name: str, text: bytes) -> bool:
+    """Whether an object has a name anywhere but in its own name and namespace."""
+    if not has_word(name, text):
+        return False
+    if name not in {holder.ref.name, holder.ref.namespace}:
+        return True
+    metadata = holder.raw.get("metadata")
+    for field in ("name", "namespace"):
+        if isinstance(metadata, Mapping) and metadata.get(field) == name:
+            text = text.replace(b'"%s":"%s"' % (field.encode(), as_written(name)), b"", 1)
+    return has_word(name, text)
 
 
-def stands_in(word: str, text: str, start: int, end: int) -> bool:
-    """The same for one text, between two places of it."""
-    at = text.find(word, start, end)
-    while at >= 0:
-        after = at + len(word)
-        if not (at > start and _goes_on(text[at - 1])) and not (after < end and _goes_on(text[after])):
+def has_word(word: str, text: bytes) -> bool:
+    """Whether a word is in a JSON text, not as a part of a longer one; dots and slashes are between words."""
+    written = as_written(word)
+    start = text.find(written)
+    while start >= 0:
+        end = start + len(written)
+        is_begin = start == 0 or text[start - 1] not in _IN_WORDS or _is_escape(text, start)
+        if is_begin and (end == len(text) or text[end] not in _IN_WORDS):
             return True
-        at = text.find(word, at + 1, end)
+        start = text.find(written, start + 1)
     return False
 
 
-def _goes_on(character: str) -> bool:
-    return character.isalnum() or character in "-_"
-
-
-def text_of(value: Json) -> str:
-    """Every text in a value, keys as well, on lines of their own."""
-    return "\n".join(words_of(value))
-
-
-def words_of(value: Json) -> Iterator[str]:
-    """Every text in a value, keys as well."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, inside in value.items():
-            yield key
-            yield from words_of(inside)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from words_of(item)
+def _is_escape(text: bytes, end: int) -> bool:
+    """Whether an escaped character of JSON, such as a line break, may end before a position."""
+    return text[max(end - 2, 0) : end].startswith(b"\\") or text[max(end - 6, 0) : end].startswith(b"\\u")

@@ -67,17 +67,18 @@ def inferred(group_kind: GroupKind, index: Index) -> PolicyKindProfile | None:
     objects, unless its name says that it is something else. A reference has a kind and a name or labels, and no
     apiVersion: `spec.targetRef` of a VerticalPodAutoscaler names a workload by apiVersion and is none.
     """
-    signs, objects = _signs(group_kind, index), index.examples(group_kind)
+    signs = _signs(group_kind, index)
     if signs.why_none(group_kind.kind):
         return None
     direct = signs.label == "direct"
     assumed = {
         "being a policy": not signs.label,
         # Many a definition says Direct of policies on Gateways that change what is below.
-        "class": signs.label not in {"direct", "inherited"} or (direct and _on_several_levels(objects)),
+        "class": signs.label not in {"direct", "inherited"}
+        or (direct and _on_several_levels(_objects(group_kind, index))),
         "merge strategy": True,
     }
-    strategies = _strategies(signs.properties, objects)
+    strategies = _strategies(signs.properties, _objects(group_kind, index, "strategy"))
     return PolicyKindProfile(
         group_kind,
         "direct" if direct else "inherited",
@@ -104,12 +105,19 @@ def _signs(group_kind: GroupKind, index: Index) -> _Signs:
     definition, schema = index.definitions.get(group_kind), index.defaults.schema_of(group_kind)
     properties = mapping_at(schema, "properties.spec.properties")
     label = labels_of(definition.raw).get(POLICY_LABEL, "").lower() if definition else ""
-    in_schema, in_objects = _refers(properties), (_refer(found.raw) for found in index.examples(group_kind))
+    # All fields with references to targets begin alike.
+    in_schema, objects = _refers(properties), _objects(group_kind, index, "target")
     return _Signs(
         label=label if label in {"direct", "inherited", "true"} else "",
         properties=properties,
-        refers=any(in_schema if properties else in_objects),
+        refers=any(in_schema if properties else (_refer(resource.raw) for resource in objects)),
     )
+
+
+def _objects(group_kind: GroupKind, index: Index, word: str = "") -> Iterator[Resource]:
+    """Return the objects of a kind that contain a word; with those that another state of the world has otherwise."""
+    yield from index.read_with_words(group_kind, word)
+    yield from (resource for resource in index.snapshot.other_state if resource.ref.group_kind == group_kind)
 
 
 def refers_to_targets(schema: Mapping[str, Json]) -> bool:

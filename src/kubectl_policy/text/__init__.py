@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model import Problem
-from kubectl_policy.model.body import Body, ObjectText
+from kubectl_policy.model.body import Body
 from kubectl_policy.model.values import compact, value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kubectl_policy.model import Json
 
 # The position of an item in the list `items`; of an item of a List in a List, both.
@@ -82,31 +80,17 @@ class DocumentError(Exception):
 
 
 class Bodies:
-    """Makes the bodies of objects in one text, each with its part of the text."""
+    """Makes the bodies of objects in one text."""
 
-    def __init__(self, text: str, *, are_deferred: bool = False) -> None:
+    def __init__(self, *, are_deferred: bool = False) -> None:
         """Keep all of each object or, if they are deferred, its head."""
-        self._text, self._are_deferred = text, are_deferred
-        self._fields: Mapping[str, Json] = NO_FIELDS
-        self._source: ObjectText | None = None
+        self._make = Body.deferred if are_deferred else Body
 
-    def body(self, content: Json, fields: Mapping[str, Json], span: Span, parse: Callable[[str], Json]) -> Json:
-        """Return the body of a mapping with the fields that it inherits, or any other value as it is.
-
-        `parse` makes the same of the text in the span, or a list with nothing else.
-        """
+    def body(self, content: Json, fields: Mapping[str, Json] = NO_FIELDS) -> Json:
+        """Return the body of a mapping with the fields that it inherits, or any other value as it is."""
         if not isinstance(content, dict):
             return content
-        if self._source is None or fields is not self._fields:
-
-            def load(text: str) -> Mapping[str, Json]:
-                value = parse(text)
-                return {**fields, **cast("dict[str, Json]", value[0] if isinstance(value, list) else value)}
-
-            self._source, self._fields = ObjectText(self._text, load), fields
-        content = {**fields, **content} if fields else content
-        make = Body.deferred if self._are_deferred else Body
-        return make(content, self._source, span.start, span.end)
+        return self._make({**fields, **content} if fields else content)
 
 
 def inherited_fields(value: Json) -> Mapping[str, Json] | None:

@@ -51,7 +51,7 @@ class DocumentReader:
     def read(self, text: str) -> Iterator[Document | Unread]:
         """Read the documents of a text in their order; where there is none that can be read, say why not."""
         self._size += len(text)
-        bodies = Bodies(text, are_deferred=self._size > MAX_KEPT)
+        bodies = Bodies(are_deferred=self._size > MAX_KEPT)
         fast_text: FastText | None = None
         for span in spans_of(text):
             try:

@@ -196,7 +196,7 @@ class FastText:
 
     def _document(self, content: Json, span: Span, inherited: Mapping[str, Json] | None = None) -> Document:
         """Return a document that has a value; an item of a List inherits some fields."""
-        body = self._bodies.body(content, NO_FIELDS if inherited is None else inherited, span, self._parse)
+        body = self._bodies.body(content, NO_FIELDS if inherited is None else inherited)
         return Document(content=body, line=span.line, span=span, is_item=inherited is not None)
 
     def _without_comments(self, span: Span) -> Span:

@@ -74,7 +74,7 @@ class _Part:
     """Part of a text that is JSON; spans are those in the part, but for those of documents."""
 
     def __init__(self, text: str, offset: int, bodies: Bodies) -> None:
-        """Keep the text of a part, and where it starts in the whole text, of which the bodies are made."""
+        """Keep the text of a part, and where it starts in the whole text, and what makes the bodies of objects."""
         self.text, self._offset, self._bodies = text, offset, bodies
 
     def document(self, span: Span, inherited: Mapping[str, Json] | None = None, number: int = 0) -> Document:
@@ -88,7 +88,7 @@ class _Part:
             problems = repeated_keys(data.decode(), span.line, ("items", number) if inherited is not None else ())
         whole = Span(self._offset + span.start, self._offset + span.end, span.line)
         return Document(
-            content=self._bodies.body(value, NO_FIELDS if inherited is None else inherited, whole, _parse),
+            content=self._bodies.body(value, NO_FIELDS if inherited is None else inherited),
             line=span.line,
             problems=problems,
             span=whole,
@@ -169,11 +169,6 @@ def decoded(body: bytes | bytearray) -> Json:
     if _may_be_deep(body) and _deeper_than(MAX_DEPTH, value):
         raise _too_deep(1)
     return value
-
-
-def _parse(text: str) -> Json:
-    """Decode a value that was decoded before."""
-    return cast("Json", _DECODER.decode(_without_halves(text)))
 
 
 def _too_deep(line: int) -> DocumentError:

@@ -37,7 +37,7 @@ def attached_hostnames(
     if at is None:
         return ()
     firsts: Collection[ObjectRef] = (route,)
-    if topology.relations.delegations.to(route):
+    if topology.relations.delegations_to(route):
         paths = (path for path in topology.paths(NodeRef(route)) if listener in path)
         firsts = {path[path.index(listener) + 1].object for path in paths}
     names: set[str] = set()

@@ -102,7 +102,7 @@ def _below(topology: Topology, route: ObjectRef, above: ObjectRef) -> tuple[Cond
 def _reported(topology: Topology, route: ObjectRef) -> list[Delegation]:
     """The delegations to a route for which it gets a status."""
     relations = topology.relations
-    known = (each for each in relations.delegations.to(route) if each.takes or each.reason)
+    known = (each for each in relations.delegations_to(route) if each.takes or each.reason)
     return [each for each in known if not relations.is_unattached(each.parent.object)]
 
 

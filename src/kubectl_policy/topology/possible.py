@@ -78,11 +78,10 @@ class PossibleRelations:
     @cached_property
     def is_any(self) -> bool:
         """Whether something is to be filled in at all that decides what is related."""
-        world = self._index.world
-        return not world.is_filled_in and (bool(world.with_unknown_names) or any(map(self._is_open, HIERARCHY)))
+        return bool(self._index.with_unknown_names) or any(map(self._is_open, HIERARCHY))
 
     def _is_open(self, kind: GroupKind) -> bool:
-        resources = self._index.world.examples(kind)
+        resources = self._index.perhaps_unfilled(kind, names=kind in ROUTES)
         if kind in ROUTES:
             return any(any(self._index.once(_open_parts, route.ref)) for route in resources)
         # Of what is not a route, little is read; and of that, any placeholder may decide.

@@ -46,6 +46,8 @@ HIERARCHY: Final[tuple[GroupKind, ...]] = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUT
 _DEPTHS: Final = {kind: depth for depth, kind in enumerate(HIERARCHY)}
 # The kinds of routes whose rules have filters.
 WITH_FILTERS: Final = (HTTP_ROUTE, GRPC_ROUTE)
+# The type of filters that name an object.
+EXTENSION_REF: Final = "ExtensionRef"
 
 # The reason for which a reference is not followed that needs a ReferenceGrant (RouteConditionReason and others).
 NOT_PERMITTED: Final = "RefNotPermitted"
@@ -254,7 +256,7 @@ def _extensions(holder: Json) -> Iterator[tuple[int, GroupKind, str]]:
     for position, item in enumerate(items_at(holder, "filters")):
         reference = mapping_at(item, "extensionRef")
         kind, name = GroupKind(text_at(reference, "group"), text_at(reference, "kind")), text_at(reference, "name")
-        if text_at(item, "type") == "ExtensionRef" and kind.kind and name:
+        if text_at(item, "type") == EXTENSION_REF and kind.kind and name:
             yield position, kind, name
 
 

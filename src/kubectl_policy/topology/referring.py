@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.index import Referrers
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.topology.references import ROUTES, WITH_FILTERS, backend_refs, parent_refs, route_filters
+from kubectl_policy.topology.references import (
+    EXTENSION_REF,
+    ROUTES,
+    WITH_FILTERS,
+    backend_refs,
+    parent_refs,
+    route_filters,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -38,7 +45,7 @@ class ReferringRoutes:
         self._index, self._kinds, self._delegating = index, kinds, delegating
         perhaps = self._perhaps_forwarding
         self.by_parent = Referrers(index, ROUTES, self._parents)
-        self.by_filter = Referrers(index, WITH_FILTERS, self._filters)
+        self.by_filter = Referrers(index, WITH_FILTERS, self._filters, self._perhaps_filtering, EXTENSION_REF)
         self.forwarding = Referrers(index, ROUTES, self.backends_of, perhaps)
         self.weightless = Referrers(index, ROUTES, self._weightless, perhaps)
         self.naming = Referrers(index, ROUTES, self._named, perhaps)
@@ -78,4 +85,9 @@ class ReferringRoutes:
 
     def _perhaps_leading_to(self, kind: GroupKind, home: ObjectRef) -> Iterable[ObjectRef]:
         """The routes of a kind that may send requests to what is in a Namespace: those in it or that name it."""
-        return (*self._index.names_in(kind, home.name), *self._index.naming(kind, home))
+        return (*self._index.world.names_of(kind, home.name), *self._index.naming(kind, home))
+
+    def _perhaps_filtering(self, kind: GroupKind, obj: ObjectRef) -> Iterable[ObjectRef]:
+        """The routes of a kind that may have filters that name an object; most routes have none."""
+        routes = self._index.naming(kind, EXTENSION_REF)
+        return {*routes}.intersection(self._index.naming(kind, obj)) if routes else ()

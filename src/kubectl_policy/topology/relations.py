@@ -6,15 +6,18 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.body import with_signs
 from kubectl_policy.model.index import Referrers, grouped
 from kubectl_policy.model.kinds import BUILT_IN, NAMESPACE
 from kubectl_policy.model.values import cached_property
+from kubectl_policy.patterns import pattern
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
 from kubectl_policy.topology.gateway.gateways import Gateways
 from kubectl_policy.topology.gateway.handshake import Handshakes
 from kubectl_policy.topology.gateway.hostnames import may_be_same, requests_at
 from kubectl_policy.topology.references import (
+    EXTENSION_REF,
     HIERARCHY,
     HTTP_ROUTE,
     ROUTES,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Index
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.backends import Backend
+    from kubectl_policy.topology.delegation.delegations import Delegation
     from kubectl_policy.topology.gateway.gateways import ControllerProfiles, Implementation
     from kubectl_policy.topology.gateway.handshake import Binding
     from kubectl_policy.topology.gateway.hostnames import Requests
@@ -45,9 +49,14 @@ if TYPE_CHECKING:
 
 
 # Kubernetes' own kinds have no sections but the ports of Services.
-# As many as are looked through sooner than by an index.
-_FEW: Final = 8
 _WITHOUT_SECTIONS: Final = frozenset(names.group_kind for names in BUILT_IN)
+# Bindings of a route that are looked through sooner than by an index.
+_MAX_UNINDEXED_BINDINGS: Final = 8
+# In a route as compact JSON: a kind or a group that is none of parents and backends in Gateway API, or of the route.
+_OTHER_KINDS: Final = pattern(
+    rb'"kind":"(?!(?:Gateway|X?ListenerSet|Service|ServiceImport|(?:HTTP|GRPC|TLS|TCP|UDP)Route)")'
+    rb'|"group":"(?!(?:|gateway\.networking\.(?:x-)?k8s\.io|multicluster\.x-k8s\.io)")'
+)
 
 
 def reachable(starts: Iterable[ObjectRef], steps: Callable[[ObjectRef], Iterable[ObjectRef]]) -> Iterator[ObjectRef]:
@@ -72,7 +81,7 @@ class Alike:
     """
 
     def __init__(self, other: Relations, index: Index, differing: Collection[GroupKind]) -> None:
-        """Of the state that is indexed, by those of the other one."""
+        """Compare the state of an index with that of other relations."""
         self._other, self._index = other, index
         self._differing = kinds = {*differing}
         named = other.kinds_of_parameters
@@ -137,14 +146,14 @@ class Relations:
         self._taking: dict[ObjectRef, Mapping[Requests, tuple[ObjectRef, ...]]] = {}
         self._possibly: dict[tuple[ObjectRef, bool], Mapping[str, tuple[tuple[ObjectRef, Requests], ...]]] = {}
         self._by_parameters = Referrers(index, sorted(WITH_PARAMETERS), self._parameters_of)
-        self._kinds_in_filters: dict[GroupKind, frozenset[GroupKind]] = {}
+        self._filtering: dict[GroupKind, tuple[ObjectRef, ...]] = {}
         self._inside: dict[str, tuple[ObjectRef, ...]] = {}
 
     @cached_property
     def referring(self) -> ReferringRoutes:
         """Which routes refer to an object; those of another state, where they are the same."""
         return (self._alike and self._alike.referring(self.delegations)) or ReferringRoutes(
-            self.index, lambda: self.kinds_of_backends, lambda: self.delegations.refs
+            self.index, lambda: {*WITH_PORTS, *self.kinds_of_other_backends}, lambda: self.delegations.refs
         )
 
     def beside(self, other: Relations, differing: Collection[GroupKind]) -> Relations:
@@ -192,7 +201,7 @@ class Relations:
             known = self._alike.bindings(route) if self._alike else ()
             found = self._bindings[route] = known or tuple(
                 [
-                    delegated_binding(self.gateways, self.delegations, binding)
+                    delegated_binding(self.index, self.delegations_to(route), binding)
                     if binding.parent.group_kind == HTTP_ROUTE
                     else binding.unless_ignored(self.why_ignored(binding.listener or NodeRef(binding.parent)))
                     for binding in self._handshakes.of(route)
@@ -229,19 +238,20 @@ class Relations:
     def is_any_attached_to(self, node: NodeRef) -> bool:
         """Whether any route is attached to one of these; of those that may be, no more are read than it takes."""
         parent = node.object
-        if parent in self._attached or not self.index.world.is_narrow:
+        if parent in self._attached:
             return bool(self.attached_to(node))
-        return any(
-            binding.state == "attached" and (binding.listener or NodeRef(parent)) == node
-            for kind in ROUTES
-            for route in self.index.naming(kind, parent)
-            for binding in self.bindings_at(route, parent)
+        return self.referring.by_parent.is_any_to(
+            parent,
+            lambda route: any(
+                binding.state == "attached" and (binding.listener or NodeRef(parent)) == node
+                for binding in self.bindings_at(route, parent)
+            ),
         )
 
     def bindings_at(self, route: ObjectRef, at: ObjectRef | NodeRef) -> tuple[Binding, ...]:
         """The same for the parentRefs to one parent, or at one listener."""
         found = self.bindings(route)
-        if len(found) <= _FEW:
+        if len(found) <= _MAX_UNINDEXED_BINDINGS:
             return tuple([each for each in found if at in (each.parent, each.listener)])
         if route not in self._bindings_at:
             self._bindings_at[route] = grouped((at, each) for each in found for at in (each.parent, each.listener))
@@ -270,29 +280,45 @@ class Relations:
     def delegating_routes(self, route: ObjectRef) -> Iterator[ObjectRef]:
         """A route and every route that delegates to it, directly or through others."""
         return reachable(
-            [route], lambda below: (each.parent.object for each in self.delegations.to(below) if each.takes)
+            [route], lambda below: (each.parent.object for each in self.delegations_to(below) if each.takes)
         )
+
+    def delegations_to(self, route: ObjectRef) -> tuple[Delegation, ...]:
+        """The delegations to a route, also those that it is refused; in the order of their parents and rules.
+
+        Of a cluster, all routes are asked for only if others may delegate to this one: those with parents of their own
+        are reached by way of these.
+        """
+        if route.group_kind == HTTP_ROUTE:
+            parents = {ref.object.group_kind for ref in parent_refs(self.index, route)}
+            if not parents or not parents.isdisjoint(ROUTES):
+                self.index.world.names_of(HTTP_ROUTE)
+        return self.delegations.to(route)
 
     @cached_property
     def delegations(self) -> Delegations:
-        """Which routes delegate to which; how they do is looked up only if a reference may mean routes."""
-        if self.index.world.is_partial(HTTP_ROUTE) and any(map(self._may_be_delegated_to, self._read_routes())):
-            self.index.world.names_of(HTTP_ROUTE)
-        kinds = self.kinds_of_backends - {*WITH_PORTS}
-        possible = [kind for kind in sorted(kinds) if kind == HTTP_ROUTE or not self.index.world.names_of(kind)]
+        """Which routes delegate to which, of those that were read; see `delegations_to`."""
+        kinds = sorted(self.kinds_of_other_backends)
+        possible = [kind for kind in kinds if kind == HTTP_ROUTE or not self.index.read_of_kind(kind)]
         profiles = self._profiles.delegations(possible) if possible else ()
         if not profiles:
             return Delegations(self.gateways, {})
         from kubectl_policy.topology.delegation.references import delegating_refs  # noqa: PLC0415 (few routes do)
 
-        return Delegations(self.gateways, delegating_refs(self.gateways, self.forwards, profiles))
+        forwards = ((route, ref) for route in self._with_other_kinds for ref in self._refs_of(route) if ref.forwards)
+        return Delegations(self.gateways, delegating_refs(self.gateways, forwards, profiles))
 
-    def _read_routes(self) -> Iterator[ObjectRef]:
-        return (each.ref for each in self.index.world.examples(HTTP_ROUTE))
+    @cached_property
+    def _with_other_kinds(self) -> tuple[ObjectRef, ...]:
+        """The routes that were read and may refer to routes, or to kinds that are no parents or backends by default."""
+        kinds = (self.index.read_of_kind(kind) for kind in ROUTES)
+        return tuple(route.ref for routes in kinds for route in with_signs(routes, _may_name_other_kinds))
 
-    def _may_be_delegated_to(self, route: ObjectRef) -> bool:
-        """Whether other routes may delegate to one: those with parents of their own are reached by way of these."""
-        return all(ref.object.group_kind in ROUTES for ref in parent_refs(self.index, route))
+    @cached_property
+    def _kinds_of_parent_routes(self) -> frozenset[GroupKind]:
+        """The kinds of the routes that other routes name as their parents."""
+        refs = (ref for route in self._with_other_kinds for ref in parent_refs(self.index, route))
+        return frozenset(ref.object.group_kind for ref in refs if ref.object.group_kind in ROUTES)
 
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
         """Each reference of a route to a backend with what it leads to, also those of filters, in their order."""
@@ -327,32 +353,22 @@ class Relations:
 
     def routes_naming(self, parent: ObjectRef) -> tuple[ObjectRef, ...]:
         """The routes with a parentRef to an object, whether or not they attach; sorted."""
-        if parent.group_kind in ROUTES and parent.group_kind not in self.kinds_of_parents:
+        if parent.group_kind in ROUTES and parent.group_kind not in self._kinds_of_parent_routes:
             return ()
         return self.referring.by_parent.to(parent)
 
     def routes_forwarding_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
         """The routes that send requests to an object by a permitted backendRef, or delegate to it; sorted."""
-        if self.delegations.refs:
-            return self._routes_by_backend.get(backend, ())
-        return self.referring.forwarding.to(backend) if self._may_be_backend(backend.group_kind) else ()
-
-    def _may_be_backend(self, kind: GroupKind) -> bool:
-        """Whether routes send requests to objects of a kind, as far as is known of all of them."""
-        is_known = kind in ROUTES or not any(map(self.index.world.is_partial, ROUTES))
-        return not is_known or kind in self.kinds_of_backends
+        may_be_backend = backend.group_kind not in ROUTES or backend.group_kind in self.kinds_of_other_backends
+        plain = self.referring.forwarding.to(backend) if may_be_backend else ()
+        if not self.delegations.refs:
+            return plain
+        delegating = (each.parent.object for each in self.delegations_to(backend) if each.takes)
+        return tuple(sorted({*plain, *delegating}))
 
     def routes_referring_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
         """The same, and then those whose backendRefs to it all have weight 0."""
         return tuple(dict.fromkeys((*self.routes_forwarding_to(backend), *self.referring.weightless.to(backend))))
-
-    def read_routes_to(self, backend: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The same; where not all routes were read, and nobody asked for those that lead there, of those that were."""
-        world = self.index.world
-        if not any(map(world.is_partial, ROUTES)):
-            return self.routes_referring_to(backend)
-        read = (each.ref for kind in ROUTES for each in world.examples(kind))
-        return tuple(route for route in read if any(ref.object == backend for ref in self._refs_of(route)))
 
     def gets_no_requests(self, backend: ObjectRef) -> bool:
         """Whether an object is referred to with weight 0 alone, by routes that would send it requests otherwise."""
@@ -361,8 +377,15 @@ class Relations:
 
     def filters_naming(self, obj: ObjectRef) -> tuple[RouteFilter, ...]:
         """The filters of routes that name an object, by kind and name of the route, then in their order."""
-        is_known = not any(map(self.index.world.is_partial, WITH_FILTERS))
-        return self.referring.by_filter.to(obj) if not is_known or obj.group_kind in self.kinds_in_filters else ()
+        return self.referring.by_filter.to(obj)
+
+    def filters_about(self, obj: ObjectRef) -> Iterator[RouteFilter]:
+        """The filters of a route, or those of backendRefs to an object in routes that were read."""
+        if obj.group_kind in WITH_FILTERS:
+            yield from self.filters_of(obj)
+        else:
+            routes = (route for kind in WITH_FILTERS for route in self._with_filters(kind))
+            yield from (named for route in routes for named in self.filters_of(route) if named.backend == obj)
 
     def holders_of(self, parameters: ObjectRef) -> tuple[ParametersRef, ...]:
         """The GatewayClasses and then the Gateways that name an object as their parameters, each sorted by name."""
@@ -371,38 +394,36 @@ class Relations:
     @cached_property
     def kinds_of_parameters(self) -> frozenset[GroupKind]:
         """The kinds of what GatewayClasses and Gateways name as their parameters."""
-        examples = (each.ref for kind in WITH_PARAMETERS for each in self.index.world.examples(kind))
-        return frozenset(named.group_kind for each in examples for named, _ in self._parameters_of(each))
+        holders = (holder.ref for kind in WITH_PARAMETERS for holder in self.index.of_kind(kind))
+        return frozenset(named.group_kind for holder in holders for named, _ in self._parameters_of(holder))
 
     @cached_property
     def kinds_in_filters(self) -> frozenset[GroupKind]:
         """The kinds of what filters of routes name."""
-        return frozenset(named for kind in WITH_FILTERS for named in self._kinds_in_filters_of(kind))
+        routes = (route for kind in WITH_FILTERS for route in self._with_filters(kind))
+        return frozenset(named.object.group_kind for route in routes for named in self.filters_of(route))
 
-    def _kinds_in_filters_of(self, kind: GroupKind) -> frozenset[GroupKind]:
-        """The kinds of what filters of routes of a kind name."""
-        if kind not in self._kinds_in_filters:
-            examples = (each.ref for each in self.index.world.examples(kind)) if kind in WITH_FILTERS else ()
-            named = (named.object.group_kind for each in examples for named in route_filters(self.index, each))
-            self._kinds_in_filters[kind] = frozenset(named)
-        return self._kinds_in_filters[kind]
+    def _with_filters(self, kind: GroupKind) -> tuple[ObjectRef, ...]:
+        """The routes of a kind that were read and may have filters that name an object."""
+        if kind not in self._filtering:
+            routes = self.index.read_with_words(kind, EXTENSION_REF)
+            self._filtering[kind] = tuple(route.ref for route in routes)
+        return self._filtering[kind]
 
     def filters_of(self, route: ObjectRef) -> tuple[RouteFilter, ...]:
         """The filters of a route that name an object, in their order; see `route_filters`."""
-        # Most worlds have none of them: then no route is looked at for it.
-        return route_filters(self.index, route) if self._kinds_in_filters_of(route.group_kind) else ()
-
-    @cached_property
-    def kinds_of_parents(self) -> frozenset[GroupKind]:
-        """The kinds of what routes name as their parents."""
-        examples = (each.ref for kind in ROUTES for each in self.index.world.examples(kind))
-        return frozenset(ref.object.group_kind for each in examples for ref in parent_refs(self.index, each))
+        return route_filters(self.index, route) if route.group_kind in WITH_FILTERS else ()
 
     @cached_property
     def kinds_of_backends(self) -> frozenset[GroupKind]:
-        """The kinds of what routes send requests to."""
-        examples = (each.ref for kind in ROUTES for each in self.index.world.examples(kind))
-        return frozenset(ref.object.group_kind for each in examples for ref in self._refs_of(each) if ref.forwards)
+        """The kinds of what routes send requests to. All routes are read for that."""
+        return frozenset(ref.object.group_kind for _, ref in self.forwards)
+
+    @cached_property
+    def kinds_of_other_backends(self) -> frozenset[GroupKind]:
+        """The same without Services and ServiceImports; few routes are read for that."""
+        refs = (ref for route in self._with_other_kinds for ref in self._refs_of(route) if ref.forwards)
+        return frozenset(ref.object.group_kind for ref in refs) - {*WITH_PORTS}
 
     def is_named_as_backend(self, obj: ObjectRef) -> bool:
         """Whether routes name an object as a backend, whether or not they may."""
@@ -456,7 +477,7 @@ class Relations:
     def namespace(self, namespace: str) -> tuple[ObjectRef, ...]:
         """What is in a namespace: objects of the hierarchy's kinds, kind by kind, then other or unread backends."""
         if namespace not in self._inside:
-            objects = (ref for kind in HIERARCHY for ref in self.index.names_in(kind, namespace))
+            objects = (ref for kind in HIERARCHY for ref in self.index.world.names_of(kind, namespace))
             home = ObjectRef(NAMESPACE, "", namespace)
             delegating = self.delegations.refs
             backends = (
@@ -468,7 +489,7 @@ class Relations:
     @property
     def _may_lead_to_routes(self) -> bool:
         """Whether any reference to a backend may mean routes."""
-        return bool(self.delegations.refs) or not self.kinds_of_backends.isdisjoint(ROUTES)
+        return bool(self.delegations.refs) or not self.kinds_of_other_backends.isdisjoint(ROUTES)
 
     def _parameters_of(self, holder: ObjectRef) -> Iterator[tuple[ObjectRef, ParametersRef]]:
         named = parameters_ref(self.index, holder)
@@ -521,3 +542,9 @@ class Relations:
 
     def _routes(self) -> list[ObjectRef]:
         return [route for kind in ROUTES for route in self.index.world.names_of(kind)]
+
+
+def _may_name_other_kinds(text: bytes, number: int) -> bool:
+    """Whether a number of routes may refer to a route, or to a kind that is no parent or backend in Gateway API."""
+    # Each says its own kind once.
+    return text.count(b'Route"') > number or bool(_OTHER_KINDS.search(text))

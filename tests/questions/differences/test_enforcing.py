@@ -9,16 +9,16 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model.world import Loaded
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.differences.relations import EnforcementChange
 from tests import build
+from tests.fakes import all_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.model import Resource, Snapshot
+    from kubectl_policy.model import Resource
     from kubectl_policy.questions.changes.diff import StateDiff
 
 GATEWAY: Final = build.gateway(
@@ -51,24 +51,14 @@ COLOR: Final = PolicyKindProfile(
 )
 
 
-class _Narrow(Loaded):
-    @property
-    def is_narrow(self) -> bool:
-        return True
-
-
 def _without(world: Sequence[Resource], *deleted: Resource, profile: PolicyKindProfile = COLOR) -> StateDiff:
-    """What differs without some objects: the same narrowly and by all that there is."""
+    """Return what differs without some objects: the same by what they can reach and by all that there is."""
     snapshot = build.snapshot(*world)
-    every = diff(what_if(analyze(snapshot, profiles=[profile]), deleted=[each.ref for each in deleted]))
-    assert every == diff(
-        what_if(analyze(_narrow(snapshot), profiles=[profile]), deleted=[each.ref for each in deleted])
-    )
+    reached = diff(what_if(analyze(snapshot, profiles=[profile]), deleted=[each.ref for each in deleted]))
+    with all_at_once():
+        every = diff(what_if(analyze(snapshot, profiles=[profile]), deleted=[each.ref for each in deleted]))
+    assert every == reached
     return every
-
-
-def _narrow(snapshot: Snapshot) -> Snapshot:
-    return replace(snapshot, resources=_Narrow(snapshot.resources))
 
 
 def test_a_route_like_others() -> None:

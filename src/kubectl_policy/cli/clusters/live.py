@@ -1,33 +1,29 @@
-"""A cluster as the state that a command asks about: the command is run until nothing is left to be asked."""
+"""Run a command on a cluster, again and again until everything was read that it asks for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.errors import ClusterError, NoClusterError, PolicyError, UsageError
+from kubectl_policy.errors import ClusterError, NoClusterError, PolicyError, StillToBeRead, UsageError
 from kubectl_policy.model.values import cached_property, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kubectl_policy.model import Snapshot
+    from kubectl_policy.model import GroupKind, Snapshot
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.sources.cluster.api.connection import Connection
     from kubectl_policy.sources.cluster.api.served import Discovery
     from kubectl_policy.sources.cluster.asking import Cluster
-    from kubectl_policy.sources.cluster.changing import Changes
     from kubectl_policy.sources.cluster.options import ClusterOptions
     from kubectl_policy.sources.cluster.reaching.access import Access
+    from kubectl_policy.sources.cluster.watches import ClusterWatches
     from kubectl_policy.sources.options import Progress
 
-# Seconds after which somebody at a terminal wants to know what is waited for.
+# Seconds after which a terminal shows what is waited for.
 PATIENCE: Final = 1.0
-
-
-class _NotYet(Exception):  # noqa: N818 (nothing is wrong: there is more to be asked)
-    """Something that was asked for is still to be read."""
 
 
 class Live:
@@ -36,19 +32,19 @@ class Live:
     def __init__(
         self, options: Callable[[], ClusterOptions], namespace: str, assumed: Sequence[AssumedObjects]
     ) -> None:
-        """Reach it as the options say; without a `namespace`, the context says which one is asked about."""
-        self._told, self._namespace, self._assumed = options, namespace, assumed
+        """Reach it as the options say; without a `namespace`, the question is about that of the context."""
+        self._read_options, self._namespace, self._assumed = options, namespace, assumed
         self._access: Access | None = None
         self._cluster: Cluster | None = None
         self.progress: Progress | None = None
 
     @cached_property
     def _options(self) -> ClusterOptions:
-        return self._told()
+        return self._read_options()
 
     @property
     def access(self) -> Access:
-        """How the cluster is reached. Raises `ClusterError` where nothing says so."""
+        """Return how the cluster is reached. Raises `ClusterError` where nothing says so."""
         if self._access is None:
             from kubectl_policy.sources.cluster.reaching.access import access_to
 
@@ -57,16 +53,24 @@ class Live:
 
     @property
     def namespace(self) -> str:
-        """The namespace that is asked about. Raises `ClusterError` where nothing says how to reach a cluster."""
+        """Return the namespace that the question is about. Raises `ClusterError` where there is no context."""
         return self._namespace or self.access.namespace
 
-    def snapshot(self, profiles: Sequence[PolicyKindProfile], *, optional: bool, routes: bool) -> Snapshot:
-        """What was read so far, if asked first all `routes`; nothing if it is `optional` and there is nobody to ask.
+    @property
+    def name(self) -> str:
+        """Return the name of the context, else of the cluster, else its URL."""
+        return self.access.context or self.access.cluster or self.access.server
 
-        Raises `ClusterError` if it cannot.
+    def snapshot(
+        self, profiles: Sequence[PolicyKindProfile], *, optional: bool, routes: bool, single: bool = False
+    ) -> Snapshot:
+        """Return what was read so far; nothing if the cluster is `optional` and cannot be asked.
+
+        All `routes` are asked for at once; for a question about `single` objects, only policies that may concern these.
+        Raises `ClusterError` if the cluster cannot be asked.
         """
         try:
-            self._cluster = self._cluster or self._reach(profiles, routes=routes)
+            self._cluster = self._cluster or self._reach(profiles, routes=routes, single=single)
         except ClusterError as error:
             if not optional:
                 raise
@@ -77,18 +81,27 @@ class Live:
             return Snapshot()
         return self._cluster.snapshot(self._assumed)
 
-    def _reach(self, profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Cluster:
+    def _reach(self, profiles: Sequence[PolicyKindProfile], *, routes: bool, single: bool) -> Cluster:
         from kubectl_policy.model.grants import REFERENCE_GRANT
         from kubectl_policy.model.kinds import NAMESPACE, SERVICE, is_kubernetes_own
         from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
-        from kubectl_policy.sources.cluster.asking import Cluster, Interests, Place
-        from kubectl_policy.sources.cluster.world import EVENT
+        from kubectl_policy.sources.cluster.asking import Cluster, ClusterAddress, Interests
+        from kubectl_policy.sources.cluster.world import EVENT, WORKLOADS
         from kubectl_policy.topology.gateway.certificates import SECRET
         from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
-        own, served = {profile.group_kind for profile in profiles}, self._served
+        own, served = {profile.group_kind: profile for profile in profiles}, self._served
         if isinstance(served, PolicyError):
             raise served
+
+        def profile_of(kind: GroupKind) -> PolicyKindProfile | None:
+            return own.get(kind) or built_in_profiles(kind.group).get(kind)
+
+        def is_for_workloads(kind: GroupKind) -> bool:
+            profile = profile_of(kind)
+            targets = profile.declared_targets if profile and profile.attachment == "none" else ()
+            return bool(targets) and WORKLOADS.issuperset(targets)
+
         few = (GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT)
         singly = {NAMESPACE, *WITH_PORTS, SECRET, EVENT}
         # Filters, parameters and backends of an implementation are in the groups of its policies.
@@ -99,21 +112,17 @@ class Live:
             # Routes lead to these, by names that cannot be asked for before the routes are there.
             alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
             below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
-            is_profiled=lambda kind: kind in own or kind in built_in_profiles(kind.group),
+            is_profiled=lambda kind: profile_of(kind) is not None,
+            is_for_workloads=is_for_workloads if single else lambda _: False,
             groups=groups,
             matters=lambda kind: kind in singly or (kind.group in groups and not is_kubernetes_own(kind)),
         )
-        place = Place(name=self.name, server=self.access.server, namespace=self.namespace)
-        return Cluster(*served, interests, place, self._options.chunk_size)
-
-    @property
-    def name(self) -> str:
-        """What the cluster is called: by its context, if there is one."""
-        return self.access.context or self.access.cluster or self.access.server
+        address = ClusterAddress(name=self.name, server=self.access.server, namespace=self.namespace)
+        return Cluster(*served, interests, address, self._options.chunk_size)
 
     @cached_property
     def _served(self) -> tuple[Connection, Discovery] | PolicyError:
-        """The connection to the cluster, and what it serves; or why it cannot be asked."""
+        """Return the connection to the cluster and the kinds that it serves; or why it cannot be asked."""
         from kubectl_policy.sources.cluster.api.connection import Connection
         from kubectl_policy.sources.cluster.api.discovery import discover
         from kubectl_policy.sources.cluster.api.refusals import RequestRefused
@@ -121,7 +130,7 @@ class Live:
 
         try:
             server = self.access.server
-            # From here on the server is waited for, and nobody who would be asked anything.
+            # Whoever had to log in has done so: from here on only the server is waited for.
             if self.progress:
                 self.progress(0, 0, "what it serves")
             connection = Connection(self.access, timeout=self._options.request_timeout)
@@ -132,11 +141,14 @@ class Live:
             return error
 
     def look_up(self) -> None:
-        """Ask the cluster what it serves; what goes wrong with that is told to whoever asks a question."""
+        """Ask the cluster which kinds it serves; the first question raises what goes wrong with that."""
         _ = self._served
 
     def everything(self, profiles: Sequence[PolicyKindProfile]) -> Snapshot:
-        """All that any question may ask for, once it was read. Raises `ClusterError` if the cluster cannot be asked."""
+        """Return all that any question may ask for, once it was read.
+
+        Raises `ClusterError` if the cluster cannot be asked.
+        """
         snapshot = self.snapshot(profiles, optional=False, routes=True)
         if self._cluster:
             self._cluster.want_everything()
@@ -145,79 +157,82 @@ class Live:
 
     @property
     def version(self) -> str:
-        """The version of the API server; empty where it is not known."""
+        """Return the version of the API server; "" where it is not known."""
         return self._cluster.version() if self._cluster else ""
 
     @property
     def is_settled(self) -> bool:
-        """Whether all that was asked for so far was read, or cannot be."""
+        """Whether everything that was asked for so far was read, or cannot be read."""
         return self._cluster is None or self._cluster.is_settled
 
     def settle(self) -> None:
-        """Nothing, unless there is more to be read: then what was found out so far is no answer."""
+        """End the command unless everything that it asked for was read: without that, its answer does not count."""
         if not self.is_settled:
-            raise _NotYet
+            raise StillToBeRead(self.name)
 
     def fetch(self) -> None:
-        """Read what is still to be read."""
+        """Read what is still to be read. Raises `ClusterError` if the cluster cannot be asked."""
         if self._cluster:
             self._cluster.fetch(self.progress)
 
-    def afresh(self) -> Live:
-        """The same cluster, reached in the same way, of which nothing is read yet."""
-        other = Live(self._told, self._namespace, self._assumed)
-        other._access = self.access
-        return other
-
-    def watch(self, changes: Changes) -> None:
-        """Have changes of all that was read be told, and of nothing else."""
-        if self._cluster and not isinstance(self._served, PolicyError):
-            changes.follow(self._served[0], self._cluster.watched)
-
     def refresh(self) -> bool:
-        """Ask the cluster what it serves, where that was only remembered: whether it was."""
+        """Ask the cluster which kinds it serves, where that was only remembered; return whether it was."""
         return self._cluster is not None and self._cluster.refresh()
 
+    def afresh(self) -> Live:
+        """Return the same cluster, reached in the same way, of which nothing is read yet."""
+        fresh = Live(self._read_options, self._namespace, self._assumed)
+        fresh._access = self.access
+        return fresh
 
-def answered(live: Live, ask: Callable[[], int]) -> int:
-    """What a command returns that may ask a cluster; what it says counts once all that it asked for was read."""
-    said, end = settled(live, ask)
-    said.let_go()
+    def watch(self, watches: ClusterWatches) -> None:
+        """Watch what was read, and nothing else."""
+        if self._cluster and not isinstance(self._served, PolicyError):
+            watches.follow(self._served[0], self._cluster.watch_scopes())
+
+
+def run_command(live: Live, command: Callable[[], int]) -> int:
+    """Run a command that may ask a cluster; print what it prints, and return its exit code.
+
+    Raises `PolicyError` if there is no answer.
+    """
+    output, end = run_until_settled(live, command)
+    output.let_go()
     if isinstance(end, PolicyError):
         raise end
     return end
 
 
-def settled(live: Live, ask: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:
-    """What a command says, and its code or why there is no answer, once there is nothing left to be read.
+def run_until_settled(live: Live, command: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:
+    """Run a command until everything is read that it asks for; return its last output, and its exit code or error.
 
-    Raises `ClusterError` where nothing can be read.
+    Raises `ClusterError` if the cluster cannot be asked.
     """
     with terminal.progress("asking the cluster:", after=PATIENCE) as live.progress:
-        said, end = attempt(ask)
-        while not counts(live, end):
-            said, end = attempt(ask)
-        return said, end
+        output, end = attempt(command)
+        while not fetched_all(live, end):
+            output, end = attempt(command)
+        return output, end
 
 
-def attempt(ask: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:
-    """What a command says, and its code or why there is no answer, by what was read so far."""
-    with terminal.held() as said:
+def attempt(command: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:
+    """Run a command once, on what was read so far; return its output, and its exit code or error."""
+    with terminal.held() as output:
         try:
-            return said, ask()
-        except _NotYet:
-            return said, 0
+            return output, command()
+        except StillToBeRead:
+            return output, 0
         except PolicyError as error:
-            return said, error
+            return output, error
 
 
-def counts(live: Live, end: int | PolicyError) -> bool:
-    """Whether that is how a command ends, as nothing is left to be read; if anything was, it is read for the next time.
+def fetched_all(live: Live, end: int | PolicyError) -> bool:
+    """Whether an attempt that ended so had all that it asked for; if not, read that for the next attempt.
 
-    Raises `ClusterError` if that cannot be done.
+    Raises `ClusterError` if the cluster cannot be asked.
     """
     if not live.is_settled:
         live.fetch()
         return False
-    # A type that nobody knew some hours ago may be there now.
+    # A type that was unknown some hours ago may be served now.
     return not (isinstance(end, UsageError) and live.refresh())

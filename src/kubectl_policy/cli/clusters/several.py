@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.cli.clusters.live import PATIENCE, Live, attempt, counts
+from kubectl_policy.cli.clusters.live import PATIENCE, Live, attempt, fetched_all
 from kubectl_policy.errors import FOUND, INCOMPLETE, ClusterError, PolicyError, UsageError
 from kubectl_policy.model.values import value
 from kubectl_policy.render.output.formats import OF_CI, PICTURES, Forms, format_of
@@ -109,6 +109,6 @@ def _ended(clusters: Sequence[Asked]) -> list[tuple[terminal.Held, int | PolicyE
 def _end(live: Live, end: int | PolicyError) -> int | PolicyError | None:
     """The end of an attempt, if it counts; None if there was more to be read for the next one."""
     try:
-        return end if counts(live, end) else None
+        return end if fetched_all(live, end) else None
     except PolicyError as error:
         return error

@@ -1,4 +1,4 @@
-"""`--watch`: the answer, and again whenever it changes; at a terminal in place, else one after the other."""
+"""Show the answer of a command again whenever it changes (`--watch`): at a terminal in place, else one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.cli.clusters.live import settled
+from kubectl_policy.cli.clusters.live import run_until_settled
 from kubectl_policy.errors import ClusterError, PolicyError
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.formats import format_of
@@ -22,82 +22,85 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from kubectl_policy.cli.clusters.live import Live
+    from kubectl_policy.sources.cluster.watches import ClusterWatches
 
-# Seconds: between two answers at least, and at most where something cannot be watched; and when to try again.
-_PACE: Final = 1.0
-_POLL: Final = 3.0
-_RETRIES: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
-_TICK: Final = 0.5
-# Of a terminal that does not say its height.
-_LINES: Final = 24
-# To another screen, where lines that are too long are cut and no cursor is seen; and back.
+# The seconds between two answers, and those after which a cluster is asked again that cannot be watched or reached.
+_MIN_PAUSE_SECONDS: Final = 1.0
+_MAX_PAUSE_SECONDS: Final = 3.0
+_POLL_SECONDS: Final = 3.0
+_RETRY_SECONDS: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
+# How often it is looked whether the terminal has another size.
+_TICK_SECONDS: Final = 0.5
+# The height of a terminal that does not say it.
+_DEFAULT_HEIGHT: Final = 24
+# Escape sequences: to another screen, where long lines are cut and no cursor is seen; and back.
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 _LEAVE: Final = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 
 
-def watched(live: Live, ask: Callable[[Live], int], output: str) -> int:
+def watch(live: Live, command: Callable[[Live], int], output_format: str) -> int:
     """Answer from a cluster, and again whenever the answer changes, until nobody reads it any more.
 
-    Raises `PolicyError` if there is no answer at first. Afterwards what is wrong is said, and asked is again.
+    Raises `PolicyError` if there is no answer at first. Later errors are shown, and the cluster is asked again.
     """
-    from kubectl_policy.sources.cluster.changing import Changes
+    from kubectl_policy.sources.cluster.watches import ClusterWatches
 
-    changes, failures = Changes(), 0
-    with _place(output) as place:
-        said, end, pause = _asked(live, ask)
+    watches, failures = ClusterWatches(), 0
+    with _display(output_format) as display:
+        output, end, pause = _answer(live, command)
         if isinstance(end, PolicyError):
-            said.let_go()
+            output.let_go()
             raise end
         while True:
-            shown = time.monotonic()
+            shown_at = time.monotonic()
             if isinstance(end, ClusterError):
-                place.tell_old(end.message)
-                changes.wait(_RETRIES[min(failures, len(_RETRIES) - 1)])
+                display.show_stale(end.message)
+                watches.wait(_RETRY_SECONDS[min(failures, len(_RETRY_SECONDS) - 1)])
                 failures += 1
             else:
                 failures = 0
-                live.watch(changes)
-                if not place.show(said, f"error: {end.message}" if isinstance(end, PolicyError) else ""):
+                live.watch(watches)
+                if not display.show(output, f"error: {end.message}" if isinstance(end, PolicyError) else ""):
                     return 0
-                _wait(changes.wait, place, None if changes.is_whole else _POLL)
-            time.sleep(max(0.0, shown + pause - time.monotonic()))
+                _wait(watches, display)
+            time.sleep(max(0.0, shown_at + pause - time.monotonic()))
             live = live.afresh()
-            # What was read for the last answer is in cycles, which nobody else collects here.
+            # What was read for the last answer is in cycles, which nothing else collects here.
             gc.collect()
-            said, end, pause = _asked(live, ask)
+            output, end, pause = _answer(live, command)
 
 
-def _asked(live: Live, ask: Callable[[Live], int]) -> tuple[terminal.Held, int | PolicyError, float]:
-    """What is said, the end, and for how many seconds not to ask again: what always changes is not always asked for."""
-    begun = time.monotonic()
+def _answer(live: Live, command: Callable[[Live], int]) -> tuple[terminal.Held, int | PolicyError, float]:
+    """Return the output of a command, its end, and the seconds before the next answer: a slow answer is rarer."""
+    started_at = time.monotonic()
     try:
-        said, end = settled(live, partial(ask, live))
+        output, end = run_until_settled(live, partial(command, live))
     except ClusterError as error:
-        said, end = terminal.Held(), error
-    return said, end, max(_PACE, min(time.monotonic() - begun, _POLL))
+        output, end = terminal.Held(), error
+    return output, end, max(_MIN_PAUSE_SECONDS, min(time.monotonic() - started_at, _MAX_PAUSE_SECONDS))
 
 
-def _wait(changed: Callable[[float | None], bool], place: _Place, seconds: float | None) -> None:
-    """Wait until something changed, also the size of the place, or for some seconds."""
-    end = None if seconds is None else time.monotonic() + seconds
-    while not (changed(_TICK) or place.has_changed or (end is not None and time.monotonic() >= end)):
+def _wait(watches: ClusterWatches, display: _Display) -> None:
+    """Wait until the cluster or the size of the display changes; where changes may go unnoticed, a while at most."""
+    end = None if watches.is_complete else time.monotonic() + _POLL_SECONDS
+    while not (watches.wait(_TICK_SECONDS) or display.is_resized or (end is not None and time.monotonic() >= end)):
         pass
 
 
-class _Place(Protocol):
+class _Display(Protocol):
     """Where answers are shown."""
 
     @property
-    def has_changed(self) -> bool:
+    def is_resized(self) -> bool:
         """Whether an answer would be laid out in another way now."""
         ...
 
-    def show(self, said: terminal.Held, error: str) -> bool:
-        """Show an answer, if it is another one, and what there is to say instead of one. False if nobody reads it."""
+    def show(self, output: terminal.Held, error: str) -> bool:
+        """Show an answer, or an error instead of one, unless that is shown already; return whether anybody reads it."""
         ...
 
-    def tell_old(self, why: str) -> None:
-        """Say that what is shown may be old, from now on, and why."""
+    def show_stale(self, reason: str) -> None:
+        """Show that the last answer may be stale from now on, and why."""
         ...
 
     def close(self) -> None:
@@ -106,112 +109,109 @@ class _Place(Protocol):
 
 
 @contextmanager
-def _place(output: str) -> Generator[_Place]:
-    form = format_of(output)
-    if terminal.is_terminal() and form.styled and os.environ.get("TERM") != "dumb":
-        place: _Place = _Screen()
+def _display(output_format: str) -> Generator[_Display]:
+    display: _Display
+    if terminal.is_terminal() and format_of(output_format).styled and os.environ.get("TERM") != "dumb":
+        display = _ScreenDisplay()
     else:
-        place = _Stream({"yaml": "---\n", "json": ""}.get(output, "\n"))
+        display = _StreamDisplay({"yaml": "---\n", "json": ""}.get(output_format, "\n"))
     try:
-        yield place
+        yield display
     finally:
-        place.close()
+        display.close()
 
 
-class _Stream:
-    """One answer after the other, with something between them."""
+class _StreamDisplay:
+    """Answers one after the other, with a separator between them."""
 
-    has_changed = False
+    is_resized = False
 
-    def __init__(self, between: str) -> None:
-        """Nothing is shown yet."""
-        self._between = between
+    def __init__(self, separator: str) -> None:
+        """Show nothing yet."""
+        self._separator = separator
         self._shown: tuple[object, ...] = ()
-        self._since, self._why = _now(), ""
+        self._updated, self._stale_reason = _now(), ""
 
-    def show(self, said: terminal.Held, error: str) -> bool:
-        """See `_Place`."""
-        texts = (said.answer, said.remarks, error)
-        if self._why:
+    def show(self, output: terminal.Held, error: str) -> bool:
+        """See `_Display`."""
+        if self._stale_reason:
             terminal.complain(f"{_now()}: the cluster answers again")
-        self._since, self._why = _now(), ""
-        before, self._shown = self._shown, texts
-        if texts == before:
+        self._updated, self._stale_reason = _now(), ""
+        last, self._shown = self._shown, (output.answer, output.remarks, error)
+        if self._shown == last:
             return True
-        # Also what has become of an object that is gone: there is no other answer.
-        if before and said.answer and not terminal.write(self._between):
+        if last and output.answer and not terminal.write(self._separator):
             return False
-        is_read = said.let_go()
+        is_read = output.let_go()
         if error:
             terminal.complain(f"{_now()}: {error}")
         return is_read
 
-    def tell_old(self, why: str) -> None:
-        """See `_Place`."""
-        if why != self._why:
-            terminal.complain(f"{_now()}: the answer may be old, it is as of {self._since}: {why}")
-        self._why = why
+    def show_stale(self, reason: str) -> None:
+        """See `_Display`."""
+        if reason != self._stale_reason:
+            terminal.complain(f"{_now()}: the answer may be old, it is as of {self._updated}: {reason}")
+        self._stale_reason = reason
 
     def close(self) -> None:
-        """See `_Place`."""
+        """See `_Display`."""
 
 
-class _Screen:
-    """A terminal, whose other screen has the last answer; what was on it is there again afterwards."""
+class _ScreenDisplay:
+    """The last answer on the other screen of a terminal, which shows its first screen again afterwards."""
 
     def __init__(self) -> None:
-        """Nothing is shown yet."""
-        self._text, self._state, self._size = "", "", os.terminal_size((0, 0))
-        self._since, self._is_open = _now(), False
+        """Show nothing yet."""
+        self._text, self._size = "", os.terminal_size((0, 0))
+        self._updated, self._is_open = _now(), False
 
     @property
-    def has_changed(self) -> bool:
-        """See `_Place`."""
+    def is_resized(self) -> bool:
+        """See `_Display`."""
         return self._is_open and os.get_terminal_size(sys.stdout.fileno()) != self._size
 
-    def show(self, said: terminal.Held, error: str) -> bool:
-        """See `_Place`."""
-        remarks = "".join(f"{visible(line)}\n" for line in (*said.remarks, *([error] if error else [])))
-        # Without an answer, the last one stays.
-        self._text = f"{said.answer or (self._text if error else '')}{remarks}"
-        self._since = _now()
-        return self._draw(f"as of {self._since}; Ctrl-C ends")
+    def show(self, output: terminal.Held, error: str) -> bool:
+        """See `_Display`. With an error, the last answer stays."""
+        remarks = "".join(f"{visible(line)}\n" for line in (*output.remarks, *([error] if error else [])))
+        self._text = f"{output.answer or (self._text if error else '')}{remarks}"
+        self._updated = _now()
+        return self._draw(f"as of {self._updated}; Ctrl-C ends")
 
-    def tell_old(self, why: str) -> None:
-        """See `_Place`."""
-        self._draw(f"may be old: as of {self._since}, asked again at {_now()}: {why}")
+    def show_stale(self, reason: str) -> None:
+        """See `_Display`."""
+        self._draw(f"may be old: as of {self._updated}, asked again at {_now()}: {reason}")
 
-    def _draw(self, state: str) -> bool:
+    def _draw(self, status: str) -> bool:
         if not self._is_open:
             self._open()
         self._size = os.get_terminal_size(sys.stdout.fileno())
-        height = self._size.lines or _LINES
+        height = self._size.lines or _DEFAULT_HEIGHT
         room, lines = max(height - 2, 1), self._text.splitlines()
         if len(lines) > room:
             lines = [*lines[: room - 1], f"... {len(lines) - room + 1} more lines"]
-        # Written over what is there, at once: so nothing flickers.
+        # Written over the last answer, at once: so nothing flickers.
         drawn = "".join(f"{line}\x1b[K\n" for line in lines)
-        return terminal.write(f"\x1b[H{drawn}\x1b[J\x1b[{height}H\x1b[2m{visible(state)}\x1b[0m\x1b[K")
+        return terminal.write(f"\x1b[H{drawn}\x1b[J\x1b[{height}H\x1b[2m{visible(status)}\x1b[0m\x1b[K")
 
     def _open(self) -> None:
         self._is_open = True
-        for each in _ENDING:
-            signal.signal(each, self._end)
+        for ending in _ENDING_SIGNALS:
+            signal.signal(ending, self._end)
         terminal.write(_ENTER)
 
     def _end(self, number: int, _: FrameType | None) -> None:
-        # What is being written may be interrupted by this, and is not to be written on.
+        # This may interrupt a write, which is not to go on.
         os.write(sys.stdout.fileno(), _LEAVE.encode())
         os._exit(128 + number)
 
     def close(self) -> None:
-        """See `_Place`."""
+        """See `_Display`."""
         if self._is_open:
             self._is_open = False
             terminal.write(_LEAVE)
 
 
-_ENDING: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_ENDING_SIGNALS: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def _now() -> str:

@@ -193,7 +193,7 @@ def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplyi
     bindings = analysis.topology.bindings(subject.object)
     attached = {binding.listener for binding in bindings if binding.state == "attached"}
     reached = {node.object for node in attached if node}
-    delegating = {delegation.parent.object for delegation in analysis.topology.relations.delegations.to(subject.object)}
+    delegating = {delegation.parent.object for delegation in analysis.topology.relations.delegations_to(subject.object)}
     for binding in bindings:
         elsewhere = (binding.listener and binding.listener in attached) or binding.parent in delegating
         if binding.state != "refused" or elsewhere:
@@ -207,7 +207,7 @@ def _refused_parents(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplyi
 
 def _not_delegated(analysis: Analysis, subject: NodeRef) -> Iterator[NotApplying]:
     """The rules of other routes that refer to a route and do not reach it, or not all of its rules."""
-    delegations = analysis.topology.relations.delegations.to(subject.object)
+    delegations = analysis.topology.relations.delegations_to(subject.object)
     reached = {delegation.parent.object for delegation in delegations if delegation.takes}
     cut_off = analysis.topology.relations.delegations.cut_off
     rules = [subject.section] if subject.section else analysis.topology.sections(subject.object)

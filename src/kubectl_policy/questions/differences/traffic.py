@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef, ObjectRef
+from kubectl_policy.model.body import text_of
 from kubectl_policy.model.index import grouped
 from kubectl_policy.model.values import value
-from kubectl_policy.model.world import MANY
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS
+from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.differences.counts import owner
 from kubectl_policy.questions.differences.serving import Serving
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, hostnames_of
@@ -25,6 +27,8 @@ _LOOKED_UP: Final[tuple[GroupKind, ...]] = (*ROUTES, *WITH_PORTS)
 _ANY_HOST: Final = "*"
 # The field in which routes name theirs.
 _HOSTNAMES: Final = "hostnames"
+# In a route as compact JSON.
+_WITH_HOSTNAME: Final = pattern(rb'"hostnames":\["')
 
 
 @value(kw_only=True)
@@ -168,8 +172,8 @@ def _routes_that_may_differ(comparison: StateComparison, failing: Collection[Obj
         for route in every
         if route in comparison.changed
         or route in failing
-        or old.relations.delegations.to(route)
-        or new.relations.delegations.to(route)
+        or old.relations.delegations_to(route)
+        or new.relations.delegations_to(route)
         or old.bindings(route) != new.bindings(route)
         or old.backends(route) != new.backends(route)
     ]
@@ -331,27 +335,27 @@ class _OneWay:
         """
         index, relations = self._lacking.analysis.index, self._lacking.topology.relations
         world, names = index.world, {name for _, name in self._names} - {_ANY_HOST}
-        if not world.is_narrow or len(names) > MANY or relations.delegations.refs:
+        if len(names) > MAX_SINGLE_QUESTIONS or relations.delegations.refs:
             return [route for kind in ROUTES for route in world.names_of(kind)]
         places, gateways = {gateway for gateway, _ in self._names}, relations.gateways
         for name in names:
-            places.update(found for kind in WITH_LISTENERS for found in index.naming(kind, ObjectRef(kind, "", name)))
+            places.update(found for kind in WITH_LISTENERS for found in index.naming(kind, name))
         parents = {each for found in places for each in (found, *gateways.admitted(found))}
         routes: set[ObjectRef] = set()
         for kind in ROUTES:
             # A wildcard may match any of them.
-            named = {route for name in (*names, _ANY_HOST) for route in index.naming(kind, ObjectRef(kind, "", name))}
+            named = {route for name in (*names, _ANY_HOST) for route in index.naming(kind, name)}
             below = {route for parent in parents for route in index.naming(kind, parent)}
             routes.update(named, self._perhaps_for_every_host(kind, below - named))
         return sorted(routes, key=lambda route: (ROUTES[route.group_kind], route))
 
     def _perhaps_for_every_host(self, kind: GroupKind, routes: Collection[ObjectRef]) -> Iterable[ObjectRef]:
-        """Of some routes of a kind, those that may name no hostname, although some may have the field."""
+        """Of some routes of a kind, those that may name no hostname; it is told from their texts."""
         index = self._lacking.analysis.index
-        having = {*index.having(kind, [_HOSTNAMES])} if routes else set[ObjectRef]()
-        # Others with the same fields name some if these do.
-        is_any_empty = any(not hostnames_of(index, each.ref) for each in index.examples(kind) if each.ref in having)
-        return routes if is_any_empty else (route for route in routes if route not in having)
+        if _HOSTNAMES in index.defaults.strings_of(kind):
+            return routes
+        resources = filter(None, map(index.get, routes))
+        return (resource.ref for resource in resources if not _WITH_HOSTNAME.search(text_of(resource.raw)))
 
     def _is_empty(self, place: NodeRef) -> bool:
         """Whether no route takes requests at a place."""

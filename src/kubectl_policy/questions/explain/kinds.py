@@ -117,13 +117,13 @@ def _profiled(analysis: Analysis, type_name: str) -> Iterator[GroupKind]:
 
 
 def _targets(analysis: Analysis, profile: PolicyKindProfile) -> Counter[TargetLevel]:
-    """What policies of a kind are about, each level with the number of references; alike policies say the same."""
+    """Return what policies of a kind are about, each level with the number of references."""
     world, relations, kind = analysis.index.world, analysis.topology.relations, profile.group_kind
     found: Counter[TargetLevel] = Counter()
-    for policy, number in world.counted(kind):
+    for policy in world.of_kind(kind):
         for reference in target_references(policy, profile):
             if reference.kind:
-                found[TargetLevel(reference.group_kind, bool(reference.section))] += number
+                found[TargetLevel(reference.group_kind, bool(reference.section))] += 1
     # Of what others name, these know how often they do.
     for ref in world.names_of(kind) if profile.role == "parameters" or profile.filter_routes else ():
         for holder in relations.holders_of(ref) if profile.role == "parameters" else ():

@@ -63,7 +63,7 @@ class Failing:
             yield from self.parents(node.object)
         if kind in ROUTES:
             # Few worlds have routes that delegate to others, and in all others none is looked at.
-            may_be_backend = kind in self._relations.kinds_of_backends
+            may_be_backend = kind in self._relations.kinds_of_other_backends
         else:
             may_be_backend = kind not in {GATEWAY_CLASS, NAMESPACE, *WITH_LISTENERS}
         for route in self._relations.referring.naming.to(node.object) if may_be_backend else ():
@@ -162,7 +162,7 @@ class Failing:
             state = "broken"
         else:
             # Why that route does not take its requests is known better there.
-            every = self._relations.delegations.to(backend.node.object)
+            every = self._relations.delegations_to(backend.node.object)
             message = next((each.message for each in every if each.parent == rule), message)
         return GraphLink(
             parent=rule, child=backend.node, relation="backend", state=state, reason=backend.reason, message=message

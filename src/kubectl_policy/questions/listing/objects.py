@@ -303,7 +303,7 @@ def _parents(analysis: Analysis, route: ObjectRef) -> Iterator[Parent]:
             reason=best.reason,
             message=best.message,
         )
-    delegations = analysis.topology.relations.delegations.to(route)
+    delegations = analysis.topology.relations.delegations_to(route)
     told = (each for each in delegations if each.parent.object not in named and (each.takes or each.reason))
     for parent, from_parent in groupby(told, lambda delegation: delegation.parent.object):
         first = max(from_parent, key=lambda delegation: delegation.takes)

@@ -111,7 +111,7 @@ def _parents(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef) -
     routes = {route: None}
     waiting = [route]
     for below in waiting:
-        delegations = analysis.topology.relations.delegations.to(below)
+        delegations = analysis.topology.relations.delegations_to(below)
         above = dict.fromkeys(delegation.parent.object for delegation in delegations if delegation.takes)
         waiting += [each for each in above if each not in routes]
         routes.update(above)

@@ -237,8 +237,8 @@ def reported_events(index: Index, obj: ObjectRef) -> tuple[ReportedEvent, ...]:
 
 
 def _perhaps_about(index: Index, kind: GroupKind, obj: ObjectRef) -> Iterable[Resource]:
-    """The Events that may be about an object: to look for its name is worth it where they were not read."""
-    return filter(None, map(index.get, index.naming(kind, obj))) if index.world.is_narrow else index.of_kind(kind)
+    """Return the Events that may be about an object."""
+    return filter(None, map(index.get, index.naming(kind, obj)))
 
 
 def _is_about(event: Resource, obj: ObjectRef, uid: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar
 
-from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kinds import NAMESPACE
@@ -245,7 +245,7 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
     if possible:
         return possible[0]
     if index.world.is_waiting:
-        raise NotFoundError(f'{type_name} "{name}" is still to be read')
+        raise StillToBeRead(f"{type_name} {name}")
     anywhere = (*refs, *(ObjectRef(kind, "", name) for kind in kinds))
     named = (ref for ref in anywhere if index.presence(ref) == "unknown" and analysis.is_named(ref))
     if unread := next(named, None):

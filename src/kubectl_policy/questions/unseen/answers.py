@@ -52,7 +52,7 @@ def unseen_for(
     unseen = (
         *gaps(analysis, relevant_gaps(analysis, [subject.object], others, below=below)),
         *unknown_parents(analysis, objects),
-        *(possible_for(analysis, subject.object, paths, targeting) if analysis.may_be_otherwise else ()),
+        *(possible_for(analysis, subject.object, paths, targeting) if analysis.has_placeholders else ()),
         *unknown_targets(analysis, targeting),
         *unfilled_settings(analysis, (attachment.policy for attachment in targeting)),
         *(unknown_needs(analysis, _reaching(analysis, subject, targeting)) if needs else ()),
@@ -107,7 +107,7 @@ def unseen_settings(
     on_paths = [(kind, path) for kind, path in _depending(analysis, nodes, paths) if not kinds or kind in kinds]
     unseen = (
         *gaps(analysis, (gap for gap in found if not (names and gap.kind) or gap.kind in {*names, CRD.kind})),
-        *(possible_for(analysis, subject.object, paths, targeting) if analysis.may_be_otherwise else ()),
+        *(possible_for(analysis, subject.object, paths, targeting) if analysis.has_placeholders else ()),
         *unknown_targets(analysis, targeting),
         *unfilled_settings(analysis, (attachment.policy for attachment in targeting)),
         *unknown_controllers(analysis, on_paths),
@@ -140,7 +140,7 @@ def unseen_for_policy(
     through = [path for target in targets for path in analysis.topology.paths_through(target)]
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
     has_gaps, is_homeless = bool(analysis.snapshot.gaps), bool(analysis.index.unknown_namespaces)
-    may_be_otherwise = analysis.may_be_otherwise
+    may_be_otherwise = analysis.has_placeholders or analysis.possible_attachments.are_undecided(policy.group_kind)
     is_open = has_gaps or is_homeless or may_be_otherwise
     is_conditional = bool(profile.controllers or profile.enabled_by)
     above = targets if is_open or is_conditional else ()

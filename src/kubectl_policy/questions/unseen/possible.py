@@ -52,7 +52,7 @@ def possible_for_policy(analysis: Analysis, policy: ObjectRef, paths: Iterable[P
 
 def possible_through(analysis: Analysis, node: NodeRef) -> Iterator[Unseen]:
     """What may be related to anything above or below a node, as something is to be filled in."""
-    if analysis.may_be_otherwise:
+    if analysis.has_placeholders:
         paths = analysis.topology.paths_through(node)
         objects = dict.fromkeys([node.object, *(each.object for path in paths for each in path)])
         yield from _possible(analysis, objects, objects)

@@ -273,7 +273,7 @@ def not_computed(analysis: Analysis, objects: Sequence[ObjectRef]) -> Iterator[U
             if profile.cross_namespace is False:
                 others = every if is_unknown(obj.namespace) else homeless
                 perhaps = [each for each in others if may_equal(each.namespace, obj.namespace)]
-                near = list(dict.fromkeys((*index.names_in(kind, obj.namespace), *perhaps)))
+                near = list(dict.fromkeys((*index.world.names_of(kind, obj.namespace), *perhaps)))
             possible[obj] = [policy for policy in near if not analysis.attachments[policy]]
         policies = list(dict.fromkeys(policy for near in possible.values() for policy in near))
         if policies:

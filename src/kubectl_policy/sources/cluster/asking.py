@@ -1,269 +1,252 @@
-"""Asking a cluster: which requests say what a question asked for, and what could not be read."""
+"""Read from a cluster what a question asks for, round by round, and note what could not be read."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model import Gap, GroupKind, ObjectRef, Origin, Permission, Resource, Snapshot
+from kubectl_policy.model import Gap, ObjectRef, Origin, Permission, Resource, Snapshot
 from kubectl_policy.model.fields import labels_of, text_at, time_at
 from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, is_kubernetes_own
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.api.served import EVERY_GROUP, Discovery, UnknownGroup
-from kubectl_policy.sources.cluster.changing import Watched
 from kubectl_policy.sources.cluster.cluster_errors import AGAIN, cluster_error, unknown_groups
 from kubectl_policy.sources.cluster.everything import want_everything
-from kubectl_policy.sources.cluster.world import EVENT, EVENTS, Ask, ClusterWorld, Kinds
+from kubectl_policy.sources.cluster.fetching import QueryFetcher, RequestOutcome
+from kubectl_policy.sources.cluster.watches import watch_scopes
+from kubectl_policy.sources.cluster.world import EVENTS, WORKLOADS, ClusterKinds, ClusterWorld, Query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
     from kubectl_policy.errors import ClusterError
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import GroupKind, Json
     from kubectl_policy.model.snapshot import AssumedObjects
-    from kubectl_policy.sources.cluster.api.answers import ListAnswer, ObjectAnswer
     from kubectl_policy.sources.cluster.api.served import Served
+    from kubectl_policy.sources.cluster.fetching import ApiConnection
+    from kubectl_policy.sources.cluster.watches import ReadVersions, WatchScope
     from kubectl_policy.sources.options import Progress
 
-# Of these kinds only metadata is read: names, labels and owners. Bodies of Secrets never are.
-_METADATA_ALONE: Final = frozenset(
-    {GroupKind("", "Secret"), GroupKind("", "Pod"), GroupKind("", "ServiceAccount"), GroupKind("apps", "Deployment")}
-)
-# What runs, and starts and stops all the time. No policy is about one of them.
-_WITH_MANY_EVENTS: Final = ("Pod", "ReplicaSet", "Job", "CronJob", "Node", "HorizontalPodAutoscaler")
-_AT_A_TIME: Final = 8
-# Seconds after which what was answered is made use of, while the rest is waited for; and the share of the time left.
-_PATIENCE, _SHARE = 1.0, 4
+_MAX_CONCURRENT: Final = 8
+# After so many seconds, or that part of the time that is left, the question is asked again with what was answered.
+_PATIENCE_SECONDS, _PATIENCE_PART = 1.0, 1 / 4
 _OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_FOUND = 200, 401, 403, 404
-# What closes a gap.
-_ASK_FOR_IT: Final = "have somebody grant this permission"
 
 
 @value(kw_only=True)
-class Place:
-    """Where is asked: what the cluster is called, its address, and the namespace that is asked about."""
+class ClusterAddress:
+    """The cluster that is asked."""
 
     name: str
+    # The URL of the API server.
     server: str
+    # The namespace that the question is about.
     namespace: str
 
 
 @value(kw_only=True)
 class Interests:
-    """What is known of kinds before a cluster is asked.
+    """What is known of kinds before a cluster is asked."""
 
-    Of the `few` kinds, and of policies, there are not many objects; those of the `first` kinds are asked for at once.
-    Whoever lists one kind also needs those that are `alongside` it, and whoever asks about one object of a kind all of
-    what is `below` it. A kind `is_profiled` if it is known to be one of policies, in one of the `groups`; of others,
-    their definitions say so. Of a kind that `matters`, as of policies, a question may ask for any object; of others for
-    those that these name.
-    """
-
+    # Kinds of which there are few objects, besides policies.
     few: Collection[GroupKind]
+    # Kinds that nearly every question lists: they are listed at once.
     first: Collection[GroupKind]
+    # Kinds that are listed together with another one, as its objects refer to them.
     alongside: Mapping[GroupKind, Collection[GroupKind]]
+    # Kinds that are listed for a question about one object of another kind.
     below: Mapping[GroupKind, Collection[GroupKind]]
+    # Whether a profile says that a kind is one of policies; of other kinds, their definitions say so.
     is_profiled: Callable[[GroupKind], bool]
+    # Whether a question may ask for any object of a kind, as of policies; of other kinds, for those that these name.
     matters: Callable[[GroupKind], bool]
+    # Whether policies of a kind are for workloads alone, and so of no interest unless the question is about one.
+    is_for_workloads: Callable[[GroupKind], bool] = lambda _: False
+    # API groups of which it matters whether they are served.
     groups: Collection[str] = ()
 
 
-class Requests(Protocol):
-    """How a server is asked: a `Connection`."""
-
-    @property
-    def seconds_left(self) -> float | None:
-        """The time until nothing is answered any more; None if there is no such."""
-        ...
-
-    def hurried(self) -> Requests:
-        """The same, but it leaves half of the time for what is asked later."""
-        ...
-
-    def get(self, path: str, query: Mapping[str, str] = ..., accept: str = ...) -> ObjectAnswer:
-        """An object. Raises RequestRefused."""
-        ...
-
-    def list(self, path: str, query: Mapping[str, str], accept: str, chunk_size: int) -> ListAnswer:
-        """The objects at a path. Raises RequestRefused."""
-        ...
-
-
-@value()
-class _Found:
-    """What came of a request: objects, unless there was no answer, and what is wrong with that."""
-
-    resources: Sequence[Resource] | None
-    refusal: RequestRefused | None = None
-
-
 class Cluster:
-    """A cluster of which a question is asked: the world that is known of it, and what of it could not be read."""
+    """A cluster that a question is asked of: what was read of it so far, and what could not be read."""
 
     def __init__(
-        self, connection: Requests, discovery: Discovery, interests: Interests, place: Place, chunk_size: int = 0
+        self,
+        connection: ApiConnection,
+        discovery: Discovery,
+        interests: Interests,
+        address: ClusterAddress,
+        chunk_size: int = 0,
     ) -> None:
-        """Reach it by a connection, and have lists in parts of a size, unless that is 0.
+        """Read which kinds are defined; lists come in parts of `chunk_size` objects unless that is 0.
 
         Raises `ClusterError` where nothing can be asked.
         """
-        self._connection, self._interests, self._place = connection, interests, place
-        self._origin, self._chunk_size = Origin(place.name), chunk_size
-        self._is_for_all = False
-        self._begin(discovery)
+        self._connection, self._interests, self._address = connection, interests, address
+        self._origin, self._chunk_size = Origin(address.name), chunk_size
+        self._start(discovery)
 
-    def _begin(self, discovery: Discovery) -> None:
-        """Begin with what the server serves."""
+    def _start(self, discovery: Discovery) -> None:
         if unknown := next((gap.reason for gap in discovery.gaps if gap.group == EVERY_GROUP), ""):
             hint = "ask again later; whoever may not get /apis needs the ClusterRole system:discovery"
             raise self._error(RequestRefused(_OK, "what it serves is not known", unknown, hint=hint))
-        self._is_heard = not discovery.is_remembered
-        self._refusals: dict[Ask, RequestRefused] = {}
-        # What takes long, and is still waited for.
-        self._late: dict[Ask, Future[_Found]] = {}
+        self._has_answered = not discovery.is_remembered
+        self._refusals: dict[Query, RequestRefused] = {}
+        # Requests that take long, and are still waited for.
+        self._pending: dict[Query, Future[RequestOutcome]] = {}
         self._answered = 0
-        # As of when it is known what was asked.
-        self._versions: dict[Ask, str] = {}
-        self._discovery = discovery
+        self._fetcher = QueryFetcher(self._connection, discovery, self._origin, self._chunk_size)
         metadata = self._metadata_of_definitions()
         definitions = self._definitions(metadata or {})
-        unheard = {*(metadata or ())} - {each.ref.name for each in definitions.values()}
-        if discovery.is_remembered and unheard:
-            self._discovery = _refreshed(discovery, {name.partition(".")[2] for name in unheard})
+        unserved = {*(metadata or ())} - {definition.ref.name for definition in definitions.values()}
+        if discovery.is_remembered and unserved:
+            self._fetcher.discovery = _refresh(discovery, {name.partition(".")[2] for name in unserved})
             definitions = self._definitions(metadata or {})
-        policies = frozenset(self._policies(definitions))
-        self._few = frozenset({*self._interests.few, *policies, CRD})
+        self._unknown = tuple(unknown_groups(self._discovery.gaps, self._interests.groups, metadata))
+        self._plan(definitions)
+
+    @property
+    def _discovery(self) -> Discovery:
+        return self._fetcher.discovery
+
+    def _plan(self, definitions: Mapping[GroupKind, Resource]) -> None:
+        """Begin a world, and choose what is asked for before the question asks for anything."""
         interests, served = self._interests, self._discovery.kinds
-        kinds = Kinds(
-            served=served, few=self._few, policies=policies, alongside=interests.alongside, below=interests.below
-        )
-        self.world = ClusterWorld(kinds, self._place.namespace)
-        self.world.take(Ask(CRD), definitions.values())
+        policies = frozenset(self._policies(definitions))
+        for_workloads = frozenset(filter(interests.is_for_workloads, policies))
+        self._few = frozenset({*interests.few, *policies, CRD})
+        self._fetcher.kinds_with_authors = self._few
         self._everything = frozenset({*self._few, *filter(interests.matters, served)}) & served.keys()
-        self._unknown = tuple(unknown_groups(self._discovery.gaps, interests.groups, metadata))
-        # What nearly every question asks for is asked for at once; what a kind without a profile does is known by its
-        # definition alone.
+        kinds = ClusterKinds(
+            served=served,
+            few=self._few,
+            policies=policies - for_workloads,
+            alongside=interests.alongside,
+            below={**interests.below, **dict.fromkeys(WORKLOADS, for_workloads)},
+        )
+        self.world = ClusterWorld(kinds, self._address.namespace)
+        self.world.take(Query(CRD), definitions.values())
+        labelled = (kind for kind in policies & definitions.keys() if POLICY_LABEL in labels_of(definitions[kind].raw))
         self._first = [
-            *(Ask(kind) for kind in dict.fromkeys((*interests.first, *sorted(policies))) if kind in served),
+            *(Query(kind) for kind in dict.fromkeys((*interests.first, *sorted(kinds.policies))) if kind in served),
+            # What a kind without a profile does is known by its definition alone.
             *(
-                Ask(CRD, "", definitions[kind].ref.name)
-                for kind in sorted(policies & definitions.keys())
-                if not interests.is_profiled(kind) and POLICY_LABEL in labels_of(definitions[kind].raw)
+                Query(CRD, "", definitions[kind].ref.name)
+                for kind in sorted(labelled)
+                if not interests.is_profiled(kind)
             ),
         ]
 
     def _metadata_of_definitions(self) -> Mapping[str, Mapping[str, Json]] | None:
-        """The metadata of what defines kinds, by names; None if it cannot be read."""
+        """Return the metadata of the definitions of kinds by name; None if it cannot be read."""
         if CRD not in self._discovery.kinds:
             return {}
         try:
-            listed = self._list(self._connection.hurried(), self._discovery.kinds[CRD], Ask(CRD), METADATA_LIST)
+            definitions = self._fetcher.list_metadata(CRD)
         except RequestRefused as refusal:
-            self._refuse(Ask(CRD), refusal)
-            self._is_heard = self._is_heard or bool(refusal.status)
+            self._refuse(Query(CRD), refusal)
+            self._has_answered = self._has_answered or bool(refusal.status)
             return None
-        self._is_heard = True
-        return {name: raw for raw in listed if (name := text_at(raw, "metadata.name"))}
+        self._has_answered = True
+        return {name: raw for raw in definitions if (name := text_at(raw, "metadata.name"))}
 
     def _definitions(self, metadata: Mapping[str, Mapping[str, Json]]) -> dict[GroupKind, Resource]:
-        """What is known of the kinds that are defined: their names, and the labels of their definitions."""
-        by_name = {
-            f"{each.plural}.{kind.group}": each
-            for kind, each in self._discovery.kinds.items()
-            if not is_kubernetes_own(kind)
-        }
+        """Return what is known of the definitions of the custom kinds: names, and labels by their metadata."""
+        custom = ((kind, served) for kind, served in self._discovery.kinds.items() if not is_kubernetes_own(kind))
+        by_name = {f"{served.plural}.{kind.group}": served for kind, served in custom}
         return {
-            GroupKind(each.group, each.kind): Resource(
+            served.group_kind: Resource(
                 ref=ObjectRef(CRD, "", name),
                 origin=self._origin,
-                raw=_definition(name, each, metadata.get(name, {})),
+                raw=_definition(name, served, metadata.get(name, {})),
                 created=time_at(metadata.get(name, {}), "metadata.creationTimestamp"),
             )
-            for name, each in sorted(by_name.items())
+            for name, served in sorted(by_name.items())
         }
 
     def _policies(self, definitions: Mapping[GroupKind, Resource]) -> Iterator[GroupKind]:
         for kind in self._discovery.kinds:
-            defined = definitions.get(kind)
-            is_labelled = defined is not None and POLICY_LABEL in labels_of(defined.raw)
-            is_called_one = defined is not None and kind.kind.endswith("Policy")
-            if kind not in TARGETS and (is_labelled or is_called_one or self._interests.is_profiled(kind)):
+            definition = definitions.get(kind)
+            is_policy = definition and (POLICY_LABEL in labels_of(definition.raw) or kind.kind.endswith("Policy"))
+            if kind not in TARGETS and (is_policy or self._interests.is_profiled(kind)):
                 yield kind
 
     def refresh(self) -> bool:
-        """Ask the server what it serves, and begin anew, where that was only remembered: whether it was.
+        """Begin anew with what the server serves now, where that was only remembered; return whether it was.
 
-        Raises `ClusterError` if it does not say.
+        Raises `ClusterError` if the server does not say.
         """
         was_remembered = self._discovery.is_remembered
         if was_remembered:
             try:
-                self._begin(self._discovery.refresh())
+                self._start(self._discovery.refresh())
             except RequestRefused as refusal:
                 raise self._error(refusal) from None
         return was_remembered
 
     def fetch(self, progress: Progress | None = None) -> None:
-        """Ask for what is wanted, several requests at once; after a while without those that take long.
+        """Ask for what is wanted, several requests at once; after a while go on without those that take long.
 
-        Those are asked on: nothing else waits for them, until nothing else is wanted. Raises `ClusterError` where
-        nothing can be asked.
+        Those are still waited for as soon as nothing else is wanted. Raises `ClusterError` where nothing can be asked.
         """
         from concurrent.futures import ThreadPoolExecutor, wait  # noqa: PLC0415 (only clusters need it)
 
-        asks = [ask for ask in dict.fromkeys((*self._first, *self.world.wanted)) if ask not in self._late]
-        # What takes longest is begun with.
-        asks.sort(key=self._is_short)
-        threads = ThreadPoolExecutor(min(len(asks), _AT_A_TIME) or 1)
-        tasks = {**self._late, **{ask: threads.submit(self._answer, ask) for ask in asks}}
-        kinds, total = ", ".join(dict.fromkeys(ask.kind.kind for ask in tasks)), self._answered + len(tasks)
-        left = self._connection.seconds_left
-        patience = _PATIENCE if left is None else min(_PATIENCE, left / _SHARE)
-        # While long lists come, what is known without them may already say what else is to be asked for.
-        short = [tasks[ask] for ask in asks if self._is_short(ask)]
-        done: Collection[Future[_Found]] = ()
+        queries = [query for query in dict.fromkeys((*self._first, *self.world.wanted)) if query not in self._pending]
+        # The requests that take longest begin first.
+        queries.sort(key=self._is_short)
+        threads = ThreadPoolExecutor(min(len(queries), _MAX_CONCURRENT) or 1)
+        tasks = {**self._pending, **{query: threads.submit(self._fetcher.fetch, query) for query in queries}}
+        # While long lists come, short answers may already say what else is to be asked for.
+        awaited = [tasks[query] for query in queries if self._is_short(query)] or [*tasks.values()]
+        done: Collection[Future[RequestOutcome]] = ()
         while tasks and not done:
             if progress:
-                progress(self._answered, total, kinds)
-            wait(short or tasks.values(), patience or None)
+                kinds = ", ".join(dict.fromkeys(query.kind.kind for query in tasks))
+                progress(self._answered, self._answered + len(tasks), kinds)
+            wait(awaited, self._patience)
             done = {task for task in tasks.values() if task.done()}
-        # What nobody has begun with is asked next time.
+        # Requests that no thread has begun are sent next time.
         threads.shutdown(wait=False, cancel_futures=True)
-        self._late = {ask: task for ask, task in tasks.items() if not (task in done or task.cancelled())}
-        self._first += [ask for ask, task in tasks.items() if task.cancelled() and ask not in self._first]
-        self._take({ask: task.result() for ask, task in tasks.items() if task in done})
+        self._pending = {query: task for query, task in tasks.items() if not (task in done or task.cancelled())}
+        self._first += [query for query, task in tasks.items() if task.cancelled() and query not in self._first]
+        self._take({query: task.result() for query, task in tasks.items() if task in done})
 
-    def _is_short(self, ask: Ask) -> bool:
-        """Whether the answer to a request is short: an object, or few of them."""
-        return bool(ask.name or ask.namespace) or ask.kind in self._few
+    @property
+    def _patience(self) -> float | None:
+        """Return the seconds after which what was answered is made use of; None for any time."""
+        left = self._connection.seconds_left
+        return _PATIENCE_SECONDS if left is None else min(_PATIENCE_SECONDS, left * _PATIENCE_PART) or None
 
-    def _take(self, found: Mapping[Ask, _Found]) -> None:
-        refusals = {ask: each.refusal for ask, each in found.items() if each.refusal}
-        if self._discovery.is_remembered and any(each.status == _NOT_FOUND for each in refusals.values()):
+    def _is_short(self, query: Query) -> bool:
+        """Whether the answer to a query is short: one object, or few of them."""
+        return bool(query.name or query.namespace) or query.kind in self._few
+
+    def _take(self, outcomes: Mapping[Query, RequestOutcome]) -> None:
+        refusals = {query: outcome.refusal for query, outcome in outcomes.items() if outcome.refusal}
+        if self._discovery.is_remembered and any(refusal.status == _NOT_FOUND for refusal in refusals.values()):
             self.refresh()
             return
-        self._is_heard = self._is_heard or len(refusals) < len(found) or any(each.status for each in refusals.values())
-        if not self._is_heard:
+        is_answer = len(refusals) < len(outcomes) or any(refusal.status for refusal in refusals.values())
+        self._has_answered = self._has_answered or is_answer
+        if not self._has_answered:
             raise self._error(next(iter(refusals.values())))
-        for ask, each in found.items():
-            if each.refusal:
-                self._refuse(ask, each.refusal)
-                if each.refusal.status != _FORBIDDEN and not ask.name:
-                    self.world.give_up(ask.kind)
-            self.world.take(ask, each.resources)
-        self._first = [ask for ask in self._first if ask not in found]
-        self._answered += len(found)
-        self.world.begin((*self._late, *self._first))
+        for query, refusal in refusals.items():
+            self._refuse(query, refusal)
+            if refusal.status != _FORBIDDEN and not query.name:
+                self.world.give_up(query.kind)
+        for query, outcome in outcomes.items():
+            self.world.take(query, outcome.resources)
+        self._first = [query for query in self._first if query not in outcomes]
+        self._answered += len(outcomes)
+        self.world.start_round((*self._pending, *self._first))
 
     def want_everything(self) -> None:
-        """Want all that any question may ask for; to be called again until everything is settled."""
-        self._is_for_all = True
+        """Want all that any question may ask for; to be called again until nothing is wanted."""
+        self._fetcher.kinds_with_authors = None
         want_everything(self.world, self._everything, self._discovery.kinds)
 
     def version(self) -> str:
-        """The version of the API server; empty where it does not say."""
+        """Return the version of the API server; "" where it does not say."""
         try:
             return text_at(self._connection.get("/version").body, "gitVersion")
         except RequestRefused:
@@ -271,115 +254,52 @@ class Cluster:
 
     @property
     def is_settled(self) -> bool:
-        """Whether everything that was asked for was read, or cannot be."""
+        """Whether everything that was asked for was read, or cannot be read."""
         return not (self._first or self.world.wanted)
 
+    def watch_scopes(self) -> Mapping[WatchScope, ReadVersions]:
+        """Return what can change of what was read."""
+        return watch_scopes(self._fetcher.versions, self._discovery.kinds)
+
     def snapshot(self, assumed: Sequence[AssumedObjects] = ()) -> Snapshot:
-        """What was read so far, and what could not be: whatever else is asked for is known not to be there."""
-        return Snapshot(
-            resources=self.world, gaps=tuple(self._gaps()), complete=True, assumed=tuple(assumed), place="the cluster"
-        )
+        """Return what was read so far, and what could not be read; everything else is known to be absent."""
+        gaps = (*self._unknown, *self._gaps())
+        return Snapshot(resources=self.world, gaps=gaps, complete=True, assumed=tuple(assumed), place="the cluster")
 
     def _error(self, refusal: RequestRefused) -> ClusterError:
-        return cluster_error(self._place.name, self._place.server, refusal)
+        return cluster_error(self._address.name, self._address.server, refusal)
 
-    def _refuse(self, ask: Ask, refusal: RequestRefused) -> None:
+    def _refuse(self, query: Query, refusal: RequestRefused) -> None:
         if refusal.status == _UNAUTHORIZED:
             raise self._error(refusal)
-        self._refusals[ask] = refusal
-
-    def _answer(self, ask: Ask) -> _Found:
-        """The objects that a request gives, none where there is none of that name; or why it gives no answer."""
-        served = self._discovery.kinds[ask.kind]
-        partial = ask.kind in _METADATA_ALONE
-        found: Sequence[Mapping[str, Json]]
-        try:
-            if ask.name:
-                accept = METADATA if partial else JSON
-                found = [self._connection.get(served.path(ask.namespace, ask.name), {}, accept).body]
-                self._versions[ask] = text_at(found[0], "metadata.resourceVersion")
-            else:
-                accept = METADATA_LIST if partial else JSON
-                found = self._list(self._connection, served, ask, accept)
-        except RequestRefused as refusal:
-            return self._refused(ask, refusal)
-        resources = [resource for raw in found if (resource := self._resource(ask, served, raw))]
-        # What is not what was asked for may be that in disguise.
-        strange = len(found) - len(resources)
-        wrong = f"the server answered with {strange} of {len(found)} objects that are none of those asked for"
-        return _Found(resources, RequestRefused(_OK, wrong) if strange else None)
-
-    def _refused(self, ask: Ask, refusal: RequestRefused) -> _Found:
-        if refusal.status != _NOT_FOUND:
-            return _Found(None, refusal)
-        # It may be the kind that is not found, if it is only remembered that it is served.
-        if ask.name and (f'"{ask.name}"' in refusal.message or not self._discovery.is_remembered):
-            self._versions[ask] = ""
-            return _Found(())
-        return _Found(
-            None, RequestRefused(_NOT_FOUND, "the server does not know this kind, though it says that it serves it")
-        )
-
-    def _list(self, connection: Requests, served: Served, ask: Ask, accept: str) -> Sequence[Mapping[str, Json]]:
-        query = {"fieldSelector": selector} if (selector := _selector(ask)) else {}
-        answer = connection.list(served.path(ask.namespace), query, accept, self._chunk_size)
-        self._versions[ask] = answer.resource_version
-        return answer.items
-
-    @property
-    def watched(self) -> Mapping[Watched, str]:
-        """What can change of what was read, and as of which version it was read, if there was anything."""
-        found: dict[Watched, str] = {}
-        for ask, version in self._versions.items():
-            wider = {Ask(ask.kind), Ask(ask.kind, ask.namespace)} - {ask}
-            if ask.about or wider.isdisjoint(self._versions):
-                selector = f"metadata.name={ask.name}" if ask.name else _selector(ask)
-                found[Watched(self._discovery.kinds[ask.kind].path(ask.namespace), selector)] = version
-        return found
-
-    def _resource(self, ask: Ask, served: Served, raw: Mapping[str, Json]) -> Resource | None:
-        """An object of an answer; None for what has no name, or is another one than was asked for."""
-        metadata = raw.get("metadata")
-        name, namespace = text_at(raw, "metadata.name"), text_at(raw, "metadata.namespace")
-        if not (name and isinstance(metadata, dict) and served.namespaced == bool(namespace)):
-            return None
-        if ask.name not in {"", name} or (served.namespaced and ask.namespace not in {"", namespace}):
-            return None
-        if not (ask.name or ask.kind in self._few or self._is_for_all):
-            # Who wrote what is worth the memory where there are few objects, or a question yet to come.
-            metadata.pop("managedFields", None)
-        version = f"{served.group}/{served.version}" if served.group else served.version
-        ref = ObjectRef(GroupKind(served.group, served.kind), namespace, name)
-        # In lists, only custom kinds say what they are; metadata alone is of another kind.
-        whole = raw if raw.get("kind") == served.kind else {**raw, "apiVersion": version, "kind": served.kind}
-        return Resource(ref=ref, origin=self._origin, raw=whole, created=time_at(raw, "metadata.creationTimestamp"))
+        self._refusals[query] = refusal
 
     def _gaps(self) -> Iterator[Gap]:
-        yield from self._unknown
-        for ask in sorted(self._refusals, key=lambda ask: (ask.kind, ask.namespace, ask.name)):
-            if ask.kind not in EVENTS:
-                yield self._gap(ask, self._refusals[ask])
+        for query in sorted(self._refusals, key=lambda query: (query.kind, query.namespace, query.name)):
+            if query.kind not in EVENTS:
+                yield self._gap(query, self._refusals[query])
 
-    def _gap(self, ask: Ask, refusal: RequestRefused) -> Gap:
-        """What a refused request leaves open, and what closes it: a permission, or what else there is to do."""
-        served = self._discovery.kinds[ask.kind]
+    def _gap(self, query: Query, refusal: RequestRefused) -> Gap:
+        """Return what a refused request leaves open, with the permission or the remedy that closes it."""
+        served = self._discovery.kinds[query.kind]
         resource = f"{served.plural}.{served.group}" if served.group else served.plural
-        may = Permission("get" if ask.name else "list", resource, ask.namespace if served.namespaced else None)
+        is_forbidden = refusal.status == _FORBIDDEN
+        needed = Permission("get" if query.name else "list", resource, query.namespace if served.namespaced else None)
         return Gap(
-            kind=ask.kind.kind,
-            namespace=ask.namespace,
+            kind=query.kind.kind,
+            namespace=query.namespace,
             reason=refusal.reason,
-            name=ask.name,
-            remedy=_ASK_FOR_IT if refusal.status == _FORBIDDEN else _remedy(refusal, resource),
-            besides=frozenset() if ask.namespace else self.world.namespaces_read(ask.kind),
-            group=ask.kind.group,
-            missing=self.world.missing(ask.kind),
-            needs=may if refusal.status == _FORBIDDEN else None,
+            name=query.name,
+            remedy="have somebody grant this permission" if is_forbidden else _remedy(refusal, resource),
+            besides=frozenset() if query.namespace else self.world.namespaces_read(query.kind),
+            group=query.kind.group,
+            missing=self.world.missing(query.kind),
+            needs=needed if is_forbidden else None,
         )
 
 
 def _remedy(refusal: RequestRefused, resource: str) -> str:
-    """What there is to do where something was not refused to somebody, and could not be read all the same."""
+    """Return what to do where something could not be read although it is not forbidden."""
     if refusal.is_conversion:
         return f"tell whoever owns CustomResourceDefinition {resource}: its conversion webhook must answer"
     if refusal.status in {0, 504}:
@@ -387,8 +307,8 @@ def _remedy(refusal: RequestRefused, resource: str) -> str:
     return AGAIN if refusal.retry else f"{AGAIN}; if that does not help, ask who runs the cluster"
 
 
-def _refreshed(discovery: Discovery, groups: Collection[str]) -> Discovery:
-    """What a server serves now; if it does not say so, what it served before, which lacks something of some groups."""
+def _refresh(discovery: Discovery, groups: Collection[str]) -> Discovery:
+    """Return what a server serves now; if it does not say, what is remembered, which lacks kinds of some groups."""
     try:
         return discovery.refresh()
     except RequestRefused as refusal:
@@ -397,7 +317,7 @@ def _refreshed(discovery: Discovery, groups: Collection[str]) -> Discovery:
 
 
 def _definition(name: str, served: Served, known: Mapping[str, Json]) -> Mapping[str, Json]:
-    """What is known of a definition that is not read itself."""
+    """Return a definition that was not read as a whole, by its metadata and by what is served."""
     metadata = known.get("metadata")
     scope = "Namespaced" if served.namespaced else "Cluster"
     names: Json = {"kind": served.kind, "plural": served.plural, "shortNames": list(served.short_names)}
@@ -407,10 +327,3 @@ def _definition(name: str, served: Served, known: Mapping[str, Json]) -> Mapping
         "metadata": metadata if isinstance(metadata, dict) else {"name": name},
         "spec": {"group": served.group, "names": names, "scope": scope},
     }
-
-
-def _selector(ask: Ask) -> str:
-    """What selects the Events about an object, or without one those about nothing of which there are many."""
-    if ask.about:
-        return f"involvedObject.kind={ask.about.kind},involvedObject.name={ask.about.name}"
-    return ",".join(f"involvedObject.kind!={kind}" for kind in _WITH_MANY_EVENTS) if ask.kind == EVENT else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from contextlib import suppress
@@ -11,8 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.body import text_of
 from kubectl_policy.model.values import cached_property, value
-from kubectl_policy.model.world import World, inside, names_object
+from kubectl_policy.model.world import World, in_namespace, names_object
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 EVENT: Final = GroupKind("", "Event")
 # An Event is stored once, and served in both groups.
+WORKLOADS: Final = frozenset({GroupKind("", "Pod"), GroupKind("", "Node")})
 EVENTS: Final = frozenset({EVENT, GroupKind("events.k8s.io", "Event")})
 # What a segment of a path may be made of: names of most kinds have less, those of roles and the like also a colon.
 _IN_NAMES: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:")
@@ -38,7 +39,7 @@ _MOST_NAMESPACES: Final = 64
 
 
 @value()
-class Ask:
+class Query:
     """One request: for an object by its name, or without one for those of a kind.
 
     They are those in a `namespace`, or everywhere if that is empty; of Events, those that are `about` an object.
@@ -47,11 +48,11 @@ class Ask:
     kind: GroupKind
     namespace: str = ""
     name: str = ""
-    about: ObjectRef | None = None
+    involved: ObjectRef | None = None
 
 
 @value(kw_only=True)
-class Kinds:
+class ClusterKinds:
     """The kinds that a cluster serves, and how they are asked for.
 
     Of the `few` there are not many objects: they are listed as soon as anything is asked of them. The `policies`, which
@@ -72,21 +73,21 @@ class ClusterWorld(World):
     An answer counts once nothing is `wanted` any more.
     """
 
-    def __init__(self, kinds: Kinds, namespace: str) -> None:
+    def __init__(self, kinds: ClusterKinds, namespace: str) -> None:
         """Nothing is read yet. The `namespace` is the one that is asked about."""
         self._kinds = kinds
         self._namespace = namespace
         self._objects: dict[ObjectRef, Resource] = {}
-        self._texts: dict[ObjectRef, str] = {}
+        self._texts: dict[ObjectRef, bytes] = {}
         self._sorted: dict[GroupKind, Sequence[ObjectRef]] = {}
         self._words: dict[GroupKind, Mapping[str, Sequence[ObjectRef]]] = {}
         self._looked_through: Counter[GroupKind] = Counter()
         self._about: dict[ObjectRef, Sequence[ObjectRef]] = {}
         # What was asked, and whether it was answered.
-        self._asked: dict[Ask, bool] = {}
+        self._asked: dict[Query, bool] = {}
         # The kinds of which all objects were read.
         self._listed: set[GroupKind] = set()
-        self._wanted: dict[Ask, None] = {}
+        self._wanted: dict[Query, None] = {}
         self._given_up: set[GroupKind] = set()
         self._is_first = True
         # The namespaces of what a question is about: of objects that it asked for, and that are no policies.
@@ -94,35 +95,35 @@ class ClusterWorld(World):
         self._awaited: frozenset[GroupKind] = frozenset()
 
     @property
-    def wanted(self) -> tuple[Ask, ...]:
+    def wanted(self) -> tuple[Query, ...]:
         """What is to be asked: few requests for all that was asked for and is not known."""
         lists = dict.fromkeys(ask for ask in self._wanted if not ask.name)
-        waiting = [ask.kind for ask in lists if not (ask.namespace or ask.about)]
+        waiting = [ask.kind for ask in lists if not (ask.namespace or ask.involved)]
         if self._is_first:
             # What is asked for first is what the question is about.
             subjects = [ask for ask in self._wanted if ask.name]
             waiting += (kind for subject in subjects for kind in self._kinds.below.get(subject.kind, ()))
-            lists.update((Ask(kind), None) for kind in waiting if self._is_new(Ask(kind)))
+            lists.update((Query(kind), None) for kind in waiting if self._is_new(Query(kind)))
             events = (_about(ObjectRef(ask.kind, ask.namespace, ask.name)) for ask in subjects)
             lists.update((ask, None) for ask in events if self._is_new(ask))
         beside = (other for kind in waiting for other in self._kinds.alongside.get(kind, ()))
-        lists.update((Ask(kind), None) for kind in beside if self._is_new(Ask(kind)))
-        named: dict[GroupKind, list[Ask]] = {}
+        lists.update((Query(kind), None) for kind in beside if self._is_new(Query(kind)))
+        named: dict[GroupKind, list[Query]] = {}
         for ask in self._wanted:
-            if ask.name and not {Ask(ask.kind), Ask(ask.kind, ask.namespace)} & lists.keys():
+            if ask.name and not {Query(ask.kind), Query(ask.kind, ask.namespace)} & lists.keys():
                 named.setdefault(ask.kind, []).append(ask)
         several = (
-            [Ask(kind)] if len(asks) > _MANY and self._is_new(Ask(kind)) else asks for kind, asks in named.items()
+            [Query(kind)] if len(asks) > _MANY and self._is_new(Query(kind)) else asks for kind, asks in named.items()
         )
         return tuple(dict.fromkeys(chain(lists, *several)))
 
-    def _is_new(self, ask: Ask) -> bool:
+    def _is_new(self, ask: Query) -> bool:
         return ask not in self._asked and ask.kind in self._kinds.served
 
-    def take(self, ask: Ask, found: Iterable[Resource] | None) -> None:
+    def take(self, ask: Query, found: Iterable[Resource] | None) -> None:
         """Keep what was found by a request; None where there was no answer."""
         self._asked[ask] = found is not None
-        if ask == Ask(ask.kind) and found is not None:
+        if ask == Query(ask.kind) and found is not None:
             self._listed.add(ask.kind)
         found = tuple(found or ())
         self._objects.update((resource.ref, resource) for resource in found)
@@ -131,8 +132,8 @@ class ClusterWorld(World):
             self._words.pop(kind, None)
         for resource in found:
             self._texts.pop(resource.ref, None)
-        if ask.about:
-            self._about[ask.about] = sorted(resource.ref for resource in found)
+        if ask.involved:
+            self._about[ask.involved] = sorted(resource.ref for resource in found)
         self._forget_what_is_computed()
 
     def give_up(self, kind: GroupKind) -> None:
@@ -142,7 +143,7 @@ class ClusterWorld(World):
     def namespaces_read(self, kind: GroupKind) -> frozenset[str]:
         """The namespaces in which all objects of a kind were read."""
         asked = (ask for ask, is_read in self._asked.items() if is_read and ask.kind == kind)
-        return frozenset(ask.namespace for ask in asked if ask.namespace and not (ask.name or ask.about))
+        return frozenset(ask.namespace for ask in asked if ask.namespace and not (ask.name or ask.involved))
 
     def missing(self, kind: GroupKind) -> frozenset[ObjectRef]:
         """The objects of a kind that were asked for by name, and are not there."""
@@ -154,10 +155,10 @@ class ClusterWorld(World):
         """Whether the cluster serves a kind."""
         return kind in self._kinds.served
 
-    def begin(self, awaited: Iterable[Ask] = ()) -> None:
+    def start_round(self, awaited: Iterable[Query] = ()) -> None:
         """Forget what was wanted: a question is asked anew. All objects of the `awaited` kinds are on their way."""
         self._is_first = False
-        self._awaited = frozenset(ask.kind for ask in awaited if ask == Ask(ask.kind))
+        self._awaited = frozenset(ask.kind for ask in awaited if ask == Query(ask.kind))
         self._wanted.clear()
         self._forget_what_is_computed()
 
@@ -184,24 +185,6 @@ class ClusterWorld(World):
                 delattr(self, name)
 
     @property
-    def is_narrow(self) -> bool:
-        """Always: to ask for some objects takes a request, and to ask for all of a kind may take long."""
-        return True
-
-    def is_partial(self, kind: GroupKind) -> bool:
-        """Whether only those objects of a kind were read that were asked for."""
-        return kind in self._kinds.served and kind not in self._listed
-
-    def are_read(self, kinds: Collection[GroupKind]) -> bool:
-        """Whether there are many objects of some kinds, and all of them were read."""
-        return not any(kind in self._kinds.few or self.is_partial(kind) for kind in kinds)
-
-    @property
-    def is_filled_in(self) -> bool:
-        """Always: an API server gave it out."""
-        return True
-
-    @property
     def is_waiting(self) -> bool:
         """Whether anything is wanted."""
         return bool(self._wanted)
@@ -219,53 +202,32 @@ class ClusterWorld(World):
         """Whether there is an object of a name, as far as is known yet."""
         return self.get(ref) is not None
 
-    def names(self) -> Iterable[ObjectRef]:
-        """The names of all objects that were read."""
-        return self._objects
+    def __iter__(self) -> Iterator[Resource]:
+        """All objects that were read."""
+        return iter(tuple(self._objects.values()))
 
-    def names_of(self, kind: GroupKind) -> Sequence[ObjectRef]:
+    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
         """The names of the objects of a kind, sorted; where not all may be listed, of some namespaces."""
-        self._list(kind)
-        return self._known(kind)
-
-    def names_in(self, kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
-        """The names of the objects of a kind in one namespace (empty for a cluster-scoped kind), sorted."""
-        if kind in self._kinds.few or not namespace:
+        if kind in EVENTS:
+            return ()
+        if not namespace or kind in self._kinds.few:
             self._list(kind)
         elif kind not in self._listed:
-            self._want(Ask(kind, namespace))
-        return inside(self._known(kind), kind, namespace)
+            self._want(Query(kind, namespace))
+        names = self._known(kind)
+        return names if namespace is None else in_namespace(names, kind, namespace)
 
-    def inside(self, namespace: str) -> Iterator[ObjectRef]:
-        """The names of all objects in a namespace, of every kind that the cluster serves."""
-        for kind, served in self._kinds.served.items():
-            if served.namespaced and kind not in EVENTS:
-                yield from self.names_in(kind, namespace)
-
-    def examples(self, kind: GroupKind, without: Collection[ObjectRef] = ()) -> Iterable[Resource]:
-        """The objects of a kind of which there are few; of another one those that were read."""
-        names = self.names_of(kind) if kind in self._kinds.few else self._known(kind)
-        return [self._objects[ref] for ref in names if ref not in without]
-
-    def naming(self, kind: GroupKind, obj: ObjectRef) -> Sequence[ObjectRef]:
-        """The objects of a kind that may name an object, sorted; of Events those about it."""
+    def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
+        """The objects of a kind that may name an object, or contain a word, sorted; of Events those about it."""
         if kind in EVENTS:
-            return self._events_about(obj) if kind == EVENT else ()
+            return self._events_about(obj) if kind == EVENT and isinstance(obj, ObjectRef) else ()
         names = self.names_of(kind)
+        if isinstance(obj, str):
+            return [ref for ref in names if obj.encode() in self._text(ref)]
         self._looked_through[kind] += 1
         if self._looked_through[kind] > _OFTEN and _PLAIN.issuperset(obj.name):
             names = self._saying(kind).get(obj.name, ())
-        return [ref for ref in names if names_object(ref, obj, self._text(ref))]
-
-    def saying(self, kind: GroupKind, namespace: str, word: str) -> Sequence[ObjectRef]:
-        """The objects of a kind in one namespace in which a word may be written, sorted."""
-        return [ref for ref in self.names_in(kind, namespace) if word in self._text(ref)]
-
-    def having(self, kind: GroupKind, fields: Collection[str], namespace: str = "") -> Sequence[ObjectRef]:
-        """The objects of a kind that may have one of some fields, sorted; of a kind with many those that were read."""
-        names = self.names_of(kind) if kind in self._kinds.few else self._known(kind)
-        among = inside(names, kind, namespace) if namespace else names
-        return [ref for ref in among if any(field in self._text(ref) for field in fields)]
+        return [ref for ref in names if names_object(self._objects[ref], obj, self._text(ref))]
 
     @cached_property
     def kinds(self) -> tuple[GroupKind, ...]:
@@ -279,14 +241,9 @@ class ClusterWorld(World):
         """The namespaces in which objects were read."""
         return frozenset(ref.namespace for ref in self._objects if ref.namespace)
 
-    @cached_property
-    def with_unknown_names(self) -> tuple[ObjectRef, ...]:
-        """None: an API server knows what its objects are called."""
-        return ()
-
-    def _want(self, ask: Ask) -> None:
+    def _want(self, ask: Query) -> None:
         if ask.kind in self._awaited:
-            ask = Ask(ask.kind)
+            ask = Query(ask.kind)
         if self._is_new(ask):
             self._wanted[ask] = None
 
@@ -295,19 +252,19 @@ class ClusterWorld(World):
         served = self._kinds.served.get(kind)
         if served is None or served.namespaced != bool(namespace) or not (is_name(name) and is_name(namespace or name)):
             return
-        if not (kind in self._listed or (namespace and self._asked.get(Ask(kind, namespace)))):
-            self._want(Ask(kind, namespace, name))
+        if not (kind in self._listed or (namespace and self._asked.get(Query(kind, namespace)))):
+            self._want(Query(kind, namespace, name))
 
     def _list(self, kind: GroupKind) -> None:
         """Want all objects of a kind or, where these may not be listed at once, those in the namespaces concerned."""
         if kind in self._listed:
             return
-        served, is_unread = self._kinds.served.get(kind), not self._asked.get(Ask(kind), True)
+        served, is_unread = self._kinds.served.get(kind), not self._asked.get(Query(kind), True)
         if kind in self._given_up or not (is_unread and served and served.namespaced):
-            self._want(Ask(kind))
+            self._want(Query(kind))
             return
         for namespace in sorted({self._namespace, *self._concerned} - {""})[:_MOST_NAMESPACES]:
-            self._want(Ask(kind, namespace))
+            self._want(Query(kind, namespace))
 
     def _known(self, kind: GroupKind) -> Sequence[ObjectRef]:
         if kind not in self._sorted:
@@ -324,21 +281,20 @@ class ClusterWorld(World):
         if kind not in self._words:
             words: dict[str, list[ObjectRef]] = {}
             for ref in self._known(kind):
-                for word in set(_WORD.findall(self._text(ref))):
+                for word in set(_WORD.findall(self._text(ref).decode())):
                     words.setdefault(word, []).append(ref)
             self._words[kind] = words
         return self._words[kind]
 
-    def _text(self, ref: ObjectRef) -> str:
+    def _text(self, ref: ObjectRef) -> bytes:
         if ref not in self._texts:
-            # Made at once, where walking through an object takes thrice the time.
-            self._texts[ref] = json.dumps(self._objects[ref].raw, ensure_ascii=False)
+            self._texts[ref] = text_of(self._objects[ref].raw)
         return self._texts[ref]
 
 
-def _about(obj: ObjectRef) -> Ask:
+def _about(obj: ObjectRef) -> Query:
     """The request for the Events about an object; those about what is in no namespace are in this one."""
-    return Ask(EVENT, obj.namespace or "default", about=obj)
+    return Query(EVENT, obj.namespace or "default", involved=obj)
 
 
 def is_name(name: str) -> bool:

@@ -12,7 +12,7 @@ from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, backend_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.model.index import Index
@@ -180,15 +180,15 @@ class Delegations:
         return Delegation(parent=ref.parent, child=child, rules=rules, reason=reason, message=message)
 
 
-def delegated_binding(gateways: Gateways, delegations: Delegations, binding: Binding) -> Binding:
-    """The outcome of a parentRef to a route, in the place of one that says that it is not known."""
-    index, parent = gateways.index, binding.parent
+def delegated_binding(index: Index, delegations: Iterable[Delegation], binding: Binding) -> Binding:
+    """The outcome of a parentRef to a route by the delegations to its own, in the place of one that is not known."""
+    parent = binding.parent
     presence = index.presence(parent)
     if presence == "missing":
         return replace(binding, state="refused", reason=NO_PARENT, message=f"{parent} does not exist")
     if presence == "unknown":
         return replace(binding, message=index.not_here(parent))
-    of_parent = [each for each in delegations.to(binding.route) if each.parent.object == parent]
+    of_parent = [each for each in delegations if each.parent.object == parent]
     if any(delegation.takes for delegation in of_parent):
         return replace(binding, state="attached", message="", is_delegated=True)
     if of_parent:

@@ -40,9 +40,10 @@ def invalid_object(world: Linted) -> Iterator[Finding]:
     Source: k8s.io/apiextensions-apiserver, pkg/apiserver/validation.
     """
     for kind in world.index.group_kinds:
-        # Where no example has a wrong shape, no object of the kind has one.
-        if kind in world.index.definitions or any(map(shape_problems_of, world.index.examples(kind))):
-            for resource in world.of_kind(kind):
+        is_defined = kind in world.index.definitions
+        for resource in world.of_kind(kind):
+            # Without a definition, nothing but a wrong type can be wrong with it.
+            if is_defined or any(shape_problems_of(resource)):
                 yield from _without_repetitions(world.analysis.problems_of_shape(resource.ref))
                 yield from _of_no_version(world, resource)
 

@@ -13,7 +13,15 @@ from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
-from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, WITH_LISTENERS, WITH_PORTS, backend_refs
+from kubectl_policy.topology.references import (
+    GATEWAY,
+    LISTENER_SETS,
+    ROUTES,
+    WITH_LISTENERS,
+    WITH_PORTS,
+    backend_refs,
+    parent_refs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -232,10 +240,16 @@ def _is_named_otherwise(world: Linted, backend: ObjectRef) -> bool:
     exports = (kind for kind in world.index.group_kinds if kind.kind == _EXPORT)
     return (
         backend in world.once(_in_filters)
-        or not world.relations.kinds_of_parents.isdisjoint(WITH_PORTS)
+        or world.once(_is_any_in_mesh)
         or any(world.index.get(backend._replace(group_kind=kind)) for kind in exports)
         or bool(world.analysis.references_to(backend))
     )
+
+
+def _is_any_in_mesh(world: Linted) -> bool:
+    """Whether any route has a Service or a ServiceImport as its parent."""
+    routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
+    return any(parent.object.group_kind in WITH_PORTS for route in routes for parent in parent_refs(world.index, route))
 
 
 def _in_filters(world: Linted) -> AbstractSet[ObjectRef]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import items_at, text_at, value_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.unknown import is_unknown
-from kubectl_policy.model.world import words_of
 from kubectl_policy.topology.gateway.certificates import SECRET
 from kubectl_policy.topology.references import ROUTES
 
@@ -67,7 +67,7 @@ def refgrant_too_broad(world: Linted) -> Iterator[Finding]:
                 continue
             there = every.get((kind, inside))
             if there is None:
-                there = every[kind, inside] = {each.name for each in world.index.names_in(kind, inside)}
+                there = every[kind, inside] = {each.name for each in world.index.world.names_of(kind, inside)}
             used = there & words
             if len(used) == 1 and len(there) > 1:
                 yield _too_broad(world, grant, f"spec.to[{position}].name", ObjectRef(kind, inside, *used), len(there))
@@ -115,7 +115,7 @@ class _Mentions:
         for source, namespaces in inside.items():
             is_policy = world.registry.profile_of(source[0]) is not None
             for resource in world.index.of_kind_in(*source):
-                words = set(words_of(value_at(resource.raw, "spec")))
+                words = set(strings_in(value_at(resource.raw, "spec")))
                 for namespace in namespaces & words:
                     self._of_source.setdefault((source, namespace), set()).update(words)
                 # Policies may select their targets without naming them.

@@ -95,7 +95,7 @@ def _nowhere(world: Linted, route: Resource, refused: Sequence[Refusal]) -> Iter
 
 def _without_parents(world: Linted, route: Resource) -> Iterator[Finding]:
     """That a route names no parent, and that no route delegates to it; or why those that do so do not count."""
-    delegations, kind = world.relations.delegations.to(route.ref), route.ref.group_kind
+    delegations, kind = world.relations.delegations_to(route.ref), route.ref.group_kind
     for each in delegations:
         # What is wrong with the other one is found there.
         above = each.parent.object

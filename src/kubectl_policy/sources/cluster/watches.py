@@ -1,0 +1,178 @@
+"""Watch a cluster for changes to what was read of it, each scope in a thread of its own."""
+
+from __future__ import annotations
+
+import time
+from threading import Event as Signal
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.model.fields import text_at
+from kubectl_policy.model.values import value
+from kubectl_policy.sources.cluster.api.connection import METADATA
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
+from kubectl_policy.sources.cluster.fetching import field_selector
+from kubectl_policy.sources.cluster.world import Query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import GroupKind
+    from kubectl_policy.sources.cluster.api.connection import Connection
+    from kubectl_policy.sources.cluster.api.served import Served
+    from kubectl_policy.sources.cluster.api.watch import Watch, WatchEvent
+
+# Each watch is a connection to the server.
+_MAX_WATCHES: Final = 64
+_GONE: Final = 410
+# Seconds between two watches of one scope, as some servers end a watch at once.
+_PAUSE: Final = 1.0
+
+
+@value()
+class WatchScope:
+    """Objects that one watch covers: those at a path or, with a field selector, those of them that it selects."""
+
+    path: str
+    selector: str = ""
+
+
+@value()
+class ReadVersions:
+    """The versions in which the objects of a scope were read."""
+
+    # The version of the list from which on changes count; "" where single objects were read.
+    listed: str = ""
+    # The version of each single object by namespace and name, "" for an object that is absent; None for a list.
+    objects: Mapping[tuple[str, str], str] | None = None
+
+    def is_outdated_by(self, event: WatchEvent) -> bool:
+        """Whether an event of the scope is a change to what was read."""
+        if self.objects is None:
+            return True
+        name = (text_at(event.object, "metadata.namespace"), text_at(event.object, "metadata.name"))
+        version = self.objects.get(name)
+        return version is not None and version != text_at(event.object, "metadata.resourceVersion")
+
+
+class ClusterWatches:
+    """The watches on what a cluster was asked for, for somebody who waits for a change."""
+
+    def __init__(self) -> None:
+        """Watch nothing yet."""
+        self._signal, self._lock = Signal(), Lock()
+        self._running: dict[WatchScope, _ScopeWatch] = {}
+        self._refused: set[WatchScope] = set()
+        # Whether every change is noticed: some scopes may not be watched.
+        self.is_complete = True
+
+    def follow(self, connection: Connection, scopes: Mapping[WatchScope, ReadVersions]) -> None:
+        """Watch some scopes, and nothing else from now on; a scope that is watched already stays so."""
+        followed = dict([*scopes.items()][:_MAX_WATCHES])
+        with self._lock:
+            for scope in self._running.keys() - followed.keys():
+                self._running.pop(scope).close()
+            started: list[_ScopeWatch] = []
+            for scope, versions in followed.items():
+                if scope in self._running:
+                    self._running[scope].versions = versions
+                elif scope not in self._refused:
+                    self._running[scope] = _ScopeWatch(scope, versions)
+                    started.append(self._running[scope])
+            self.is_complete = len(followed) == len(scopes) and self._refused.isdisjoint(followed)
+        for watch in started:
+            Thread(target=self._run, args=(watch, connection), daemon=True).start()
+
+    def wait(self, seconds: float | None) -> bool:
+        """Wait until something changes or may have changed, for some seconds at most; return whether it did."""
+        has_changed = self._signal.wait(seconds)
+        self._signal.clear()
+        return has_changed
+
+    def _run(self, watch: _ScopeWatch, connection: Connection) -> None:
+        has_begun = False
+        try:
+            while events := watch.begin(connection):
+                has_begun = True
+                for event in events:
+                    if watch.versions.is_outdated_by(event):
+                        self._signal.set()
+        except RequestRefused as refusal:
+            with self._lock:
+                if watch.is_closed:
+                    return
+                self._running.pop(watch.scope, None)
+                if not has_begun and refusal.status != _GONE:
+                    self._refused.add(watch.scope)
+                    self.is_complete = False
+            # What changed in the meantime is unknown: the cluster has to be asked.
+            self._signal.set()
+
+
+class _ScopeWatch:
+    """One watch of a scope after the other: servers end a watch after some minutes."""
+
+    def __init__(self, scope: WatchScope, versions: ReadVersions) -> None:
+        self.scope, self.versions = scope, versions
+        self.is_closed = False
+        self._resource_version = versions.listed
+        self._current: Watch | None = None
+
+    def begin(self, connection: Connection) -> Watch | None:
+        """Begin the next watch where the last one ended; None once this is closed. Raises RequestRefused.
+
+        Without a version of a list, the server begins with the objects that there are.
+        """
+        if self._current:
+            self._resource_version = self._current.resource_version
+            time.sleep(_PAUSE)
+        if self.is_closed:
+            return None
+        query = {"resourceVersion": self._resource_version, "fieldSelector": self.scope.selector}
+        self._current = connection.watch(self.scope.path, {key: text for key, text in query.items() if text}, METADATA)
+        return self._current
+
+    def close(self) -> None:
+        """Stop watching. A watch that is about to begin goes on for some minutes, and nobody listens."""
+        self.is_closed = True
+        if self._current:
+            self._current.close()
+
+
+def watch_scopes(
+    versions: Mapping[Query, str], served: Mapping[GroupKind, Served]
+) -> Mapping[WatchScope, ReadVersions]:
+    """Return one scope for each kind that was read, in the version of what was read.
+
+    A kind that was listed in single namespaces, as it may not be listed everywhere, has one scope for each of them.
+    """
+    by_kind: dict[GroupKind, list[Query]] = {}
+    for query in versions:
+        by_kind.setdefault(query.kind, []).append(query)
+    return {
+        scope: read
+        for kind, queries in by_kind.items()
+        for scope, read in _scopes_of_kind(served[kind], queries, versions)
+    }
+
+
+def _scopes_of_kind(
+    served: Served, queries: Sequence[Query], versions: Mapping[Query, str]
+) -> Iterator[tuple[WatchScope, ReadVersions]]:
+    whole = Query(served.group_kind)
+    if whole in queries:
+        yield WatchScope(served.path(), field_selector(whole)), ReadVersions(versions[whole])
+        return
+    lists: dict[str, list[Query]] = {}
+    for query in queries:
+        if not query.name:
+            lists.setdefault(query.namespace, []).append(query)
+    for namespace, listed in lists.items():
+        selecting = listed[0] if len(listed) == 1 else whole
+        yield WatchScope(served.path(namespace), field_selector(selecting)), ReadVersions(versions[listed[0]])
+    single = [query for query in queries if query.name and query.namespace not in lists]
+    if single:
+        namespaces = {query.namespace for query in single}
+        path = served.path(single[0].namespace if len(namespaces) == 1 else "")
+        read = {(query.namespace, query.name): versions[query] for query in single}
+        yield WatchScope(path, field_selector(single[0]) if len(single) == 1 else ""), ReadVersions(objects=read)
