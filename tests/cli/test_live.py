@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.cli.clusters import cluster, kubeconfig
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import Command
 
 QUESTIONS = (
@@ -53,3 +57,33 @@ def test_a_built_in_kind_is_explained_without_a_cluster(command: Command) -> Non
     code, out, err = command("explain", "backendtlspolicy.gateway.networking.k8s.io")
     assert (code, err) == (0, "")
     assert "BackendTLSPolicy" in out
+
+
+def workload(version: str, kind: str, name: str) -> dict[str, Any]:
+    """An object in namespace `app` that is about Pods, or one."""
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "app"}, "spec": {}}
+
+
+@pytest.mark.parametrize(
+    ("words", "are_read"),
+    [
+        (("describe", "httproute/r"), False),
+        (("describe", "pod/web"), True),
+        (("describe", "networkpolicy/closed"), True),
+        (("get", "policies"), True),
+        (("get", "policykinds"), True),
+    ],
+    ids=str,
+)
+def test_policies_on_pods_are_read_for_whom_they_concern(
+    command: Command,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    are_read: bool,  # noqa: FBT001 (a row of a table)
+) -> None:
+    """Nothing of a route depends on them."""
+    closed = workload("networking.k8s.io/v1", "NetworkPolicy", "closed")
+    with cluster(closed, workload("v1", "Pod", "web")) as server:
+        config = kubeconfig(tmp_path, namespace="app", one=server.url)
+        assert command(*words, "--kubeconfig", config, "--cache-dir", tmp_path / "cache")[0] == 0
+        assert any("/networkpolicies" in path for path in server.paths()) is are_read

@@ -12,6 +12,7 @@ from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import POLICY_LABEL, SERVICE
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
+from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.shared.selection import find
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE
 from tests import build
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Snapshot
     from kubectl_policy.questions.describe.objects import ObjectDescription
 
 
@@ -107,10 +109,10 @@ def test_a_deletion_is_worked_out_on_what_was_read() -> None:
         assert Asked(snapshot, "baker").answer(question) == question(everything(snapshot))
 
 
-def test_targets_of_policies_on_other_objects_are_not_asked_for() -> None:
-    """A policy may say the name of a Namespace, or of a Service, in a field of the same name."""
+def coloured() -> Snapshot:
+    """Routes with a policy each, which says the names of a Namespace and of a Service in fields of the same names."""
     numbers = range(4)
-    snapshot = build.snapshot(
+    return build.snapshot(
         build.crd("ColorPolicy", labels={POLICY_LABEL: "inherited"}),
         build.namespace("default"),
         build.gateway(),
@@ -122,6 +124,15 @@ def test_targets_of_policies_on_other_objects_are_not_asked_for() -> None:
         ),
         complete=True,
     )
-    cluster, question = Asked(snapshot, "default"), describing("httproute", "r1", "default")
-    assert cluster.answer(question) == question(everything(snapshot))
+
+
+def test_targets_of_policies_on_other_objects_are_not_asked_for() -> None:
+    """Neither for a route nor for a policy on one."""
+    cluster, question = Asked(coloured(), "default"), describing("httproute", "r1", "default")
+    assert cluster.answer(question) == question(everything(coloured()))
     assert {ask.name for ask in cluster.asks if ask.kind == HTTP_ROUTE} == {"r1"}
+    policy = Asked(coloured(), "default")
+    ref = build.ref("ColorPolicy", "p1", group="example.com")
+    found = policy.answer(lambda analysis: describe_policy(analysis, ref))
+    assert found == describe_policy(everything(coloured()), ref)
+    assert {ask.name for ask in policy.asks if ask.kind == HTTP_ROUTE} == {"r1"}

@@ -53,8 +53,8 @@ class PossibleAttachments:
         yield from (resource for resource in self._index.snapshot.other_state if resource.ref.group_kind == kind)
 
     def are_undecided(self, kind: GroupKind) -> bool:
-        """Whether it is not known of any policy of a kind what it is attached to."""
-        return any(
+        """Whether it is not known of any policy of a kind what it is attached to; a cluster is not asked for that."""
+        return self._is_of_cluster or any(
             _is_undecided(attachment)
             for policy in self._index.world.names_of(kind)
             for attachment in self._known.get(policy, ())
@@ -63,7 +63,13 @@ class PossibleAttachments:
     @cached_property
     def is_any(self) -> bool:
         """Whether there may be attachments of which it is not known whether they are, or to what."""
-        return self.are_open or any(map(_is_undecided, chain.from_iterable(self._known.values())))
+        return (
+            self.are_open or self._is_of_cluster or any(map(_is_undecided, chain.from_iterable(self._known.values())))
+        )
+
+    @property
+    def _is_of_cluster(self) -> bool:
+        return self._index.snapshot.place == "the cluster"
 
     def undecided_at(self, obj: ObjectRef) -> Sequence[Attachment]:
         """The attachments to an object that was read, or to a section of it, that may be others."""

@@ -222,19 +222,27 @@ class Handler(BaseHTTPRequestHandler):
             self.send_json(found)
 
     def _tell_changes(self, version: int) -> None:
-        """Answer with what changed after a version, and what changes until the server stops."""
+        """Answer with what changed after a version, or with what there is, and what changes until the server stops."""
         self.send_bytes(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
-        if version < self.faulty.oldest:
+        told = 0
+        if not version:
+            told = len(self.faulty.changes)
+            for thing in filter(self._is_watched, self.faulty.objects):
+                self._tell({"type": "ADDED", "object": thing})
+        elif version < self.faulty.oldest:
             status = {"kind": "Status", "status": "Failure", "code": 410, "message": "too old resource version"}
             self._tell({"type": "ERROR", "object": status})
-        told = 0
         while not self.wait(0.01):
             for event in self.faulty.changes[told:]:
                 told += 1
-                path = self.faulty.path_of(event["object"])
-                is_there = self.request_now.path in {path.rpartition("/")[0], _everywhere(path), path}
-                if is_there and int(event["object"]["metadata"]["resourceVersion"]) > version:
+                is_new = int(event["object"]["metadata"]["resourceVersion"]) > version
+                if is_new and self._is_watched(event["object"]):
                     self._tell(event)
+
+    def _is_watched(self, thing: Thing) -> bool:
+        path = self.faulty.path_of(thing)
+        is_there = self.request_now.path in {path.rpartition("/")[0], _everywhere(path), path}
+        return is_there and _is_selected(thing, self.request_now.query)
 
     def _tell(self, event: Thing) -> None:
         line = json.dumps(event).encode() + b"\n"

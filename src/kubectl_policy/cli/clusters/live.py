@@ -61,16 +61,13 @@ class Live:
         """Return the name of the context, else of the cluster, else its URL."""
         return self.access.context or self.access.cluster or self.access.server
 
-    def snapshot(
-        self, profiles: Sequence[PolicyKindProfile], *, optional: bool, routes: bool, single: bool = False
-    ) -> Snapshot:
+    def snapshot(self, profiles: Sequence[PolicyKindProfile], *, optional: bool, routes: bool) -> Snapshot:
         """Return what was read so far; nothing if the cluster is `optional` and cannot be asked.
 
-        All `routes` are asked for at once; for a question about `single` objects, only policies that may concern these.
-        Raises `ClusterError` if the cluster cannot be asked.
+        All `routes` are asked for at once. Raises `ClusterError` if the cluster cannot be asked.
         """
         try:
-            self._cluster = self._cluster or self._reach(profiles, routes=routes, single=single)
+            self._cluster = self._cluster or self._reach(profiles, routes=routes)
         except ClusterError as error:
             if not optional:
                 raise
@@ -81,7 +78,7 @@ class Live:
             return Snapshot()
         return self._cluster.snapshot(self._assumed)
 
-    def _reach(self, profiles: Sequence[PolicyKindProfile], *, routes: bool, single: bool) -> Cluster:
+    def _reach(self, profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Cluster:
         from kubectl_policy.model.grants import REFERENCE_GRANT
         from kubectl_policy.model.kinds import NAMESPACE, SERVICE, is_kubernetes_own
         from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
@@ -113,7 +110,7 @@ class Live:
             alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
             below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
             is_profiled=lambda kind: profile_of(kind) is not None,
-            is_for_workloads=is_for_workloads if single else lambda _: False,
+            is_for_workloads=is_for_workloads,
             groups=groups,
             matters=lambda kind: kind in singly or (kind.group in groups and not is_kubernetes_own(kind)),
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING
-from kubectl_policy.topology.references import ROUTES, depth_of
+from kubectl_policy.topology.references import ROUTES, backend_refs, depth_of, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -145,7 +145,18 @@ def relevant_diagnostics(analysis: Analysis, subject: NodeRef, paths: tuple[Path
     objects = dict.fromkeys([subject.object, *(node.object for path in paths for node in path)])
     policies = dict.fromkeys(a.policy for obj in objects for a in analysis.attachments_to(obj))
     about = [problem for obj in (subject.object, *policies) for problem in analysis.problems_of(obj)]
-    relations = analysis.topology.relations
-    naming = (*relations.routes_naming(subject.object), *relations.routes_referring_to(subject.object))
-    missed = (problem for route in naming for problem in analysis.topology.missing_from(route))
+    routes = _routes_referring_to(analysis, subject.object)
+    missed = (problem for route in routes for problem in analysis.topology.missing_from(route))
     return tuple(dict.fromkeys([*about, *(problem for problem in missed if subject.object in problem.related)]))
+
+
+def _routes_referring_to(analysis: Analysis, obj: ObjectRef) -> Iterable[ObjectRef]:
+    """The routes that name an object as a parent or a backend, in the order of these."""
+    index, relations = analysis.index, analysis.topology.relations
+    if analysis.registry.profile_of(obj.group_kind) is None:
+        return (*relations.routes_naming(obj), *relations.routes_referring_to(obj))
+    # No API takes a policy for a parent or a backend: a cluster is not asked for routes that do so all the same.
+    read = [route.ref for kind in ROUTES for route in index.read_with_words(kind, obj.kind, obj.name)]
+    by_parent = (route for route in read if any(ref.object == obj for ref in parent_refs(index, route)))
+    by_backend = (route for route in read if any(ref.object == obj for ref in backend_refs(index, route)))
+    return (*by_parent, *by_backend)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap, ObjectRef, Origin, Permission, Resource, Snapshot
 from kubectl_policy.model.fields import labels_of, text_at, time_at
-from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, is_kubernetes_own
+from kubectl_policy.model.kinds import CRD, NAMESPACE, POLICY_LABEL, TARGETS, is_kubernetes_own
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.api.served import EVERY_GROUP, Discovery, UnknownGroup
@@ -61,7 +61,7 @@ class Interests:
     is_profiled: Callable[[GroupKind], bool]
     # Whether a question may ask for any object of a kind, as of policies; of other kinds, for those that these name.
     matters: Callable[[GroupKind], bool]
-    # Whether policies of a kind are for workloads alone, and so of no interest unless the question is about one.
+    # Whether policies of a kind are for workloads alone, as NetworkPolicies are.
     is_for_workloads: Callable[[GroupKind], bool] = lambda _: False
     # API groups of which it matters whether they are served.
     groups: Collection[str] = ()
@@ -121,8 +121,9 @@ class Cluster:
             served=served,
             few=self._few,
             policies=policies - for_workloads,
+            for_workloads=for_workloads,
             alongside=interests.alongside,
-            below={**interests.below, **dict.fromkeys(WORKLOADS, for_workloads)},
+            below={**interests.below, **dict.fromkeys((*WORKLOADS, NAMESPACE), for_workloads)},
         )
         self.world = ClusterWorld(kinds, self._address.namespace)
         self.world.take(Query(CRD), definitions.values())

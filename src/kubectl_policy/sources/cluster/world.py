@@ -1,18 +1,13 @@
-"""A cluster as a world: what was read of it so far, and what a question asked for that is still to be read."""
+"""A cluster as a world: the objects that were read so far, and the queries for what a question asks for beyond them."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from contextlib import suppress
-from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.body import text_of
-from kubectl_policy.model.values import cached_property, value
-from kubectl_policy.model.world import World, in_namespace, names_object
+from kubectl_policy.model.values import value
+from kubectl_policy.model.world import Loaded, World
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,281 +17,230 @@ if TYPE_CHECKING:
 
 EVENT: Final = GroupKind("", "Event")
 # An Event is stored once, and served in both groups.
-WORKLOADS: Final = frozenset({GroupKind("", "Pod"), GroupKind("", "Node")})
 EVENTS: Final = frozenset({EVENT, GroupKind("events.k8s.io", "Event")})
-# What a segment of a path may be made of: names of most kinds have less, those of roles and the like also a colon.
+WORKLOADS: Final = frozenset({GroupKind("", "Pod"), GroupKind("", "Node")})
+# The characters of a segment of a path: names of most kinds have fewer, those of roles and the like also a colon.
 _IN_NAMES: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:")
-_LONGEST_NAME: Final = 253
-# As `names_object` has it: what a word is made of that is looked for.
-_PLAIN: Final = _IN_NAMES - frozenset(".:")
-_WORD: Final = re.compile(r"[\w-]+")
-# To ask for so many objects of a kind one by one takes longer than to ask for all of them.
-_MANY: Final = 24
-# To look through all objects of a kind so many times takes as long as to note all words that stand in them.
-_OFTEN: Final = 12
-# In so many namespaces is looked at most where not all of them may be listed at once.
-_MOST_NAMESPACES: Final = 64
+_MAX_NAME_LENGTH: Final = 253
+# Objects of a kind that are read one by one; of more, all of the kind are listed.
+_MAX_NAMED: Final = 64
+# Namespaces in which a kind is listed that may not be listed everywhere.
+_MAX_NAMESPACES: Final = 64
 
 
 @value()
 class Query:
-    """One request: for an object by its name, or without one for those of a kind.
-
-    They are those in a `namespace`, or everywhere if that is empty; of Events, those that are `about` an object.
-    """
+    """One request: for an object by name, or for a list."""
 
     kind: GroupKind
+    # "" for a list of all namespaces.
     namespace: str = ""
+    # "" for a list.
     name: str = ""
+    # Of a list of Events: the object that they are about.
     involved: ObjectRef | None = None
 
 
 @value(kw_only=True)
 class ClusterKinds:
-    """The kinds that a cluster serves, and how they are asked for.
-
-    Of the `few` there are not many objects: they are listed as soon as anything is asked of them. The `policies`, which
-    are few, are listed as soon as somebody wants to know which kinds there are. Whoever lists one kind will also need
-    those `alongside` it; whoever asks about one object of a kind, also all of what is `below` it.
-    """
+    """The kinds that a cluster serves, and how they are asked for."""
 
     served: Mapping[GroupKind, Served]
+    # Kinds of which there are few objects: all are listed as soon as anything is asked of them.
     few: frozenset[GroupKind]
+    # Kinds of policies, which are listed to find out of which kinds there are objects.
     policies: frozenset[GroupKind]
+    # Kinds of policies that are for workloads alone: of no interest if the question is about another single object.
+    for_workloads: frozenset[GroupKind] = frozenset()
+    # Kinds that are listed together with another one.
     alongside: Mapping[GroupKind, Collection[GroupKind]] = MappingProxyType({})
+    # Kinds that are listed for a question about one object of another kind.
     below: Mapping[GroupKind, Collection[GroupKind]] = MappingProxyType({})
 
 
 class ClusterWorld(World):
-    """The objects of a cluster, as far as they were read; what else is asked for is noted, and counts as not there.
+    """The objects of a cluster that were read so far.
 
-    An answer counts once nothing is `wanted` any more.
+    What a question asks for beyond that is wanted, and counts as absent until it is read. An answer counts once nothing
+    is wanted any more.
     """
 
     def __init__(self, kinds: ClusterKinds, namespace: str) -> None:
-        """Nothing is read yet. The `namespace` is the one that is asked about."""
+        """Read nothing yet; the question is about a `namespace`."""
         self._kinds = kinds
-        self._namespace = namespace
         self._objects: dict[ObjectRef, Resource] = {}
-        self._texts: dict[ObjectRef, bytes] = {}
-        self._sorted: dict[GroupKind, Sequence[ObjectRef]] = {}
-        self._words: dict[GroupKind, Mapping[str, Sequence[ObjectRef]]] = {}
-        self._looked_through: Counter[GroupKind] = Counter()
-        self._about: dict[ObjectRef, Sequence[ObjectRef]] = {}
-        # What was asked, and whether it was answered.
-        self._asked: dict[Query, bool] = {}
+        self._loaded: Loaded | None = None
+        # The queries so far, and whether they were answered, or refused.
+        self._answered: dict[Query, bool] = {}
         # The kinds of which all objects were read.
         self._listed: set[GroupKind] = set()
+        # The kinds that cannot be listed in any namespace, and those of which lists are on their way.
+        self._unlistable: set[GroupKind] = set()
+        self._pending: frozenset[GroupKind] = frozenset()
         self._wanted: dict[Query, None] = {}
-        self._given_up: set[GroupKind] = set()
-        self._is_first = True
-        # The namespaces of what a question is about: of objects that it asked for, and that are no policies.
-        self._concerned: set[str] = set()
-        self._awaited: frozenset[GroupKind] = frozenset()
+        self._is_first_round = True
+        # The namespaces that the question is about, also by the objects that it asks for, but for policies.
+        self._namespaces = {namespace}
+        self._events: dict[ObjectRef, Sequence[ObjectRef]] = {}
 
     @property
     def wanted(self) -> tuple[Query, ...]:
-        """What is to be asked: few requests for all that was asked for and is not known."""
-        lists = dict.fromkeys(ask for ask in self._wanted if not ask.name)
-        waiting = [ask.kind for ask in lists if not (ask.namespace or ask.involved)]
-        if self._is_first:
-            # What is asked for first is what the question is about.
-            subjects = [ask for ask in self._wanted if ask.name]
-            waiting += (kind for subject in subjects for kind in self._kinds.below.get(subject.kind, ()))
-            lists.update((Query(kind), None) for kind in waiting if self._is_new(Query(kind)))
-            events = (_about(ObjectRef(ask.kind, ask.namespace, ask.name)) for ask in subjects)
-            lists.update((ask, None) for ask in events if self._is_new(ask))
-        beside = (other for kind in waiting for other in self._kinds.alongside.get(kind, ()))
-        lists.update((Query(kind), None) for kind in beside if self._is_new(Query(kind)))
+        """Return the queries for what is wanted: lists, and objects by name unless a list has them."""
         named: dict[GroupKind, list[Query]] = {}
-        for ask in self._wanted:
-            if ask.name and not {Query(ask.kind), Query(ask.kind, ask.namespace)} & lists.keys():
-                named.setdefault(ask.kind, []).append(ask)
-        several = (
-            [Query(kind)] if len(asks) > _MANY and self._is_new(Query(kind)) else asks for kind, asks in named.items()
-        )
-        return tuple(dict.fromkeys(chain(lists, *several)))
-
-    def _is_new(self, ask: Query) -> bool:
-        return ask not in self._asked and ask.kind in self._kinds.served
-
-    def take(self, ask: Query, found: Iterable[Resource] | None) -> None:
-        """Keep what was found by a request; None where there was no answer."""
-        self._asked[ask] = found is not None
-        if ask == Query(ask.kind) and found is not None:
-            self._listed.add(ask.kind)
-        found = tuple(found or ())
-        self._objects.update((resource.ref, resource) for resource in found)
-        for kind in {ask.kind, *(resource.ref.group_kind for resource in found)}:
-            self._sorted.pop(kind, None)
-            self._words.pop(kind, None)
-        for resource in found:
-            self._texts.pop(resource.ref, None)
-        if ask.involved:
-            self._about[ask.involved] = sorted(resource.ref for resource in found)
-        self._forget_what_is_computed()
-
-    def give_up(self, kind: GroupKind) -> None:
-        """List no more objects of a kind: what is in the way is so in every namespace."""
-        self._given_up.add(kind)
-
-    def namespaces_read(self, kind: GroupKind) -> frozenset[str]:
-        """The namespaces in which all objects of a kind were read."""
-        asked = (ask for ask, is_read in self._asked.items() if is_read and ask.kind == kind)
-        return frozenset(ask.namespace for ask in asked if ask.namespace and not (ask.name or ask.involved))
-
-    def missing(self, kind: GroupKind) -> frozenset[ObjectRef]:
-        """The objects of a kind that were asked for by name, and are not there."""
-        named = (ask for ask, is_read in self._asked.items() if is_read and ask.kind == kind and ask.name)
-        refs = (ObjectRef(kind, ask.namespace, ask.name) for ask in named)
-        return frozenset(ref for ref in refs if ref not in self._objects)
-
-    def serves(self, kind: GroupKind) -> bool:
-        """Whether the cluster serves a kind."""
-        return kind in self._kinds.served
-
-    def start_round(self, awaited: Iterable[Query] = ()) -> None:
-        """Forget what was wanted: a question is asked anew. All objects of the `awaited` kinds are on their way."""
-        self._is_first = False
-        self._awaited = frozenset(ask.kind for ask in awaited if ask == Query(ask.kind))
-        self._wanted.clear()
-        self._forget_what_is_computed()
-
-    def forget(self) -> None:
-        """Forget all that was read: what there is may have changed."""
-        for known in (
-            self._objects,
-            self._texts,
-            self._sorted,
-            self._words,
-            self._about,
-            self._asked,
-            self._listed,
-            self._wanted,
-            self._given_up,
-            self._concerned,
-        ):
-            known.clear()
-        self._forget_what_is_computed()
-
-    def _forget_what_is_computed(self) -> None:
-        for name in ("kinds", "namespaces"):
-            with suppress(AttributeError):
-                delattr(self, name)
+        for query in self._wanted:
+            is_in_list = Query(query.kind) in self._wanted or Query(query.kind, query.namespace) in self._wanted
+            if query.name and not is_in_list:
+                named.setdefault(query.kind, []).append(query)
+        queries = [query for query in self._wanted if not query.name]
+        # A question asks first for the object that it is about.
+        if self._is_first_round and not any(query.name for query in self._wanted):
+            lists = map(Query, self._kinds.for_workloads)
+            queries += (query for query in lists if query not in self._wanted and query not in self._answered)
+        for kind, by_name in named.items():
+            is_listed = len(by_name) > _MAX_NAMED and Query(kind) not in self._answered
+            queries += [Query(kind)] if is_listed else by_name
+        return tuple(queries)
 
     @property
     def is_waiting(self) -> bool:
         """Whether anything is wanted."""
         return bool(self._wanted)
 
-    def get(self, ref: ObjectRef) -> Resource | None:
-        """The object of a name; None if there is none, or none was read yet."""
-        if ref.group_kind not in self._kinds.policies:
-            self._concerned.add(ref.namespace)
-        found = self._objects.get(ref)
-        if found is None:
-            self._want_object(ref)
-        return found
+    def take(self, query: Query, resources: Iterable[Resource] | None) -> None:
+        """Keep the objects that answer a query; None where it was refused."""
+        self._answered[query] = resources is not None
+        if resources is not None and query == Query(query.kind):
+            self._listed.add(query.kind)
+        read = {resource.ref: resource for resource in resources or ()}
+        self._objects.update(read)
+        self._loaded = None
+        if query.involved:
+            self._events[query.involved] = sorted(read)
 
-    def has(self, ref: ObjectRef) -> bool:
-        """Whether there is an object of a name, as far as is known yet."""
-        return self.get(ref) is not None
+    def give_up(self, kind: GroupKind) -> None:
+        """List no more objects of a kind: its lists fail in every namespace."""
+        self._unlistable.add(kind)
 
-    def __iter__(self) -> Iterator[Resource]:
-        """All objects that were read."""
-        return iter(tuple(self._objects.values()))
+    def start_round(self, pending: Iterable[Query] = ()) -> None:
+        """Forget what was wanted, as the question is asked anew; the answers to `pending` queries are on their way."""
+        self._is_first_round = False
+        self._pending = frozenset(query.kind for query in pending if query == Query(query.kind))
+        self._wanted.clear()
 
-    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
-        """The names of the objects of a kind, sorted; where not all may be listed, of some namespaces."""
-        if kind in EVENTS:
-            return ()
-        if not namespace or kind in self._kinds.few:
-            self._list(kind)
-        elif kind not in self._listed:
-            self._want(Query(kind, namespace))
-        names = self._known(kind)
-        return names if namespace is None else in_namespace(names, kind, namespace)
-
-    def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
-        """The objects of a kind that may name an object, or contain a word, sorted; of Events those about it."""
-        if kind in EVENTS:
-            return self._events_about(obj) if kind == EVENT and isinstance(obj, ObjectRef) else ()
-        names = self.names_of(kind)
-        if isinstance(obj, str):
-            return [ref for ref in names if obj.encode() in self._text(ref)]
-        self._looked_through[kind] += 1
-        if self._looked_through[kind] > _OFTEN and _PLAIN.issuperset(obj.name):
-            names = self._saying(kind).get(obj.name, ())
-        return [ref for ref in names if names_object(self._objects[ref], obj, self._text(ref))]
-
-    @cached_property
-    def kinds(self) -> tuple[GroupKind, ...]:
-        """The kinds of which objects were read, sorted."""
-        for kind in self._kinds.policies:
-            self._list(kind)
-        return tuple(sorted({ref.group_kind for ref in self._objects}))
-
-    @cached_property
-    def namespaces(self) -> frozenset[str]:
-        """The namespaces in which objects were read."""
-        return frozenset(ref.namespace for ref in self._objects if ref.namespace)
-
-    def _want(self, ask: Query) -> None:
-        if ask.kind in self._awaited:
-            ask = Query(ask.kind)
-        if self._is_new(ask):
-            self._wanted[ask] = None
-
-    def _want_object(self, ref: ObjectRef) -> None:
-        kind, namespace, name = ref
-        served = self._kinds.served.get(kind)
-        if served is None or served.namespaced != bool(namespace) or not (is_name(name) and is_name(namespace or name)):
-            return
-        if not (kind in self._listed or (namespace and self._asked.get(Query(kind, namespace)))):
-            self._want(Query(kind, namespace, name))
-
-    def _list(self, kind: GroupKind) -> None:
+    def want_all(self, kind: GroupKind) -> None:
         """Want all objects of a kind or, where these may not be listed at once, those in the namespaces concerned."""
         if kind in self._listed:
             return
-        served, is_unread = self._kinds.served.get(kind), not self._asked.get(Query(kind), True)
-        if kind in self._given_up or not (is_unread and served and served.namespaced):
+        served = self._kinds.served.get(kind)
+        is_refused = self._answered.get(Query(kind)) is False
+        if not (is_refused and served and served.namespaced) or kind in self._unlistable:
             self._want(Query(kind))
             return
-        for namespace in sorted({self._namespace, *self._concerned} - {""})[:_MOST_NAMESPACES]:
+        for namespace in sorted(self._namespaces - {""})[:_MAX_NAMESPACES]:
             self._want(Query(kind, namespace))
 
-    def _known(self, kind: GroupKind) -> Sequence[ObjectRef]:
-        if kind not in self._sorted:
-            self._sorted[kind] = sorted(ref for ref in self._objects if ref.group_kind == kind)
-        return self._sorted[kind]
+    def namespaces_read(self, kind: GroupKind) -> frozenset[str]:
+        """Return the namespaces in which all objects of a kind were read."""
+        lists = (query for query in self._queries(kind) if not (query.name or query.involved))
+        return frozenset(query.namespace for query in lists if query.namespace)
 
-    def _events_about(self, obj: ObjectRef) -> Sequence[ObjectRef]:
-        if is_name(obj.name):
-            self._want(_about(obj))
-        return self._about.get(obj, ())
+    def missing(self, kind: GroupKind) -> frozenset[ObjectRef]:
+        """Return the objects of a kind that were asked for by name, and do not exist."""
+        refs = (ObjectRef(kind, query.namespace, query.name) for query in self._queries(kind) if query.name)
+        return frozenset(ref for ref in refs if ref not in self._objects)
 
-    def _saying(self, kind: GroupKind) -> Mapping[str, Sequence[ObjectRef]]:
-        """The objects of a kind by each word that stands in them, sorted."""
-        if kind not in self._words:
-            words: dict[str, list[ObjectRef]] = {}
-            for ref in self._known(kind):
-                for word in set(_WORD.findall(self._text(ref).decode())):
-                    words.setdefault(word, []).append(ref)
-            self._words[kind] = words
-        return self._words[kind]
+    def _queries(self, kind: GroupKind) -> Iterator[Query]:
+        return (query for query, is_answered in self._answered.items() if is_answered and query.kind == kind)
 
-    def _text(self, ref: ObjectRef) -> bytes:
-        if ref not in self._texts:
-            self._texts[ref] = text_of(self._objects[ref].raw)
-        return self._texts[ref]
+    def serves(self, kind: GroupKind) -> bool:
+        """Whether the cluster serves a kind."""
+        return kind in self._kinds.served
+
+    def get(self, ref: ObjectRef) -> Resource | None:
+        """Return the object of a name; None if there is none, or none was read yet."""
+        if ref.group_kind not in self._kinds.policies:
+            self._namespaces.add(ref.namespace)
+        resource = self._objects.get(ref)
+        if resource is None and self._may_exist(ref):
+            self._want(Query(*ref))
+        return resource
+
+    def has(self, ref: ObjectRef) -> bool:
+        """Whether there is an object of a name, as far as was read."""
+        return self.get(ref) is not None
+
+    def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
+        """Return the names of the objects of a kind, sorted; where not all may be listed, those of some namespaces.
+
+        Of Events there are none: they concern the object that they are about, and no other.
+        """
+        if kind in EVENTS:
+            return ()
+        if not namespace or kind in self._kinds.few:
+            self.want_all(kind)
+        elif kind not in self._listed:
+            self._want(Query(kind, namespace))
+        return self._read.names_of(kind, namespace)
+
+    def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
+        """Return the objects of a kind that may name an object or contain a word; of Events, those about it."""
+        if kind == EVENT and isinstance(obj, ObjectRef):
+            if is_name(obj.name):
+                self._want(_events_about(obj))
+            return self._events.get(obj, ())
+        return self._read.naming(kind, obj) if self.names_of(kind) else ()
+
+    @property
+    def kinds(self) -> tuple[GroupKind, ...]:
+        """Return the kinds of which objects were read, sorted; all policies are wanted for that."""
+        for kind in self._kinds.policies:
+            self.want_all(kind)
+        return self._read.kinds
+
+    @property
+    def namespaces(self) -> frozenset[str]:
+        """Return the namespaces in which objects were read."""
+        return self._read.namespaces
+
+    def __iter__(self) -> Iterator[Resource]:
+        """Iterate over the objects that were read."""
+        return iter(self._read)
+
+    @property
+    def _read(self) -> Loaded:
+        if self._loaded is None:
+            self._loaded = Loaded(self._objects.values())
+        return self._loaded
+
+    def _may_exist(self, ref: ObjectRef) -> bool:
+        """Whether there may be an object of a name that was not read."""
+        kind, namespace, name = ref
+        served = self._kinds.served.get(kind)
+        if served is None or served.namespaced != bool(namespace) or not (is_name(name) and is_name(namespace or name)):
+            return False
+        return not (kind in self._listed or (namespace and self._answered.get(Query(kind, namespace))))
+
+    def _want(self, query: Query) -> None:
+        """Want the answer to a query, and what will be asked for with it."""
+        whole = Query(query.kind)
+        if query.kind in self._pending:
+            query = whole
+        if query.kind not in self._kinds.served or query in self._answered or query in self._wanted:
+            return
+        self._wanted[query] = None
+        for kind in self._kinds.alongside.get(query.kind, ()) if query == whole else ():
+            self._want(Query(kind))
+        if self._is_first_round and query.name:
+            for kind in self._kinds.below.get(query.kind, ()):
+                self._want(Query(kind))
+            self._want(_events_about(ObjectRef(query.kind, query.namespace, query.name)))
 
 
-def _about(obj: ObjectRef) -> Query:
-    """The request for the Events about an object; those about what is in no namespace are in this one."""
+def _events_about(obj: ObjectRef) -> Query:
+    """Return the query for the Events about an object; if it is cluster-scoped, they are in namespace `default`."""
     return Query(EVENT, obj.namespace or "default", involved=obj)
 
 
 def is_name(name: str) -> bool:
-    """Whether an API server may have something of a name: it stands in the path of a request."""
-    return 0 < len(name) <= _LONGEST_NAME and _IN_NAMES.issuperset(name) and name not in {".", ".."}
+    """Whether an API server may have something of a name: it is a segment of the path of a request."""
+    return 0 < len(name) <= _MAX_NAME_LENGTH and _IN_NAMES.issuperset(name) and name not in {".", ".."}

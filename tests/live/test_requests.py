@@ -1,0 +1,113 @@
+"""How much is asked of a cluster to describe one route: the same, however many routes there are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from kubectl_policy import cli
+from tests.live.proxy import recording
+from tests.live.server import ADMIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.live.server import Server
+
+NAMESPACE: Final = "crowded"
+GROUP: Final = "gateway.networking.k8s.io"
+# More than are read one by one.
+POLICIES: Final = 70
+ROUTES: Final = 150
+DESCRIBE: Final = ("describe", "httproute/r7", "-n", NAMESPACE)
+# What versions and times take more of, as they grow.
+TOLERANCE: Final = 200
+
+
+def thing(version: str, kind: str, name: str, **spec: object) -> dict[str, object]:
+    """An object in the namespace of these tests; its name is also a label."""
+    metadata = {"name": name, "namespace": NAMESPACE, "labels": {"team": NAMESPACE}}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def route(number: int) -> dict[str, object]:
+    """A route to the Gateway."""
+    rule = {"backendRefs": [{"name": "backend", "port": 80}]}
+    return thing(f"{GROUP}/v1", "HTTPRoute", f"r{number}", parentRefs=[{"name": "gateway"}], rules=[rule])
+
+
+def policy(number: int) -> dict[str, object]:
+    """A RetryPolicy on a route of that number."""
+    target = {"group": GROUP, "kind": "HTTPRoute", "name": f"r{number}"}
+    return thing(
+        "example.io/v1alpha1", "RetryPolicy", f"p{number}", targetRefs=[target], defaults={"attempts": number + 1}
+    )
+
+
+@pytest.fixture(scope="module")
+def crowded(server: Server) -> Iterator[Server]:
+    """A Gateway, a Service, and routes with a policy each; all have the name of their namespace as a label."""
+    listener = {"name": "http", "port": 80, "protocol": "HTTP"}
+    gateway = thing(f"{GROUP}/v1", "Gateway", "gateway", gatewayClassName="public", listeners=[listener])
+    backend = thing("v1", "Service", "backend", ports=[{"port": 80}])
+    objects = [gateway, backend, *map(route, range(POLICIES)), *map(policy, range(POLICIES))]
+    server.kubectl("create", "namespace", NAMESPACE)
+    apply(server, *objects)
+    yield server
+    server.kubectl("delete", "httproutes,retrypolicies,gateways,services", "--all", "-n", NAMESPACE)
+
+
+def apply(server: Server, *objects: dict[str, object]) -> None:
+    """Create objects."""
+    server.kubectl("create", "-f", "-", data={"apiVersion": "v1", "kind": "List", "items": list(objects)})
+
+
+def test_describing_a_route_asks_for_no_other_routes(
+    crowded: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nor for more bytes when there are more of them."""
+    with recording(crowded) as proxy:
+        options = ("--kubeconfig", str(crowded.kubeconfig(ADMIN, url=proxy.url)), "--cache-dir", str(tmp_path))
+
+        def traffic() -> tuple[list[str], int]:
+            proxy.exchanges.clear()
+            assert cli.run([*DESCRIBE, *options]) == 0
+            assert "p7" in capsys.readouterr().out
+            return sorted(each.path for each in proxy.exchanges), sum(len(each.plain) for each in proxy.exchanges)
+
+        # What is served is remembered from then on.
+        traffic()
+        paths, size = traffic()
+        apply(crowded, *map(route, range(POLICIES, ROUTES)))
+        more_paths, more_size = traffic()
+    assert [path for path in paths if "/httproutes" in path] == [
+        f"/apis/{GROUP}/v1/namespaces/{NAMESPACE}/httproutes/r7"
+    ]
+    assert not [path for path in paths if path.endswith(("/services", "/networkpolicies"))]
+    assert more_paths == paths
+    assert abs(more_size - size) < TOLERANCE
+
+
+def test_each_kind_is_watched_once(crowded: Server, tmp_path: Path) -> None:
+    """That was asked for, and no other; and nothing is asked again while nothing changes."""
+    config = str(crowded.kubeconfig(ADMIN))
+    command = [sys.executable, "-m", "kubectl_policy", *DESCRIBE, "-w", "--kubeconfig", config]
+    with (
+        crowded.audit.recorded("kubectl-policy/") as found,
+        subprocess.Popen([*command, "--cache-dir", str(tmp_path)], stdout=subprocess.PIPE) as process,  # noqa: S603 (our own program)
+    ):
+        assert process.stdout
+        process.stdout.readline()
+        # An answer that is asked for again would be by then.
+        time.sleep(3)
+        process.kill()
+    read = [request for request in found if request.verb in {"get", "list"} and request.resource]
+    watched = [request.resource for request in found if request.verb == "watch"]
+    assert sorted(watched) == sorted({request.resource for request in read})
+    paths = [request.path for request in read]
+    assert sorted(paths) == sorted(set(paths))
