@@ -8,8 +8,8 @@ import pytest
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
-from kubectl_policy.sources.cluster.api.watch import WatchEvent
 from kubectl_policy.sources.cluster.api.served import Served
+from kubectl_policy.sources.cluster.api.watch import WatchEvent
 from kubectl_policy.sources.cluster.watches import ReadVersions, watch_scopes
 from kubectl_policy.sources.cluster.world import EVENT, Query
 
