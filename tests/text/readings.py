@@ -47,6 +47,8 @@ def _contents(document: Document | Unread) -> list[object]:
     if isinstance(document, Unread):
         return [document]
     inherited = documents_in_list(document)
+    if document.is_item and not isinstance(document.content, Mapping):
+        return [repr(document.content)]
     if inherited is None:
         return [(repr(_plain(document.content)), document.line, document.problems)]
     return [*inherited, document.problems] if document.problems else inherited
@@ -61,8 +63,10 @@ def documents_in_list(document: Document) -> list[object] | None:
     items = value["items"]
     assert isinstance(items, list | None)
     return [
-        (repr({**inherited, **item} if isinstance(item, Mapping) else item), document.item_lines.get((n,), 0), ())
-        for n, item in enumerate(items or ())
+        (repr({**inherited, **item}), document.item_lines.get((number,), document.line), ())
+        if isinstance(item, Mapping)
+        else repr(item)
+        for number, item in enumerate(items or ())
     ]
 
 
