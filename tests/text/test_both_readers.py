@@ -81,6 +81,7 @@ _POSITIONS: Final = (
     "a: {}\r\nb: 1\r\n",
     "a: 1\n...\n{}\n",
     "a: 1\n---\n{}\n---\nb: 1\n",
+    'a: 1\n---\n{{"a": {}}}\n---\nb: 1\n',
     "apiVersion: v1\nkind: List\nitems:\n- a: {}\n- b: 1\n",
     "apiVersion: v1\nitems:\n- a: 1\n- b: {}\nkind: List\n",
     "apiVersion: v1\nkind: AList\nitems:\n  - a: 1\n  - b: 1\n    c: |\n      {}\nmetadata: {{}}\n",
@@ -183,7 +184,8 @@ _OBJECT: Final[dict[str, Json]] = {
 @pytest.mark.parametrize("flow", [True, False, None])
 def test_usual_styles_are_read_fast(*, flow: bool | None) -> None:
     """Alone and as kubectl dumps a List, in YAML and in JSON."""
-    dumped = {"apiVersion": "v1", "items": [_OBJECT, deepcopy(_OBJECT)], "kind": "List", "metadata": {"resourceVersion": ""}}
+    items: list[Json] = [_OBJECT, deepcopy(_OBJECT)]
+    dumped = {"apiVersion": "v1", "items": items, "kind": "List", "metadata": {"resourceVersion": ""}}
     texts = [
         yaml.safe_dump(_OBJECT, default_flow_style=flow, width=1_000),
         json.dumps(_OBJECT),
