@@ -10,6 +10,7 @@ import pytest
 
 from kubectl_policy.text import Document, Unread, documents, fast_yaml, inherited_fields
 from kubectl_policy.text.documents import DocumentReader
+from kubectl_policy.text.yaml_reader import YamlReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,6 +73,21 @@ def documents_in_list(document: Document) -> list[object] | None:
 
 def _plain(value: Json) -> Json:
     return dict(value) if isinstance(value, Mapping) else value
+
+
+def read_exactly(text: str) -> list[str]:
+    """The parts of a text that take the exact reader."""
+    parts: list[str] = []
+    read_part = YamlReader.read
+
+    def record(reader: YamlReader, part: str, first_line: int = 1) -> Iterator[Document]:
+        parts.append(part)
+        return read_part(reader, part, first_line)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(YamlReader, "read", record)
+        read(text)
+    return parts
 
 
 def same_in_all_modes(text: str) -> list[Document | Unread]:
