@@ -1,4 +1,4 @@
-"""What the words of a command line name: objects, types and names, and which objects are meant."""
+"""Parse the arguments of commands: objects, types and names."""
 
 from typing import TYPE_CHECKING
 
@@ -11,58 +11,62 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.selection import Selection
 
 
-def split_object(command: str, words: "Sequence[str]") -> tuple[str, str]:
-    """The type and the name in `TYPE/NAME` or `TYPE NAME`; the name is empty in `TYPE`, for the input to help with.
+def split_object(command: str, arguments: "Sequence[str]") -> tuple[str, str]:
+    """Split `TYPE/NAME` or `TYPE NAME` into type and name; the name is "" in `TYPE`, for the error to list candidates.
 
-    A name can have a namespace, `shop/cart`. Raises `UsageError` for anything else.
+    A name can have a namespace, `shop/cart`. Raise `UsageError` for another form.
     """
-    if len(words) == 1 and words[0] and "/" not in words[0]:
-        return words[0], ""
-    joined = "/".join(words) if len(words) <= 2 and "/" not in "".join(words[:-1]) else ""  # noqa: PLR2004 (a pair)
-    found = type_and_name(joined)
-    if found is None:
+    if len(arguments) == 1 and arguments[0] and "/" not in arguments[0]:
+        return arguments[0], ""
+    joined = "/".join(arguments) if len(arguments) <= 2 and "/" not in "".join(arguments[:-1]) else ""  # noqa: PLR2004 (a pair)
+    pair = type_and_name(joined)
+    if pair is None:
         example = f"for example: {command} httproute/NAME"
         raise UsageError(f"{command} takes one object, as TYPE/NAME or TYPE NAME", example)
-    return found
+    return pair
 
 
-def split_objects(command: str, words: "Sequence[str]") -> list[tuple[str, str]]:
-    """The types and names in `TYPE/NAME...` or `TYPE NAME...`; see `split_object` for one object."""
-    if len(words) > 1:
-        pairs = [pair for word in words if (pair := type_and_name(word))]
-        if "/" not in words[0]:
-            pairs = [pair for word in words[1:] if (pair := type_and_name(f"{words[0]}/{word}"))]
-            words = words[1:]
-        if len(pairs) == len(words):
+def split_objects(command: str, arguments: "Sequence[str]") -> list[tuple[str, str]]:
+    """Split `TYPE/NAME...` or `TYPE NAME...` into types and names, as `split_object` does for one object."""
+    if len(arguments) > 1:
+        pairs = [pair for argument in arguments if (pair := type_and_name(argument))]
+        if "/" not in arguments[0]:
+            pairs = [pair for argument in arguments[1:] if (pair := type_and_name(f"{arguments[0]}/{argument}"))]
+            arguments = arguments[1:]
+        if len(pairs) == len(arguments):
             return pairs
         raise UsageError(f"{command} takes TYPE/NAME... or TYPE NAME...", f"for example: {command} httproute/NAME")
-    return [split_object(command, words)]
+    return [split_object(command, arguments)]
 
 
-def type_and_name(word: str) -> tuple[str, str] | None:
-    """The type and the name in `TYPE/NAME` and `TYPE/NAMESPACE/NAME`; None if a word is not of these."""
-    first, *rest = word.split("/")
+def type_and_name(argument: str) -> tuple[str, str] | None:
+    """Split `TYPE/NAME` or `TYPE/NAMESPACE/NAME` into type and name; return None for another form."""
+    first, *rest = argument.split("/")
     return (first, "/".join(rest)) if first and all(rest) and len(rest) in {1, 2} else None
 
 
-def split_words(command: str, words: "Sequence[str]", example: str) -> tuple[str, tuple[str, ...]]:
-    """`split_types` of a command that takes one type at a time."""
-    (type_, names), *others = split_types(command, words, example)
-    if others:
+def split_words(command: str, arguments: "Sequence[str]", example: str) -> tuple[str, tuple[str, ...]]:
+    """Split the arguments of a command that takes one type at a time, as `split_types` does."""
+    types = split_types(command, arguments, example)
+    if len(types) > 1:
         raise UsageError(f"{command} takes one type at a time", example)
-    return type_, names
+    return types[0]
 
 
-def split_types(command: str, words: "Sequence[str]", example: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Each type with its names in `TYPE[,TYPE...]`, `TYPE[,TYPE...] NAME...` or `TYPE/NAME...`, in their order.
+def split_types(command: str, arguments: "Sequence[str]", example: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Split `TYPE[,TYPE...]`, `TYPE[,TYPE...] NAME...` or `TYPE/NAME...` into types, each with its names.
 
-    Raises `UsageError` for anything else.
+    Raise `UsageError` for another form.
     """
-    pairs = [pair for word in words if (pair := type_and_name(word))]
-    types = words[0].split(",")
-    if "/" not in words[0] and all(types) and all(word.count("/") <= 1 and all(word.split("/")) for word in words):
-        return [(type_, tuple(words[1:])) for type_ in dict.fromkeys(types)]
-    if len(pairs) < len(words) or any("," in type_ for type_, _ in pairs):
+    pairs = [pair for argument in arguments if (pair := type_and_name(argument))]
+    types = arguments[0].split(",")
+    if (
+        "/" not in arguments[0]
+        and all(types)
+        and all(argument.count("/") <= 1 and all(argument.split("/")) for argument in arguments)
+    ):
+        return [(type_, tuple(arguments[1:])) for type_ in dict.fromkeys(types)]
+    if len(pairs) < len(arguments) or any("," in type_ for type_, _ in pairs):
         raise UsageError(f"{command} takes TYPE, TYPE NAME... or TYPE/NAME...", example)
     names: dict[str, list[str]] = {}
     for type_, name in pairs:
@@ -71,7 +75,7 @@ def split_types(command: str, words: "Sequence[str]", example: str) -> list[tupl
 
 
 def selection(names: tuple[str, ...], selector: str, *, everywhere: bool) -> "Selection":
-    """The objects that are meant, in any namespace. Raises `UsageError` for names with other choices."""
+    """Return a selection in any namespace. Raise `UsageError` for names together with a selector or all namespaces."""
     from kubectl_policy.model.selectors import parse_label_query
     from kubectl_policy.questions.shared.selection import Selection
 
@@ -82,7 +86,7 @@ def selection(names: tuple[str, ...], selector: str, *, everywhere: bool) -> "Se
 
 
 def assumption(text: str) -> "AssumedObjects":
-    """What `--assume-exists` says. Raises `UsageError` for anything else than a kind, or a kind with a name."""
+    """Parse `--assume-exists KIND[/NAME]`. Raise `UsageError` for another form."""
     from kubectl_policy.model.snapshot import AssumedObjects
 
     try:

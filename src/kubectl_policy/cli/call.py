@@ -100,13 +100,13 @@ class Call(ClusterFlags):
     reached: "Live | None" = None
 
     def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
-        """The analysis of what the options name, manifests or a cluster; it may be of nothing where that is `optional`.
+        """Read the manifests or the cluster, and analyse them; if the input is `optional`, there need not be any.
 
-        If the question is about all `routes`, they are asked for at once, and if it is about the `whole`, all that
-        any question may ask for. Raises `PolicyError` if that cannot be read.
+        Of a cluster, all `routes` are read at once, or the `whole`: all objects that any question reads. Raise
+        `PolicyError` for input that cannot be read.
         """
-        # First, as much is done where that is imported: at the end of a long chain of imports, where the stack grows
-        # into another block, CPython may take and give back memory at every call.
+        # This import comes first: the module computes a lot while it is imported, and at the end of a long chain of
+        # imports, where the stack grows into another block, CPython may allocate and free memory at every call.
         from kubectl_policy.sources import load_manifests
 
         # isort: split
@@ -127,53 +127,53 @@ class Call(ClusterFlags):
 
     @cached_property
     def paths(self) -> "list[str]":
-        """The files and folders that are to be read; none where a cluster is asked.
+        """The files and directories to read; none if a cluster is asked.
 
-        Raises `UsageError` for a cluster that is named together with manifests.
+        Raises `UsageError` for options that name both a cluster and manifests.
         """
         from kubectl_policy.cli.config import offline_paths
 
-        named = {
+        cluster_options = {
             "--context": self.contexts,
             "--all-contexts": self.all_contexts,
             "--kubeconfig": self.kubeconfig,
             "--server": self.server,
         }
-        flag = next((flag for flag, given in named.items() if given), "")
+        flag = next((flag for flag, value in cluster_options.items() if value), "")
         if flag and self.offline:
             raise UsageError(f"--offline reads manifests, and {flag} asks a cluster", "leave out one of the two")
         return list(self.offline or ([] if flag else offline_paths()))
 
     @cached_property
     def live(self) -> "Live":
-        """The cluster that is asked where no manifests are read."""
+        """The cluster that is asked if no manifests are read."""
         from kubectl_policy.cli.clusters.live import Live
 
         return self.reached or Live(lambda: self.cluster_options(self.cluster), self.namespace, self.assumed)
 
     @property
     def in_namespace(self) -> str:
-        """The namespace to look in: as given, else that of the context of a cluster, or `default` in manifests.
+        """The namespace of the objects: by `-n`, else that of the context of the cluster, or `default` for manifests.
 
-        Raises `ClusterError` where there is no context.
+        Raises `ClusterError` if there is no context.
         """
         return self.namespace or ("default" if self.paths else self.live.namespace)
 
     @cached_property
     def lines(self) -> "Lines":
-        """The lines of fields in what the command reads."""
+        """The lines of fields in the input."""
         from kubectl_policy.sources import Lines
 
         return Lines()
 
     def progress(self) -> "AbstractContextManager[Progress | None]":
-        """What shows how far the reading is, where that may take a while."""
+        """Show progress while manifests are rendered."""
         from kubectl_policy.cli import terminal
 
         return terminal.progress("rendering") if self.render else nullcontext()
 
     def input_options(self) -> "InputOptions":
-        """How the input is to be read. Raises `UsageError` for a value without a name that a variable may have."""
+        """Return the options for reading manifests. Raise `UsageError` for `--set` without a valid name."""
         from kubectl_policy import InputOptions
 
         values: dict[str, str] = {}
@@ -194,7 +194,7 @@ class Call(ClusterFlags):
 
     @property
     def assumed(self) -> "tuple[AssumedObjects, ...]":
-        """What is to be taken to exist. Raises `UsageError` for what names no objects."""
+        """The objects of `--assume-exists`. Raises `UsageError` for a malformed one."""
         return tuple(map(assumption, self.assume_exists or ()))
 
     def show(
@@ -208,9 +208,9 @@ class Call(ClusterFlags):
         namespaces: bool = False,
         everything: bool = False,
     ) -> None:
-        """Show an answer about some states, and on standard error what its format cannot say.
+        """Show an answer about some states, and write to standard error what its format has no place for.
 
-        `problems` and `unseen` are those that the answer holds; for the others see `View`.
+        `problems` and `unseen` are those in the answer. `View` describes the other options.
         """
         if not self.paths:
             self.live.settle()
@@ -232,14 +232,14 @@ class Call(ClusterFlags):
         else:
             terminal.show(shown, view.width, coloured=view.coloured)
         terminal.complain(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
-        whole = format_of(self.output).tells == "everything"
+        is_whole = format_of(self.output).tells == "everything"
         for state in states:
-            mention_the_rest(state, problems if whole else (), unseen if whole else ())
+            mention_the_rest(state, problems if is_whole else (), unseen if is_whole else ())
             mention_what_was_not_applied(state, rendered=self.render)
             mention_what_was_assumed(state)
 
     def _repeated(self) -> list[str]:
-        """The options that a command that is suggested next needs to see the same."""
+        """Return the options with which a suggested command reads the same input."""
         options = {
             "--offline": self.offline,
             "--exclude": self.exclude,
@@ -251,10 +251,10 @@ class Call(ClusterFlags):
             "--kubeconfig": [self.kubeconfig] if self.kubeconfig else None,
             "--context": self.contexts,
         }
-        given = [word for name, values in options.items() for value in values or () for word in (name, value)]
+        repeated = [word for name, values in options.items() for value in values or () for word in (name, value)]
         if self.default_namespace != _DEFAULT_NAMESPACE:
-            given += ["--default-namespace", self.default_namespace]
-        return [*given, *(["--render"] if self.render else []), *(["--complete"] if self.complete else [])]
+            repeated += ["--default-namespace", self.default_namespace]
+        return [*repeated, *(["--render"] if self.render else []), *(["--complete"] if self.complete else [])]
 
 
 def answer(call: Call, ask: "Callable[[Call], int]") -> int:

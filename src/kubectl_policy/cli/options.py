@@ -76,7 +76,7 @@ def shared_options(
 
     def decorate(function: "Callable[..., int]") -> "Callable[..., int]":
         def command(context: typer.Context, **values: Any) -> int:  # noqa: ANN401 (of any option)
-            # An option that is empty, as in `-n "$UNSET"`, counts as left out, as for kubectl.
+            # An empty option, as in `-n "$UNSET"`, counts as left out: so does kubectl.
             options = {parameter.name: values.pop(parameter.name) for parameter in shared}
             options = {name: value for name, value in options.items() if value}
             if forms and "output" not in options:
@@ -87,8 +87,8 @@ def shared_options(
             return answer(call, lambda call: function(call, **values))
 
         # Typer reads the signature. All parameters are passed by name; arguments come first in help in any case.
-        context, *own = inspect.signature(function).parameters.values()
-        parameters = [context.replace(name="context", annotation=typer.Context), *own, *shared]
+        context, *parameters = inspect.signature(function).parameters.values()
+        parameters = [context.replace(name="context", annotation=typer.Context), *parameters, *shared]
         parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
         command.__doc__ = function.__doc__
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # an attribute of any function

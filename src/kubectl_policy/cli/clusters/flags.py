@@ -17,17 +17,13 @@ if TYPE_CHECKING:
 class ClusterFlags:
     """What kubectl's flags say about the cluster that is asked where no manifests are read; each is a field."""
 
-    kubeconfig: Annotated[
-        str, typer.Option(metavar="FILE", help="The kubeconfig that says how to reach a cluster.")
-    ] = ""
+    kubeconfig: Annotated[str, typer.Option(metavar="FILE", help="Path to the kubeconfig file.")] = ""
     contexts: Annotated[
         list[str] | None,
-        typer.Option(
-            "--context", metavar="NAME", help="The context of the kubeconfig to use. Several ask several clusters."
-        ),
+        typer.Option("--context", metavar="NAME", help="Context of the kubeconfig. Repeatable: asks several clusters."),
     ] = None
     all_contexts: Annotated[
-        bool, typer.Option("--all-contexts", help="Ask the clusters of all contexts of the kubeconfig.")
+        bool, typer.Option("--all-contexts", help="Ask the clusters of all contexts in the kubeconfig.")
     ] = False
     user: Annotated[str, typer.Option(metavar="NAME", help="The user of the kubeconfig to be.", hidden=True)] = ""
     server: Annotated[

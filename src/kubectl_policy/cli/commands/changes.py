@@ -1,4 +1,4 @@
-"""`diff` and `blast-radius`: how the effects of policies change in another state or without an object."""
+"""`diff` and `blast-radius`: changes of the effects of policies between two states, or without an object."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,9 +75,9 @@ def diff(
     comparison = compare_states(call, states) if states else compare_changes(call, filename, delete, retarget)
     difference = _at_lines(ask(comparison), call)
     problems = (*difference.problems.introduced, *difference.problems.fixed)
-    # What is wrong with reading the input is the same after changes to it.
-    read = (comparison.before, comparison.after) if states else (comparison.after,)
-    call.show(DIFF, difference, *read, problems=problems, unseen=difference.unseen, everything=show_all)
+    # Problems with reading the input are the same after changes to it.
+    analyses = (comparison.before, comparison.after) if states else (comparison.after,)
+    call.show(DIFF, difference, *analyses, problems=problems, unseen=difference.unseen, everything=show_all)
     return ending(differs=bool(difference.changes), incomplete=bool(difference.unseen) and not allow_incomplete)
 
 
@@ -129,7 +129,7 @@ def blast_radius(
 
 
 def _at_lines(difference: "StateDiff", call: Call) -> "StateDiff":
-    """The same with the lines of effective values, which documents alone show."""
+    """Add the lines of effective values, which only documents show."""
     from kubectl_policy.questions.changes.diff import at_lines
 
     return at_lines(difference, call.lines.locate) if format_of(call.output).part == "document" else difference

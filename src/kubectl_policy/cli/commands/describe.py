@@ -77,7 +77,7 @@ def describe(
         focus = focus_on(analysis, kind or (), field or ())
     authors = _Authors(analysis) if blame else None
     answers = [_describe(analysis, NodeRef(subject, section), focus, call.lines, authors) for subject in subjects]
-    forms, answer = answers[0] if len(answers) == 1 else _together([description for _, description in answers])
+    forms, answer = answers[0] if len(answers) == 1 else _combine([description for _, description in answers])
     call.show(forms, answer, analysis, problems=answer.diagnostics, unseen=answer.unseen, everything=show_all)
     mention_namespaces(analysis, subjects)
     if authors:
@@ -85,7 +85,7 @@ def describe(
     return 0
 
 
-def _together(descriptions: "Sequence[ObjectDescription | PolicyDescription]") -> "tuple[Forms, Descriptions]":
+def _combine(descriptions: "Sequence[ObjectDescription | PolicyDescription]") -> "tuple[Forms, Descriptions]":
     """Return several descriptions as one answer."""
     from kubectl_policy.questions.describe.several import Descriptions
 

@@ -1,4 +1,4 @@
-"""`explain`: what a policy kind is, and where that is known from."""
+"""`explain`: policy kinds, with the evidence for what is known of them."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`get`: policies, policy kinds and the objects that policies affect, a line each."""
+"""`get`: tables of policies, policy kinds and the objects that policies affect."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -99,14 +99,14 @@ def get(
     states = _states(enforcement)
     analysis = call.read()
     namespace = "" if all_namespaces else call.in_namespace
-    chosen = [(type_, replace(each, namespace=namespace)) for type_, each in wanted]
+    selections = [(type_, replace(selected, namespace=namespace)) for type_, selected in wanted]
     namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
     show = partial(call.show, headers=not no_headers, namespaces=namespaces, everything=show_all)
     if types[0][0] == _EFFECTIVE:
         from kubectl_policy.questions.effective.matrix import MatrixOptions
 
-        asked = MatrixOptions(of=of, kinds=_words(kind), fields=_words(field), missing=missing)
-        answer = _effective(analysis, asked, chosen[0][1], None if call.output == "table" else call.lines)
+        asked = MatrixOptions(of=of, kinds=_split(kind), fields=_split(field), missing=missing)
+        answer = _effective(analysis, asked, selections[0][1], None if call.output == "table" else call.lines)
         show(EFFECTIVE, answer, analysis, unseen=answer.unseen)
         incomplete = missing and bool(answer.unseen) and not allow_incomplete
         return ending(differs=exit_code and bool(answer.rows), incomplete=incomplete)
@@ -114,13 +114,13 @@ def get(
     from kubectl_policy.render.listing.columns import ordered
 
     only = Only(all_kinds=all_kinds, states=states, hostname=hostname)
-    # What takes effect where is not worth computing for names.
+    # For names alone, effects are not computed.
     names_alone = call.output == "name" and not (sort_by or only.states)
     lists: list[Listing[Any]] = [
         list_names(analysis, type_, wanted, only)
         if names_alone
         else ordered(list_type(analysis, type_, wanted, only), sort_by)
-        for type_, wanted in chosen
+        for type_, wanted in selections
     ]
     if len(lists) == 1:
         show(LISTING, lists[0], analysis, unseen=lists[0].unseen)
@@ -135,7 +135,7 @@ def get(
 def _check(
     types: "Sequence[tuple[str, object]]", of_effective: "Mapping[str, object]", of_lists: "Mapping[str, object]"
 ) -> None:
-    """Raise `UsageError` for an option that is for something else than what is asked for."""
+    """Raise `UsageError` for an option that does not apply to the types."""
     if types[0][0] == _EFFECTIVE:
         if len(types) > 1:
             raise UsageError("effective cannot be listed with other types", "for example: get effective --of routes")
@@ -145,27 +145,28 @@ def _check(
         raise UsageError(f"{option} is for get effective", "for example: get effective --field jwt --missing")
 
 
-def _states(words: str) -> "frozenset[EnforcementState]":
-    """The states in `Overridden,Conflicted`, in any case. Raises `UsageError` for one that there is not."""
-    if not words:
+def _states(text: str) -> "frozenset[EnforcementState]":
+    """Parse `Overridden,Conflicted`, in any case. Raise `UsageError` for an unknown state."""
+    if not text:
         return frozenset()
     from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
     known: dict[str, EnforcementState] = {state.lower(): state for state in ENFORCEMENT}
-    for word in _words(words):
-        if word.lower() not in known:
-            raise UsageError(f'there is no enforcement "{word}"', f"it is one of {', '.join(ENFORCEMENT)}")
-    return frozenset(known[word.lower()] for word in _words(words))
+    names = _split(text)
+    for name in names:
+        if name.lower() not in known:
+            raise UsageError(f'there is no enforcement "{name}"', f"it is one of {', '.join(ENFORCEMENT)}")
+    return frozenset(known[name.lower()] for name in names)
 
 
 def _effective(analysis: "Analysis", asked: "MatrixOptions", selection: "Selection", lines: "Lines | None") -> "Matrix":
-    """What is in force, with the lines of settings if they are shown."""
+    """Return the settings in force, with their lines if `lines` are given."""
     from kubectl_policy.questions.effective import matrix
 
-    found = matrix.matrix(analysis, asked, selection)
-    return matrix.at_lines(found, lines.locate) if lines else found
+    answer = matrix.matrix(analysis, asked, selection)
+    return matrix.at_lines(answer, lines.locate) if lines else answer
 
 
-def _words(words: str) -> tuple[str, ...]:
-    """The words in `a,b`."""
-    return tuple(word.strip() for word in words.split(",") if word.strip())
+def _split(text: str) -> tuple[str, ...]:
+    """Split `a,b`."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())

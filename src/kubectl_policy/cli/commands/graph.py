@@ -1,4 +1,4 @@
-"""`graph`: the hierarchy with its policies, to look at."""
+"""`graph`: pictures of Gateways, routes and backends with their policies."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -99,13 +99,13 @@ def graph(
     from kubectl_policy.questions.graph.picture import GraphOptions
     from kubectl_policy.questions.shared.selection import find
 
-    words = split_objects("graph", objects) if objects else []
+    pairs = split_objects("graph", objects) if objects else []
     wants_outcomes = effective or call.output == "tree"
     asked = GraphOptions(
         up=up or not down,
         down=down or not up,
         depth=depth or None,
-        namespace="" if words else call.namespace,
+        namespace="" if pairs else call.namespace,
         sections=not no_sections,
         only_affected=only_affected,
         effective=wants_outcomes,
@@ -113,7 +113,7 @@ def graph(
     )
 
     def about(analysis: "Analysis") -> "GraphOptions":
-        subjects = (find(analysis, type_name, name, call.in_namespace) for type_name, name in words)
+        subjects = (find(analysis, type_name, name, call.in_namespace) for type_name, name in pairs)
         return replace(
             asked,
             subjects=tuple(dict.fromkeys(subjects)),
@@ -130,8 +130,8 @@ def graph(
     else:
         from kubectl_policy.questions.graph.drawing import graph as draw
 
-        # Around an object, not all routes matter.
-        analysis = call.read(routes=not words)
+        # Around an object, not all routes are needed.
+        analysis = call.read(routes=not pairs)
         picture = draw(analysis, about(analysis))
         states = (analysis,)
         mention_namespaces(analysis, picture.asked.subjects)
@@ -143,17 +143,17 @@ def graph(
     return 0
 
 
-def _kinds(analysis: "Analysis", words: str) -> "frozenset[GroupKind]":
-    """The kinds in `gateway,httproute`; none if that is any. Raises `UsageError` for one that there is not."""
+def _kinds(analysis: "Analysis", text: str) -> "frozenset[GroupKind]":
+    """Parse `gateway,httproute`; an empty set means any kind. Raise `UsageError` for an unknown kind."""
     from kubectl_policy.questions.shared.selection import kinds_meant
 
-    return frozenset(kind for word in words.split(",") if word.strip() for kind in kinds_meant(analysis, word.strip()))
+    return frozenset(kind for name in text.split(",") if name.strip() for kind in kinds_meant(analysis, name.strip()))
 
 
-def _policy_kinds(analysis: "Analysis", words: str) -> "frozenset[GroupKind]":
-    """The same of policies. Raises `UsageError` also for a kind that is no policy kind."""
-    kinds = _kinds(analysis, words)
+def _policy_kinds(analysis: "Analysis", text: str) -> "frozenset[GroupKind]":
+    """Parse policy kinds. Raise `UsageError` also for a kind that is no policy kind."""
+    kinds = _kinds(analysis, text)
     known = frozenset(kind for kind in kinds if analysis.registry.profile_of(kind))
     if kinds and not known:
-        raise UsageError(f"{words} is not a policy kind", "get policykinds lists those that there are")
+        raise UsageError(f"{text} is not a policy kind", "get policykinds lists those that there are")
     return known

@@ -1,4 +1,4 @@
-"""`history`: how the effective settings of an object changed over the commits of a git repository."""
+"""`history`: changes of the effective settings of an object over the commits of a git repository."""
 
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.history import State
 
 
-# So many states are read before anybody waits.
+# States that are read before progress is shown.
 _SOON: Final = 5
 
 
@@ -65,12 +65,16 @@ def history(
     with progress("reading state") as tell:
         walk = _Walk(call, states(paths, options=call.input_options()), tell)
         subject = walk.find(type_name, name)
-        if walk.found and walk.found.registry.profile_of(subject.group_kind):
-            targets = (each.target.object for each in walk.found.attachments.get(subject, ()) if each.target)
+        if walk.analysis and walk.analysis.registry.profile_of(subject.group_kind):
+            targets = (
+                attachment.target.object
+                for attachment in walk.analysis.attachments.get(subject, ())
+                if attachment.target
+            )
             example = next((f"history {ref.kind.lower()}/{ref.qualified_name}" for ref in targets), "")
             hint = f"name what it targets, for example: {example}" if example else "name what it should affect"
             raise UsageError(f"{subject} is a policy; history is of what policies affect", hint)
-        wanted = _wanted(walk.found, kind or (), field or ())
+        wanted = _wanted(walk.analysis, kind or (), field or ())
         answer = ask(walk.versions(), NodeRef(subject), limit=limit, wanted=wanted, locate=call.lines.locate)
     call.show(HISTORY, answer, everything=show_all)
     if walk.newest:
@@ -79,7 +83,7 @@ def history(
 
 
 class _Walk:
-    """The states of the manifests, each analysed when it is come to."""
+    """The states of the manifests in git, analysed one by one."""
 
     def __init__(self, call: Call, states: "Iterator[State]", progress: "Progress | None") -> None:
         from kubectl_policy.cli.config import read_config
@@ -91,27 +95,27 @@ class _Walk:
         self._snapshot: Snapshot | None = None
         self._analysis: Analysis | None = None
         self.newest: Analysis | None = None
-        self.found: Analysis | None = None
+        self.analysis: Analysis | None = None
 
     def find(self, type_name: str, name: str) -> "ObjectRef":
-        """The object, in the newest state that has it. Raises `NotFoundError` if none has."""
+        """Find the object in the newest state that has it. Raise `NotFoundError` if no state has it."""
         from kubectl_policy.questions.shared.selection import find
 
         missing: NotFoundError | None = None
         for version in self._read():
             self._begun.append(version)
             try:
-                found = find(version.analysis, type_name, name, self._call.in_namespace) if version.analysis else None
+                ref = find(version.analysis, type_name, name, self._call.in_namespace) if version.analysis else None
             except NotFoundError as error:
                 missing = missing or error
                 continue
-            if found:
-                self.found = version.analysis
-                return found
+            if ref:
+                self.analysis = version.analysis
+                return ref
         raise missing or NotFoundError(f"{type_name}/{name} is in no commit", "name what the manifests hold")
 
     def versions(self) -> "Iterator[Version]":
-        """All states, newest first; those that were read already come first."""
+        """Yield all states, newest first."""
         yield from self._begun
         yield from self._read()
 
@@ -138,15 +142,17 @@ class _Walk:
 def _wanted(
     analysis: "Analysis | None", kinds: "Iterable[str]", fields: "Iterable[str]"
 ) -> "Callable[[GroupKind, str], bool]":
-    """Whether a setting is asked for; without kinds and fields, every one is."""
+    """Return a predicate for settings of some kinds and fields; without any, it accepts every setting."""
     from kubectl_policy.questions.shared.selection import kinds_meant
 
-    words = [word for each in kinds for word in each.split(",") if word]
-    meant: Collection[GroupKind] = {kind for word in words if analysis for kind in kinds_meant(analysis, word)}
-    names = [word.removeprefix("spec.") for each in fields for word in each.split(",") if word]
+    types = [name for names in kinds for name in names.split(",") if name]
+    group_kinds: Collection[GroupKind] = {kind for name in types if analysis for kind in kinds_meant(analysis, name)}
+    prefixes = [name.removeprefix("spec.") for names in fields for name in names.split(",") if name]
 
     def is_wanted(kind: "GroupKind", field: str) -> bool:
-        has_field = not names or any(field == name or field.startswith((f"{name}.", f"{name}[")) for name in names)
-        return has_field and (not meant or kind in meant)
+        has_field = not prefixes or any(
+            field == prefix or field.startswith((f"{prefix}.", f"{prefix}[")) for prefix in prefixes
+        )
+        return has_field and (not group_kinds or kind in group_kinds)
 
     return is_wanted

@@ -1,4 +1,4 @@
-"""`lint`: what is wrong with policies, and with the routes, Gateways and references that they depend on."""
+"""`lint`: problems in policies, and in the routes, Gateways and references that they depend on."""
 
 from typing import Annotated
 
@@ -110,15 +110,15 @@ def lint(
       kubectl policy lint . --format sarif=lint.sarif --format junit=lint.xml
       kubectl policy lint --context prod --select GWP3
     """
-    del paths, filename  # They are among those of the call.
+    del paths, filename  # The call has them.
     from datetime import UTC, datetime
 
-    from kubectl_policy.cli.linting.outputs import outputs, summarise, write_file, write_files
+    from kubectl_policy.cli.linting.outputs import parse_outputs, summarise, write_file, write_files
     from kubectl_policy.cli.linting.project import find_project
     from kubectl_policy.cli.linting.reading import Reader
     from kubectl_policy.cli.linting.reporting import Linting
 
-    told = outputs(format_ or (), call.output, of_one=not call.among)
+    outputs = parse_outputs(format_ or (), call.output, is_single=not call.among)
     if call.among and (format_ or baseline or write_baseline):
         raise UsageError(
             "--format and baselines are for one cluster", "name one --context; --output is for several as well"
@@ -135,34 +135,35 @@ def lint(
     )
     call = replace(
         call,
-        output=told.shown,
+        output=outputs.shown,
         exclude=[*project.exclude, *(call.exclude or ())],
         complete=call.complete or project.complete,
-        # What was read of a cluster so far is kept.
+        # Keep what was read of a cluster.
         reached=None if call.paths else call.live,
     )
     mapped = [*project.path_map.items(), *map(_pair, path_map or ())]
     read = Reader(call, project.root, context_from or project.context_from, mapped).read(diff_base)
     linting = Linting(read, settings, project)
-    # What is written down is not known yet.
+    # A baseline that is being written does not count yet.
     report = linting.report("" if write_baseline else baseline or project.baseline)
     if call.namespace and not (report.objects or report.findings):
         raise NotFoundError(f"there is nothing to lint in namespace {call.namespace}", "leave out -n to lint all of it")
     if write_baseline:
         write_file(write_baseline, linting.baseline())
-    write_files(report, told.files)
+    write_files(report, outputs.files)
     if call.output == "github":
         summarise(report)
     call.show(LINT, report, everything=show_all)
     states = [world.analysis for world in read.worlds]
-    was_tried = any(said.rule == "not-rendered" for state in states for said in state.snapshot.diagnostics)
+    diagnostics = [diagnostic for state in states for diagnostic in state.snapshot.diagnostics]
+    was_tried = any(diagnostic.rule == "not-rendered" for diagnostic in diagnostics)
     mention_what_was_not_applied(*states, rendered=call.render or was_tried)
     return exit_code(differs=report.fails and not write_baseline, incomplete=report.is_blind and not allow_incomplete)
 
 
-def _pair(words: str) -> tuple[str, str]:
-    """What `PREFIX=PREFIX` means. Raises `UsageError` for anything else."""
-    prefix, equals, other = words.partition("=")
-    if not (prefix and equals):
-        raise UsageError(f'"{words}" maps no path', "write --path-map rendered/=charts/shop/")
-    return prefix, other
+def _pair(text: str) -> tuple[str, str]:
+    """Split `PREFIX=PREFIX`. Raise `UsageError` for another form."""
+    rendered, equals, source = text.partition("=")
+    if not (rendered and equals):
+        raise UsageError(f'"{text}" maps no path', "write --path-map rendered/=charts/shop/")
+    return rendered, source

@@ -1,4 +1,4 @@
-"""`snapshot`: all manifests, or of a cluster all that matters, in one file of which questions can be asked later."""
+"""`snapshot`: manifests, or the relevant objects of a cluster, in one file that `--offline` reads."""
 
 import sys
 from typing import Annotated, Final
@@ -57,12 +57,12 @@ def snapshot(
         taken=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         version=f"kubectl-policy {__version__}",
         redacted=redact,
-        **_place(call),
+        **_origin(call),
     )
     taken = analysis.snapshot
     parts = packed(taken, header, Redaction(analysis.registry).redacted if redact else None)
     if output == _STDOUT:
-        # What nobody reads is not made.
+        # A closed pipe ends the snapshot.
         all(map(terminal.write, filter(None, parts)))
     else:
         write(output, parts)
@@ -72,8 +72,8 @@ def snapshot(
     return 0
 
 
-def _place(call: Call) -> dict[str, str]:
-    """What is known of where the state comes from, as a header says it."""
+def _origin(call: Call) -> dict[str, str]:
+    """Return the fields of the header that name the cluster."""
     if call.paths:
         return {"cluster": call.cluster}
     access = call.live.access

@@ -1,4 +1,4 @@
-"""`status`: what is computed against what controllers reported."""
+"""`status`: conditions that controllers reported next to computed ones."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`why-not`: why a policy has no effect on an object, and the edits that would give it one."""
+"""`why-not`: reasons why a policy has no effect on an object, and edits that would give it one."""
 
 from typing import Annotated
 

@@ -114,9 +114,9 @@ def _listed_types(line: CommandLine, known: KnownInput) -> Tiers:
         return _names(line, known)
     from kubectl_policy.questions.shared.selection import OWN_TYPES
 
-    own = plain_tier(("effective", *(name for name in OWN_TYPES if name.endswith("s"))))
-    plurals, *further = type_tiers(known.kinds(*_MANAGED), plurals=True)
-    return [[*own, *plurals], *further, *type_tiers(known.kinds("unrelated"), plurals=True)]
+    general = plain_tier(("effective", *(name for name in OWN_TYPES if name.endswith("s"))))
+    plurals, *longer = type_tiers(known.kinds(*_MANAGED), plurals=True)
+    return [[*general, *plurals], *longer, *type_tiers(known.kinds("unrelated"), plurals=True)]
 
 
 def _compared_types(line: CommandLine, known: KnownInput) -> Tiers:
@@ -126,8 +126,8 @@ def _compared_types(line: CommandLine, known: KnownInput) -> Tiers:
     from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
 
     targets = [names for names in known.kinds("targets") if names.group_kind in {*ROUTES, *WITH_LISTENERS}]
-    plurals, *further = type_tiers([*known.kinds("policies"), *targets], plurals=True)
-    return [[*plain_tier(("policies", "routes")), *plurals], *further]
+    plurals, *longer = type_tiers([*known.kinds("policies"), *targets], plurals=True)
+    return [[*plain_tier(("policies", "routes")), *plurals], *longer]
 
 
 def _policy_and_target(line: CommandLine, known: KnownInput) -> Tiers:

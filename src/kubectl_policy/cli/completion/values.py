@@ -104,9 +104,9 @@ def _settings(line: CommandLine, _: KnownInput) -> Tiers:
     from kubectl_policy.cli.config import read_config
     from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 
-    own = read_config(line.values.get("profiles"), ()).profiles
+    profiles = read_config(line.values.get("profiles"), ()).profiles
     built_in = (profile for group in built_in_groups() for profile in built_in_profiles(group).values())
-    return [plain_tier({f"{name}=" for profile in (*own, *built_in) for name in profile.settings})]
+    return [plain_tier({f"{name}=" for profile in (*profiles, *built_in) for name in profile.settings})]
 
 
 def _severities(line: CommandLine, _: KnownInput) -> Tiers:
