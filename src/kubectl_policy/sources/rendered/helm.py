@@ -58,8 +58,8 @@ class Release:
 
 def helm() -> tuple[str, ...]:
     """The command by which Helm is called; empty if it is not installed."""
-    found = program("helm")
-    return (found,) if found else ()
+    path = program("helm")
+    return (path,) if path else ()
 
 
 def is_chart(tree: FileTree, folder: str) -> bool:
@@ -72,7 +72,7 @@ def missing_dependencies(tree: FileTree, folder: str) -> Iterator[str]:
     inside = posixpath.join(folder, "charts")
     packed = tree.names(inside)
     listed = [first_mapping(tree, posixpath.join(folder, file)) or {} for file in (CHART, "requirements.yaml")]
-    for dependency in (each for said in listed for each in mappings_at(said, "dependencies")):
+    for dependency in (entry for document in listed for entry in mappings_at(document, "dependencies")):
         name = text_at(dependency, "name")
         vendored = any(file.startswith(f"{name}-") and file.endswith(".tgz") for file in packed)
         if name and not vendored and not is_chart(tree, posixpath.join(inside, name)):
@@ -83,19 +83,19 @@ def job(command: tuple[str, ...], release: Release, copy: Copy, home: Path) -> J
     """Copy a chart, write its values into a folder, and how Helm makes manifests of it. Raises CopyError."""
     copy.vary(None)
     copy.take_all(release.folder)
-    words = [*command, "template"]
+    arguments = [*command, "template"]
     for file in release.files:
         copy.take(file)
-        words.append(f"--values={copy.path(file)}")
+        arguments.append(f"--values={copy.path(file)}")
     for values in release.values:
         with NamedTemporaryFile("w", suffix=".json", dir=home, delete=False) as file_of_values:
             json.dump(values, file_of_values)
-        words.append(f"--values={file_of_values.name}")
-    words += release.settings
+        arguments.append(f"--values={file_of_values.name}")
+    arguments += release.settings
     if release.definitions:
-        words.append("--include-crds")
-    words += [f"--namespace={release.namespace}", "--", release.name, str(copy.path(release.folder))]
-    return Job(command=tuple(words), folder=home)
+        arguments.append("--include-crds")
+    arguments += [f"--namespace={release.namespace}", "--", release.name, str(copy.path(release.folder))]
+    return Job(command=tuple(arguments), folder=home)
 
 
 def parsed(text: str) -> Json:

@@ -123,38 +123,45 @@ class Kustomizations:
             if folder in seen:
                 continue
             seen.add(folder)
-            said = self._edited(build) if folder == build.folder else self.of(folder)
-            if said:
-                yield said
-                taken = [*said.resources, *said.components, *said.serving]
-                rest += [place for place in taken if self._may_take(place, folder) and self._kind(place) == "folder"]
+            kustomization = self._edited(build) if folder == build.folder else self.of(folder)
+            if kustomization:
+                yield kustomization
+                taken = [*kustomization.resources, *kustomization.components, *kustomization.serving]
+                rest += [path for path in taken if self._may_take(path, folder) and self._kind(path) == "folder"]
 
-    def change(self, what: object) -> bool:
+    def change(self, buildable: object) -> bool:
         """Whether something that is built does more than to take in files and to say where the objects live."""
-        return not isinstance(what, Build) or any(
-            not said.raw.keys() <= _PLAIN or said.remote or said.is_component for said in self.walk(what)
+        return not isinstance(buildable, Build) or any(
+            not kustomization.raw.keys() <= _PLAIN or kustomization.remote or kustomization.is_component
+            for kustomization in self.walk(buildable)
         )
 
-    def _may_take(self, place: str, folder: str) -> bool:
+    def _may_take(self, path: str, folder: str) -> bool:
         """Whether a kustomization in a folder may take something in: it is in the same repository, if there is one."""
         repository = self._tree.repository_of(folder)
-        return not place.startswith(("/", "..")) and (repository is None or is_below(place, repository))
+        return not path.startswith(("/", "..")) and (repository is None or is_below(path, repository))
 
     def _edited(self, build: Build) -> Kustomization | None:
         if build.made:
             raw = _with({"resources": [_MADE]}, build.additions)
             return read_kustomization(raw, build.folder, Origin(self._tree.source(build.folder)))
-        said = self.of(build.folder)
-        if said is None and (self.file(build.folder) or not build.by_flux):
+        kustomization = self.of(build.folder)
+        if kustomization is None and (self.file(build.folder) or not build.by_flux):
             return None
-        origin = said.origin if said else Origin(self._tree.source(build.folder))
-        written: Mapping[str, Json] = said.raw if said else {"resources": self.generated(build.folder)}
+        origin = kustomization.origin if kustomization else Origin(self._tree.source(build.folder))
+        written: Mapping[str, Json] = (
+            kustomization.raw if kustomization else {"resources": self.generated(build.folder)}
+        )
         return read_kustomization(_with(written, build.additions), build.folder, origin)
 
-    def files(self, said: Kustomization) -> list[str]:
+    def files(self, kustomization: Kustomization) -> list[str]:
         """The places of the file that a kustomization is in, and of those that it lists."""
-        listed = [place for place in (*said.resources, *said.serving) if self._may_take(place, said.folder)]
-        return [place for place in (self.file(said.folder), *listed) if self._kind(place) == "file"]
+        listed = [
+            path
+            for path in (*kustomization.resources, *kustomization.serving)
+            if self._may_take(path, kustomization.folder)
+        ]
+        return [path for path in (self.file(kustomization.folder), *listed) if self._kind(path) == "file"]
 
     def copy(self, build: Build, copy: Copy) -> Sources:
         """Copy what a folder is built from, without anything remote; which files of the tree that is."""
@@ -166,23 +173,27 @@ class Kustomizations:
         remote: list[Remote] = []
         escapes = False
         namespaces: list[Origin] = []
-        for said in self.walk(build):
-            if said.namespace:
-                namespaces.append(said.origin)
-            local, left = without_remote(said)
-            remote += left
-            if said.folder == build.folder:
+        for kustomization in self.walk(build):
+            if kustomization.namespace:
+                namespaces.append(kustomization.origin)
+            local, not_local = without_remote(kustomization)
+            remote += not_local
+            if kustomization.folder == build.folder:
                 local = _with(local, {"buildMetadata": ["originAnnotations"]})
-            copy.write(self.file(said.folder) or posixpath.join(said.folder, NAMES[0]), json.dumps(local))
-            files.update(dict.fromkeys(self.files(said)))
+            copy.write(
+                self.file(kustomization.folder) or posixpath.join(kustomization.folder, NAMES[0]), json.dumps(local)
+            )
+            files.update(dict.fromkeys(self.files(kustomization)))
             for text in _texts(local):
-                place = within(said.folder, text.rpartition("=")[2])
-                escapes |= text.startswith("/") or place.partition("/")[0] == ".."
-                if self._kind(place) == "file" and any(is_below(place, top) for top in (repository, said.folder)):
-                    copy.take(place)
-                elif self.file(place) and self.of(place) is None:
+                path = within(kustomization.folder, text.rpartition("=")[2])
+                escapes |= text.startswith("/") or path.partition("/")[0] == ".."
+                if self._kind(path) == "file" and any(
+                    is_below(path, top) for top in (repository, kustomization.folder)
+                ):
+                    copy.take(path)
+                elif self.file(path) and self.of(path) is None:
                     # Kustomize says best what is wrong with it.
-                    copy.take(self.file(place))
+                    copy.take(self.file(path))
         if self.file(build.folder):
             copy.take(self.file(build.folder))
         return Sources(
@@ -192,25 +203,25 @@ class Kustomizations:
             namespace_from=namespaces[0] if namespaces else None,
         )
 
-    def _kind(self, place: str) -> str:
-        return self._tree.kind(place) if not place.startswith(("/", "..")) else ""
+    def _kind(self, path: str) -> str:
+        return self._tree.kind(path) if not path.startswith(("/", "..")) else ""
 
     def generated(self, folder: str) -> list[Json]:
         """What Flux takes in from a folder without a kustomization: manifests below it, and folders that have one."""
-        found: list[Json] = []
+        entries: list[Json] = []
         rest = [folder]
-        while rest and len(found) < _MAX_FOLDERS:
-            place = rest.pop()
-            for name in self._tree.names(place):
-                path = posixpath.join(place, name)
+        while rest and len(entries) < _MAX_FOLDERS:
+            inner = rest.pop()
+            for name in self._tree.names(inner):
+                path = posixpath.join(inner, name)
                 kind = self._tree.kind(path) if not name.startswith(".") else ""
                 if kind == "folder":
-                    (found if self.file(path) else rest).append(
+                    (entries if self.file(path) else rest).append(
                         posixpath.relpath(path, folder) if self.file(path) else path
                     )
                 elif kind == "file" and name.endswith((".yaml", ".yml")) and is_manifest(self._tree, path):
-                    found.append(posixpath.relpath(path, folder))
-        return sorted(found, key=str)
+                    entries.append(posixpath.relpath(path, folder))
+        return sorted(entries, key=str)
 
 
 def first_mapping(tree: FileTree, file: str) -> Mapping[str, Json] | None:
@@ -236,14 +247,16 @@ def documents(tree: FileTree, file: str, limit: int = _MAX_SIZE) -> Iterator[Doc
 
 def is_manifest(tree: FileTree, file: str) -> bool:
     """Whether every document of a file that is not empty is an object."""
-    found = [document.value if document else "" for document in documents(tree, file, 32 * _MAX_SIZE)]
-    objects = [value for value in found if value is not None]
-    return bool(objects) and all(isinstance(each, dict) and {"apiVersion", "kind"} <= each.keys() for each in objects)
+    values = [document.value if document else "" for document in documents(tree, file, 32 * _MAX_SIZE)]
+    objects = [value for value in values if value is not None]
+    return bool(objects) and all(
+        isinstance(object_value, dict) and {"apiVersion", "kind"} <= object_value.keys() for object_value in objects
+    )
 
 
-def without_remote(said: Kustomization) -> tuple[dict[str, Json], list[Remote]]:
+def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[Remote]]:
     """A kustomization without what it takes from elsewhere and the charts that Helm would have to make, and these."""
-    raw = dict(said.raw)
+    raw = dict(kustomization.raw)
     remote: list[Remote] = []
     for name in (
         "resources",
@@ -256,15 +269,22 @@ def without_remote(said: Kustomization) -> tuple[dict[str, Json], list[Remote]]:
         "validators",
     ):
         entries = items_at(raw, name)
-        left = [entry for entry in entries if isinstance(entry, str) and is_remote(entry) and "\n" not in entry]
-        if left:
-            raw[name] = [entry for entry in entries if entry not in left]
-            remote += [Remote(what=entry, origin=said.origin, namespace=said.namespace) for entry in left]
+        remote_entries = [
+            entry for entry in entries if isinstance(entry, str) and is_remote(entry) and "\n" not in entry
+        ]
+        if remote_entries:
+            raw[name] = [entry for entry in entries if entry not in remote_entries]
+            remote += [
+                Remote(what=entry, origin=kustomization.origin, namespace=kustomization.namespace)
+                for entry in remote_entries
+            ]
     for name in ("helmCharts", "helmChartInflationGenerator"):
         for chart in items_at(raw, name):
-            what = f"chart {text_at(chart, 'name') or text_at(chart, 'chartName')}"
+            chart_name = f"chart {text_at(chart, 'name') or text_at(chart, 'chartName')}"
             namespace = text_at(chart, "namespace")
-            remote.append(Remote(what=what, origin=said.origin, namespace=said.namespace or namespace))
+            remote.append(
+                Remote(what=chart_name, origin=kustomization.origin, namespace=kustomization.namespace or namespace)
+            )
         raw.pop(name, None)
     raw.pop("helmGlobals", None)
     return raw, remote
@@ -286,10 +306,10 @@ def _texts(raw: Json) -> Iterator[str]:
     """Every text in a value that may be a path; keys are none."""
     rest = [raw]
     while rest:
-        each = rest.pop()
-        if isinstance(each, dict):
-            rest.extend(each.values())
-        elif isinstance(each, list):
-            rest.extend(each)
-        elif isinstance(each, str) and len(each) < _LONGEST_PATH and each and "\n" not in each:
-            yield each
+        value = rest.pop()
+        if isinstance(value, dict):
+            rest.extend(value.values())
+        elif isinstance(value, list):
+            rest.extend(value)
+        elif isinstance(value, str) and len(value) < _LONGEST_PATH and value and "\n" not in value:
+            yield value

@@ -44,8 +44,12 @@ class Unrendered:
 
     def words(self, build: Build) -> frozenset[str]:
         """Everything that is written in the files of a build."""
-        files = [file for said in self._kustomizations.walk(build) for file in self._kustomizations.files(said)]
-        return words_in([made.raw for file in files for made in as_written(self._tree, file)])
+        files = [
+            file
+            for kustomization in self._kustomizations.walk(build)
+            for file in self._kustomizations.files(kustomization)
+        ]
+        return words_in([printed.raw for file in files for printed in as_written(self._tree, file)])
 
     def miss(self, root: Root, why: str) -> None:
         """Note what something may create that is not here."""
@@ -82,15 +86,15 @@ def _in(namespace: str) -> str:
 
 def words_in(values: Json) -> frozenset[str]:
     """Everything in values that may be a name: keys, texts, and the words in these."""
-    found: set[str] = set()
+    mentioned: set[str] = set()
     rest = [values]
     while rest:
-        each = rest.pop()
-        if isinstance(each, dict):
-            rest.extend(each.values())
-            found.update(each)
-        elif isinstance(each, list):
-            rest.extend(each)
-        elif isinstance(each, str):
-            found.update((each, *each.replace("/", " ").split()))
-    return frozenset(found)
+        value = rest.pop()
+        if isinstance(value, dict):
+            rest.extend(value.values())
+            mentioned.update(value)
+        elif isinstance(value, list):
+            rest.extend(value)
+        elif isinstance(value, str):
+            mentioned.update((value, *value.replace("/", " ").split()))
+    return frozenset(mentioned)

@@ -147,7 +147,7 @@ def delivery_of(resource: Resource) -> Delivery | None:
 def _flux_kustomization(resource: Resource) -> FluxKustomization:
     spec = mapping_at(resource.raw, "spec")
     build = mapping_at(spec, "postBuild")
-    merges = [inline_patch(each, None, resource.origin) for each in _items(spec, "patchesStrategicMerge")]
+    merges = [inline_patch(patch, None, resource.origin) for patch in _items(spec, "patchesStrategicMerge")]
     patches = [*mappings_at(spec, "patches"), *mappings_at(spec, "patchesJson6902")]
     return FluxKustomization(
         resource=resource,
@@ -157,7 +157,10 @@ def _flux_kustomization(resource: Resource) -> FluxKustomization:
         name_prefix=text_at(spec, "namePrefix"),
         name_suffix=text_at(spec, "nameSuffix"),
         components=tuple(strings_at(spec, "components")),
-        patches=(*(inline_patch(each.get("patch"), each.get("target"), resource.origin) for each in patches), *merges),
+        patches=(
+            *(inline_patch(patch.get("patch"), patch.get("target"), resource.origin) for patch in patches),
+            *merges,
+        ),
         substitutes=bool(build),
         substitute=_texts(build, "substitute"),
         substitute_from=tuple(map(reference_of, mappings_at(build, "substituteFrom"))),
@@ -188,12 +191,12 @@ def _helm_release(resource: Resource) -> HelmRelease:
 
 def application_of(resource: Resource, raw: Mapping[str, Json]) -> Application:
     """The Application that `raw` holds: the object itself, or the template of an ApplicationSet, filled in or not."""
-    spec, one = mapping_at(raw, "spec"), mapping_at(raw, "spec.source")
+    spec, single = mapping_at(raw, "spec"), mapping_at(raw, "spec.source")
     destination = mapping_at(spec, "destination")
     return Application(
         resource=resource,
         name=text_at(raw, "metadata.name"),
-        sources=tuple(map(_source, mappings_at(spec, "sources") or ([one] if one else []))),
+        sources=tuple(map(_source, mappings_at(spec, "sources") or ([single] if single else []))),
         namespace=text_at(destination, "namespace"),
         cluster=text_at(destination, "name") or text_at(destination, "server"),
     )
@@ -226,15 +229,15 @@ def reference_of(raw: Mapping[str, Json]) -> Reference:
 
 def _from_root(path: str) -> str:
     """A path of a source, which is relative to its root; empty for the root itself."""
-    found = posixpath.normpath(path.strip().lstrip("/") or ".")
-    return "" if found == "." else found
+    normal = posixpath.normpath(path.strip().lstrip("/") or ".")
+    return "" if normal == "." else normal
 
 
 def _texts(raw: Json, path: str) -> dict[str, str]:
-    found = mapping_at(raw, path).items()
-    return {key: each for key, each in found if isinstance(each, str)}
+    entries = mapping_at(raw, path).items()
+    return {key: text for key, text in entries if isinstance(text, str)}
 
 
 def _items(raw: Mapping[str, Json], name: str) -> list[Json]:
-    found = raw.get(name)
-    return list(found) if isinstance(found, list) else []
+    items = raw.get(name)
+    return list(items) if isinstance(items, list) else []

@@ -130,24 +130,24 @@ def within(folder: str, path: str) -> str:
 
 
 def _patches(raw: Mapping[str, Json], folder: str, origin: Origin) -> list[Patch]:
-    found: list[Patch] = []
+    patches: list[Patch] = []
     for entry in [*mappings_at(raw, "patches"), *mappings_at(raw, "patchesJson6902")]:
         path, target = text_at(entry, "path"), entry.get("target")
         options = mapping_at(entry, "options")
         moves = bool(options.get("allowNameChange") or options.get("allowKindChange"))
         if path:
             targets = (target_of(target),) if isinstance(target, dict) else ()
-            found.append(Patch(origin=origin, file=within(folder, path), targets=targets, moves=moves))
+            patches.append(Patch(origin=origin, file=within(folder, path), targets=targets, moves=moves))
         else:
             patch = inline_patch(entry.get("patch"), target, origin)
-            found.append(replace(patch, moves=moves or patch.moves))
+            patches.append(replace(patch, moves=moves or patch.moves))
     for merge in strings_at(raw, "patchesStrategicMerge"):
         # A path has one line, and a patch that says what it changes does not.
         if "\n" in merge or merge.lstrip().startswith("{"):
-            found.append(inline_patch(merge, None, origin))
+            patches.append(inline_patch(merge, None, origin))
         else:
-            found.append(Patch(origin=origin, file=within(folder, merge)))
-    return found
+            patches.append(Patch(origin=origin, file=within(folder, merge)))
+    return patches
 
 
 def _replacements(raw: Mapping[str, Json], folder: str, origin: Origin) -> Iterator[Patch]:
@@ -166,11 +166,11 @@ def _replacements(raw: Mapping[str, Json], folder: str, origin: Origin) -> Itera
 
 def _serving(raw: Mapping[str, Json], folder: str) -> Iterator[tuple[str, str]]:
     """Files and folders that are listed as something else than objects or patches, and as what."""
-    for name, what in _LISTS_OF_FILES.items():
-        yield from ((within(folder, path), what) for path in strings_at(raw, name) if _is_path(path))
+    for name, role in _LISTS_OF_FILES.items():
+        yield from ((within(folder, path), role) for path in strings_at(raw, name) if _is_path(path))
     if text_at(raw, "openapi.path"):
         yield within(folder, text_at(raw, "openapi.path")), "schema for Kustomize"
-    for generator in (each for name in _GENERATORS for each in mappings_at(raw, name)):
+    for generator in (entry for name in _GENERATORS for entry in mappings_at(raw, name)):
         files = [path.rpartition("=")[2] for path in strings_at(generator, "files")]
         for path in [*files, *strings_at(generator, "envs"), text_at(generator, "env")]:
             if path:
@@ -202,4 +202,4 @@ def _labels(raw: Mapping[str, Json]) -> Iterator[Labels]:
 
 
 def _texts(raw: Json, path: str) -> dict[str, str]:
-    return {key: each for key, each in mapping_at(raw, path).items() if isinstance(each, str)}
+    return {key: text for key, text in mapping_at(raw, path).items() if isinstance(text, str)}

@@ -47,12 +47,12 @@ class Target:
             self._fits(self.kind, group_kind.kind)
             and (self._fits(self.group, group_kind.group) or not group_kind.group)
             and (self._fits(self.name, name) or is_unknown(name))
-            and any(self._fits(self.namespace, each) or is_unknown(each) for each in namespaces)
+            and any(self._fits(self.namespace, namespace) or is_unknown(namespace) for namespace in namespaces)
             and _may_select(self.labels, labels)
         )
 
-    def _fits(self, wanted: str, found: str) -> bool:
-        return not wanted or wanted == found or (not self.exact and _may_match(wanted, found))
+    def _fits(self, wanted: str, value: str) -> bool:
+        return not wanted or wanted == value or (not self.exact and _may_match(wanted, value))
 
 
 @value(kw_only=True)
@@ -94,8 +94,8 @@ def inline_patch(text: Json, target: Json, origin: Origin) -> Patch:
 
 def targets_in(values: Iterable[Json]) -> Iterator[Target]:
     """The objects that strategic merge patches name: by kind and name, whatever their namespace will be."""
-    for each in values:
-        for patch in mappings_at(each, "items") if value_at(each, "items") else [each]:
+    for document in values:
+        for patch in mappings_at(document, "items") if value_at(document, "items") else [document]:
             name, kind = text_at(patch, "metadata.name"), text_at(patch, "kind")
             if name and kind:
                 group = text_at(patch, "apiVersion").rpartition("/")[0]
@@ -110,13 +110,13 @@ def replacement_targets(replacement: Json) -> tuple[Target, ...]:
 def replacement_moves(replacement: Json) -> bool:
     """Whether a replacement may change by which name an object is known."""
     targets = mappings_at(replacement, "targets")
-    return any(path in _NAMES for each in targets for path in strings_at(each, "fieldPaths"))
+    return any(path in _NAMES for target in targets for path in strings_at(target, "fieldPaths"))
 
 
 def moves_objects(patch: Json) -> bool:
     """Whether a JSON patch may change by which name an object is known; a merge patch does so only if allowed to."""
     operations = patch if isinstance(patch, list) else ()
-    return any(text_at(each, "path") in _IDENTITY for each in operations)
+    return any(text_at(operation, "path") in _IDENTITY for operation in operations)
 
 
 def _values_in(text: str) -> Iterator[Json]:
@@ -124,10 +124,10 @@ def _values_in(text: str) -> Iterator[Json]:
         yield document.value if isinstance(document, Document) else None
 
 
-def _may_match(pattern: str, found: str) -> bool:
+def _may_match(pattern: str, value: str) -> bool:
     """Whether a regular expression matches the whole of a text; True where that might take long to find out."""
     compiled = _compiled(pattern)
-    return compiled is None or bool(compiled.fullmatch(found))
+    return compiled is None or bool(compiled.fullmatch(value))
 
 
 @lru_cache(maxsize=10_000)
