@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 @value(kw_only=True)
 class NamedWorld:
-    """What is in one world, and the name of that, which is empty where the input is for one alone."""
+    """One world that the input is for."""
 
     name: str
+    """Its name, empty where the input is for one world alone."""
     snapshot: Snapshot
+    """The objects in it."""
 
 
 def load_worlds(
@@ -37,7 +39,7 @@ def load_worlds(
     progress: Progress | None = None,
     lines: Lines | None = None,
 ) -> tuple[NamedWorld, ...]:
-    """What `load_manifests` reads, as one world for each cluster and each overlay that it is for, sorted by name.
+    """Read the input of `load_manifests` as one world for each cluster and overlay that it is for, sorted by name.
 
     A world is what is for it, and all that is not for others. The names of clusters are those that `options.cluster`
     takes, which takes those of overlays here as well. Of overlays that make mostly the same, or of the same files, each
@@ -57,7 +59,7 @@ def load_worlds_of_state(
     progress: Progress | None = None,
     lines: Lines | None = None,
 ) -> tuple[NamedWorld, ...]:
-    """The same of what `load_state` reads, be it a path or `REV:PATH`. Raises as that."""
+    """Read the input of `load_state`, a path or `REV:PATH`, as `load_worlds` does. Raises as `load_state`."""
     with input_at([operand], options, stdin, progress, lines, may_be_revision=True) as files:
         return _worlds_in(files, options, lines)
 
@@ -77,7 +79,7 @@ def _worlds_in(files: Input, options: InputOptions, lines: Lines | None) -> tupl
 def _told_apart(
     reading: Reading, around: TreeInput | None, files: Input, options: InputOptions
 ) -> Iterator[NamedWorld]:
-    """The world that was asked for, or else all of them."""
+    """Yield the world that was asked for, or else all of them."""
     known = around.tree.worlds if around else None
     names = known.names if known else []
     if options.cluster and options.cluster not in names:

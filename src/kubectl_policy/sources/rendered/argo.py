@@ -43,7 +43,7 @@ class Files:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells them apart."""
+        """The value by which two of them are equal."""
         return self.folder, *self.files
 
 
@@ -55,7 +55,7 @@ class NotRendered:
 
 
 def applications(made_by: ApplicationSet, tree: FileTree, base: str) -> list[Application] | None:
-    """The Applications of an ApplicationSet; None if they depend on what cannot be known here.
+    """Return the Applications of an ApplicationSet; None if they depend on what cannot be known here.
 
     `base` is the root of the repository that its generators look into.
     """
@@ -75,7 +75,7 @@ def applications(made_by: ApplicationSet, tree: FileTree, base: str) -> list[App
 
 
 def _parameters(generator: Mapping[str, Json], tree: FileTree, base: str) -> list[Mapping[str, Json]] | None:
-    """The values that a generator gives, one mapping for each Application; None if nobody here can know them."""
+    """Return the values of a generator, one mapping for each Application; None if they cannot be known here."""
     listed = generator.keys() & {"list", "clusters", "git", "matrix"}
     if len(generator) != 1 or not listed or any(mapping_at(entry, "template") for entry in generator.values()):
         return None
@@ -119,7 +119,7 @@ def _contents(tree: FileTree, base: str, file: str, extra: Mapping[str, Json]) -
 
 
 def _matching(patterns: list[Mapping[str, Json]], tree: FileTree, base: str, kind: str) -> list[str]:
-    """Folders or files that patterns mean, but for those that others exclude, as paths from the base."""
+    """Return folders or files that patterns match and exclusions do not, as paths from the base."""
     meant: dict[str, None] = {}
     for entry in patterns:
         if entry.get("exclude") is not True:
@@ -161,7 +161,7 @@ def _fits(path: str, pattern: str) -> bool:
 
 
 def _filled_in(template: Json, parameters: Mapping[str, Json]) -> Json:
-    """A template with what is given in its places; places with functions, or of what is not given, stay."""
+    """Fill parameters into a template; expressions with functions or with unknown parameters stay."""
     if isinstance(template, dict):
         return {key: _filled_in(item, parameters) for key, item in template.items()}
     if isinstance(template, list):
@@ -189,7 +189,7 @@ def _filled_in(template: Json, parameters: Mapping[str, Json]) -> Json:
 def to_render(
     source: ApplicationSource, application: Application, tree: FileTree, base: str
 ) -> Build | Release | Files | NotRendered:
-    """What is to be rendered for a source of an Application, by the program that Argo CD would take."""
+    """Return the build, release or files for a source of an Application, by the program that Argo CD would take."""
     folder = posixpath.normpath(posixpath.join(base, source.path)) if source.path else base
     if source.chart or tree.kind(folder) != "folder":
         return NotRendered(why="chart not here" if source.chart else "path not here")

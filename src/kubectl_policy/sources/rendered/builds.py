@@ -28,7 +28,7 @@ _HELM: Final = "helm"
 
 @value(kw_only=True)
 class Done:
-    """What came of a build or a release: text, or a complaint; and of a build, what it was made from."""
+    """Result of a build or a release: text, or a complaint; and of a build, its sources."""
 
     text: str = ""
     complaint: str = ""
@@ -36,7 +36,7 @@ class Done:
 
 
 class Builds:
-    """What was built so far, in a folder of its own that takes the copies of what is being built."""
+    """Results of builds so far, in a folder that takes the copies of their sources."""
 
     def __init__(self, tree: FileTree, kustomizations: Kustomizations, folder: Path) -> None:
         """Start without having built anything."""
@@ -47,11 +47,11 @@ class Builds:
         self._done: dict[Hashable, Done] = {}
 
     def of(self, buildable: Build | Release) -> Done:
-        """What came of something that was built."""
+        """Return the result of a build or release."""
         return self._done[buildable.key]
 
     def lacking(self, whats: Collection[object]) -> tuple[str, ...]:
-        """The programs that are needed, if none of them is installed."""
+        """Return the programs that are needed, if none of them is installed."""
         needed = {
             name: has
             for name, kind, has in ((_BUILDER, Build, self._builder), (_HELM, Release, self._helm))
@@ -92,7 +92,7 @@ class Builds:
 
 @contextmanager
 def temporary_folder() -> Generator[Path]:
-    """A folder that is gone afterwards, also if somebody interrupts."""
+    """Make a folder that is gone afterwards, also if somebody interrupts."""
     try:
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
     except ValueError:

@@ -43,7 +43,7 @@ class Copy:
         self._varied: str | None = None
 
     def vary(self, folder: str | None) -> None:
-        """From here on, what is copied of a folder is another copy than before; of none, there is one copy for all."""
+        """Begin another copy of a folder; None begins the one copy that all share."""
         self._variants += 1
         self._varied, self._own = folder, set()
 
@@ -51,7 +51,7 @@ class Copy:
         return self._varied is not None and is_below(path, self._varied)
 
     def path(self, path: str) -> Path:
-        """Where the copy of something is, or would be."""
+        """Return the path of the copy of a file, be it there or not."""
         top = self._folder / _TOP
         if self._varied is None or not self._is_own(path):
             return top / path if path else top
@@ -103,7 +103,7 @@ class Copy:
             raise CopyError(f"it cannot be copied: {error}") from None
 
     def renamed(self, message: str) -> str:
-        """A message of a program with what people call the files in the place of the paths of their copies."""
+        """Replace the paths of copies in a message of a program by the names of the files."""
         path = re.escape(str(self._folder / _TOP)) + r"([^\s'\":]*)"
         message = re.sub(re.escape(_VARIANT) + r"\d+", "", message)
         return re.sub(path, lambda match: self._tree.source(match[1].strip("/")) or ".", message)

@@ -21,7 +21,7 @@ _LISTS: Final = ("components", "patches", "patchesStrategicMerge", "patchesJson6
 
 
 def build_of(delivery: FluxKustomization, folder: str) -> Build:
-    """How Flux builds a folder: the fields of its Kustomization become those of the kustomization in the folder."""
+    """Return the build of Flux for a folder: fields of its Kustomization become those of the one in the folder."""
     spec = mapping_at(delivery.resource.raw, "spec")
     additions: dict[str, Json] = {name: text_at(spec, field) for field, name in _FIELDS.items() if text_at(spec, field)}
     additions |= {name: list(items_at(spec, name)) for name in _LISTS if items_at(spec, name)}
@@ -36,7 +36,7 @@ def filled_in(
     data_of: Callable[[Reference], Mapping[str, str] | None],
     chosen: Mapping[str, str],
 ) -> str:
-    """What Kustomize printed, with variables filled in as Flux does it; `chosen` are values that a person gave.
+    """Fill variables into the output of Kustomize as Flux does; `chosen` are values that a person gave.
 
     `data_of` gives the data of a ConfigMap, or None if it is not here. What is in Secrets is nobody's business: then a
     variable without a value may have one. Raises DocumentError for what Flux would refuse.
@@ -56,7 +56,7 @@ def filled_in(
 
 
 def with_metadata(raw: Mapping[str, Json], delivery: FluxKustomization) -> Mapping[str, Json]:
-    """An object with the labels and annotations that the Kustomization gives to all of its objects."""
+    """Return an object with the labels and annotations that the Kustomization gives to all of its objects."""
     added: dict[str, Mapping[str, Json]] = {"labels": delivery.labels, "annotations": delivery.annotations}
     metadata = dict(mapping_at(raw, "metadata"))
     for name, pairs in added.items():
@@ -66,7 +66,7 @@ def with_metadata(raw: Mapping[str, Json], delivery: FluxKustomization) -> Mappi
 
 
 def post_rendering(raw: Mapping[str, Json]) -> dict[str, Json]:
-    """What a HelmRelease has Kustomize do with what its chart made, as fields of a kustomization."""
+    """Return the post-renderers of a HelmRelease as fields of a kustomization."""
     additions: dict[str, Json] = {}
     for renderer in mappings_at(raw, "spec.postRenderers"):
         for name in ("patches", "patchesStrategicMerge", "patchesJson6902", "images"):

@@ -27,23 +27,22 @@ CHART: Final = "Chart.yaml"
 
 @value(kw_only=True)
 class Release:
-    """A chart in a folder, to be installed under a name into a namespace.
-
-    `files` are places of files with values and `values` more of them, the later before the earlier ones. `settings` are
-    arguments of Helm that set single values.
-    """
+    """Chart in a folder, to be installed under a name into a namespace."""
 
     folder: str
     name: str
     namespace: str
     files: tuple[str, ...] = ()
+    """Paths of files with values, the later before the earlier ones."""
     values: tuple[Mapping[str, Json], ...] = ()
+    """Further values, which count before those in files."""
     settings: tuple[str, ...] = ()
+    """Arguments of Helm that set single values."""
     definitions: bool = True
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells releases apart: two that have it in common give the same."""
+        """The value by which two releases are equal."""
         return (
             self.folder,
             self.name,
@@ -57,7 +56,7 @@ class Release:
 
 
 def helm() -> tuple[str, ...]:
-    """The command by which Helm is called; empty if it is not installed."""
+    """Return the command that calls Helm; empty if it is not installed."""
     path = program("helm")
     return (path,) if path else ()
 
@@ -68,7 +67,7 @@ def is_chart(tree: FileTree, folder: str) -> bool:
 
 
 def missing_dependencies(tree: FileTree, folder: str) -> Iterator[str]:
-    """The names of charts that a chart needs and that are not in its folder `charts`; Helm would have to fetch them."""
+    """Yield the names of charts that a chart needs and that are not in its folder `charts`."""
     inside = posixpath.join(folder, "charts")
     packed = tree.names(inside)
     listed = [first_mapping(tree, posixpath.join(folder, file)) or {} for file in (CHART, "requirements.yaml")]
@@ -99,7 +98,7 @@ def job(command: tuple[str, ...], release: Release, copy: Copy, home: Path) -> J
 
 
 def parsed(text: str) -> Json:
-    """The value of a text of YAML; None if there is none in it."""
+    """Parse a text of YAML; None if there is no value in it."""
     for document in DocumentReader().read(text):
         return document.value if isinstance(document, Document) else None
     return None

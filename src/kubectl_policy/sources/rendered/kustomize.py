@@ -36,21 +36,19 @@ _PLAIN: Final = frozenset({"apiVersion", "kind", "metadata", "resources", "bases
 
 @value(kw_only=True)
 class Build:
-    """A folder to build, and what somebody adds to its kustomization.
-
-    `additions` replace fields, but add to those that are lists. What Flux builds need not have a kustomization, and may
-    take in files from the whole repository (`by_flux`). Instead of what is in the folder, it may be built from what was
-    `made` of it before.
-    """
+    """Folder to build."""
 
     folder: str
     additions: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
+    """Fields that replace those of its kustomization, or add to those that are lists."""
     by_flux: bool = False
+    """Whether it needs no kustomization, and may take in files from the whole repository."""
     made: str = ""
+    """The output to build it from instead of the files in it."""
 
     @property
     def key(self) -> tuple[str, str, bool, str]:
-        """What tells builds apart: two that have it in common give the same."""
+        """The value by which two builds are equal."""
         return self.folder, json.dumps(self.additions, sort_keys=True), self.by_flux, self.made
 
 
@@ -65,7 +63,7 @@ class Remote:
 
 @value(kw_only=True)
 class Sources:
-    """What a folder is built from: files of the tree, by their places, and what is left out of them."""
+    """The files of a tree from which a folder is built, and what is left out of them."""
 
     files: frozenset[str]
     remote: tuple[Remote, ...]
@@ -76,7 +74,7 @@ class Sources:
 
 
 def builder() -> tuple[str, ...]:
-    """The command that builds a folder with Kustomize; empty if no program is installed that does."""
+    """Return the command that builds a folder with Kustomize; empty if no program is installed that does."""
     if kubectl := program("kubectl"):
         return kubectl, "kustomize"
     kustomize = program("kustomize")
@@ -84,7 +82,7 @@ def builder() -> tuple[str, ...]:
 
 
 def job(command: tuple[str, ...], build: Build, sources: Sources, copy: Copy) -> Job:
-    """How a folder is built from its copy. Nothing else than Kustomize itself is run."""
+    """Return the job that builds a folder from its copy. Nothing else than Kustomize itself is run."""
     restrictor = "LoadRestrictionsNone" if build.by_flux and not sources.escapes else "LoadRestrictionsRootOnly"
     path = copy.path(build.folder)
     return Job(command=(*command, f"--load-restrictor={restrictor}", str(path)), folder=path)
@@ -100,14 +98,14 @@ class Kustomizations:
         self._files: dict[str, str] = {}
 
     def file(self, folder: str) -> str:
-        """The place of the kustomization of a folder; empty if it has none."""
+        """Return the path of the kustomization of a folder; empty if it has none."""
         if folder not in self._files:
             paths = (posixpath.join(folder, name) for name in NAMES)
             self._files[folder] = next((path for path in paths if self._kind(path) == "file"), "")
         return self._files[folder]
 
     def of(self, folder: str) -> Kustomization | None:
-        """What the kustomization of a folder says; None if it has none, or one that cannot be read."""
+        """Return the kustomization of a folder; None if it has none, or one that cannot be read."""
         if folder not in self._read:
             file = self.file(folder)
             raw = first_mapping(self._tree, file) if file else None
@@ -116,7 +114,7 @@ class Kustomizations:
         return self._read[folder]
 
     def walk(self, build: Build) -> Iterator[Kustomization]:
-        """The kustomization of a folder, with what is added to it, and those that it takes in, from the outside in."""
+        """Yield the kustomization of a folder, with additions, and those that it takes in, from the outside in."""
         rest, seen = [build.folder], set[str]()
         while rest and len(seen) < _MAX_FOLDERS:
             folder = rest.pop(0)
@@ -155,7 +153,7 @@ class Kustomizations:
         return read_kustomization(_with(written, build.additions), build.folder, origin)
 
     def files(self, kustomization: Kustomization) -> list[str]:
-        """The places of the file that a kustomization is in, and of those that it lists."""
+        """Return the paths of the file that a kustomization is in, and of those that it lists."""
         listed = [
             path
             for path in (*kustomization.resources, *kustomization.serving)
@@ -207,7 +205,7 @@ class Kustomizations:
         return self._tree.kind(path) if not path.startswith(("/", "..")) else ""
 
     def generated(self, folder: str) -> list[Json]:
-        """What Flux takes in from a folder without a kustomization: manifests below it, and folders that have one."""
+        """List the resources of Flux for a folder without a kustomization: manifests, and folders that have one."""
         entries: list[Json] = []
         rest = [folder]
         while rest and len(entries) < _MAX_FOLDERS:
@@ -225,14 +223,14 @@ class Kustomizations:
 
 
 def first_mapping(tree: FileTree, file: str) -> Mapping[str, Json] | None:
-    """The first document of a file, if it is a mapping that can be read; None otherwise."""
+    """Return the first document of a file, if it is a mapping that can be read; None otherwise."""
     for document in documents(tree, file):
         return document.value if isinstance(document, Document) and isinstance(document.value, dict) else None
     return None
 
 
 def documents(tree: FileTree, file: str, limit: int = _MAX_SIZE) -> Iterator[Document | None]:
-    """The documents of a file; None for one that cannot be read, or has the same key twice."""
+    """Yield the documents of a file; None for one that cannot be read, or has the same key twice."""
     try:
         data = tree.read(file, limit)
         text = decoded(data) if len(data) <= limit else None
@@ -255,7 +253,7 @@ def is_manifest(tree: FileTree, file: str) -> bool:
 
 
 def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[Remote]]:
-    """A kustomization without what it takes from elsewhere and the charts that Helm would have to make, and these."""
+    """Split a kustomization into its local fields and its remote entries and charts."""
     raw = dict(kustomization.raw)
     remote: list[Remote] = []
     for name in (
@@ -291,7 +289,7 @@ def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[
 
 
 def _with(raw: Mapping[str, Json], additions: Mapping[str, Json]) -> dict[str, Json]:
-    """A kustomization with what is added to it: lists become longer, anything else is replaced."""
+    """Add fields to a kustomization: lists become longer, anything else is replaced."""
     changed = dict(raw)
     for name, added in additions.items():
         if isinstance(added, list):
@@ -303,7 +301,7 @@ def _with(raw: Mapping[str, Json], additions: Mapping[str, Json]) -> dict[str, J
 
 
 def _texts(raw: Json) -> Iterator[str]:
-    """Every text in a value that may be a path; keys are none."""
+    """Yield every text in a value that may be a path; keys are none."""
     rest = [raw]
     while rest:
         value = rest.pop()

@@ -1,4 +1,4 @@
-"""What a program made: objects, and the file and line that each of them comes from, as far as the program says."""
+"""Output of programs: objects, and the file and line of each of them, as far as the program says."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Made:
 
 
 def as_written(tree: FileTree, file: str) -> Iterator[Made]:
-    """The objects in a file that nothing is done to."""
+    """Yield the objects in a file that nothing is done to."""
     for document in documents(tree, file, MAX_SIZE):
         for raw, line in objects_in(document) if document else ():
             if isinstance(raw, dict):
@@ -46,7 +46,7 @@ def as_written(tree: FileTree, file: str) -> Iterator[Made]:
 
 
 def _made_by_kustomize(text: str, folder: str) -> Iterator[Made | Problem]:
-    """The objects in what Kustomize printed of a folder."""
+    """Yield the objects in the output of Kustomize for a folder."""
     for raw in _mappings(text):
         if isinstance(raw, Problem):
             yield raw
@@ -65,7 +65,7 @@ def _made_by_kustomize(text: str, folder: str) -> Iterator[Made | Problem]:
 
 
 def _made_by_helm(text: str, chart: str) -> Iterator[Made | Problem]:
-    """The objects in what Helm printed of a chart in a folder; it names templates by the name of the chart."""
+    """Yield the objects in the output of Helm for a chart; it names templates by the name of the chart."""
     for part in _START.split(text):
         match = _HELM_SOURCE.search(part)
         file = posixpath.join(chart, match[1].strip().partition("/")[2]) if match else ""
@@ -82,7 +82,7 @@ def _mappings(text: str) -> Iterator[Mapping[str, Json] | Problem]:
 
 
 class Output:
-    """What programs made of a tree. Each text is read once, and so is each file in which objects of it are written."""
+    """Output of programs for a tree. Each text is read once, and so is each file in which its objects are written."""
 
     def __init__(self, tree: FileTree) -> None:
         """Nothing is read before it is asked for."""
@@ -91,19 +91,19 @@ class Output:
         self._made: dict[tuple[str, str], Sequence[Made | Problem]] = {}
 
     def of_kustomize(self, text: str, folder: str) -> Sequence[Made | Problem]:
-        """The objects in what Kustomize printed of a folder."""
+        """Return the objects in the output of Kustomize for a folder."""
         if (text, folder) not in self._made:
             self._made[text, folder] = tuple(_made_by_kustomize(text, folder))
         return self._made[text, folder]
 
     def of_helm(self, text: str, chart: str) -> Sequence[Made | Problem]:
-        """The objects in what Helm printed of a chart in a folder."""
+        """Return the objects in the output of Helm for a chart in a folder."""
         if (text, chart) not in self._made:
             self._made[text, chart] = tuple(_made_by_helm(text, chart))
         return self._made[text, chart]
 
     def origin(self, printed: Made, otherwise: Origin) -> Origin:
-        """The file and line of an object; what is otherwise known of it if the program did not say."""
+        """Return the file and line of an object; the other origin if the program did not say."""
         if printed.line:
             return Origin(self._tree.source(printed.file), printed.line)
         if not printed.file or self._tree.kind(printed.file) != "file":
@@ -114,7 +114,7 @@ class Output:
         return Origin(self._tree.source(printed.file), self._objects[printed.file].line(kind, name))
 
     def _text(self, file: str) -> str:
-        """The text of a file; empty if there is none that can be read."""
+        """Return the text of a file; empty if there is none that can be read."""
         try:
             data = self._tree.read(file, MAX_SIZE)
             return decoded(data) if len(data) <= MAX_SIZE else ""

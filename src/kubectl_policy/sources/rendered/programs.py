@@ -49,14 +49,14 @@ class Job:
 
 @value(kw_only=True)
 class Ran:
-    """What a program printed; `complaint` is why there is nothing, empty if it ended well."""
+    """Output of a program; `complaint` is the reason for which there is none, empty if it ended well."""
 
     out: str = ""
     complaint: str = ""
 
 
 def program(name: str) -> str:
-    """The path of a program that is installed; empty if it is not."""
+    """Return the path of a program that is installed; empty if it is not."""
     return os.path.abspath(path) if (path := shutil.which(name)) else ""  # noqa: PTH100 (links may tell what to be)
 
 
@@ -98,7 +98,7 @@ def run_all(
 
 @contextmanager
 def _uninterrupted() -> Generator[None]:
-    """Nobody interrupts while a program is started that nobody knows of yet; they do so right afterwards."""
+    """Keep interrupts back while a program is started that nobody knows of yet; they count afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -146,7 +146,7 @@ class _Process:
         return bool(self._problem)
 
     def result(self) -> Ran:
-        """What it printed, or why it did not end well; it is ended with everything that it started."""
+        """Return the output, or why it did not end well; the program is ended with everything that it started."""
         code = self._end()
         with self._streams:
             out, err = (_content(stream) for stream in (self._out, self._err))
@@ -166,7 +166,7 @@ class _Process:
 
 
 def environment(home: Path, *, is_script: bool = False) -> Mapping[str, str]:
-    """All that a program is told about where it runs: a folder of its own, in which nothing is installed."""
+    """Return the environment of programs: folders of their own, in which nothing is installed."""
     variables = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HELM_CACHE_HOME")
     helm = ("HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS", "HELM_REPOSITORY_CACHE")
     proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
@@ -196,7 +196,7 @@ def _is_script(path: str) -> bool:
 
 
 def complaint_in(text: str) -> str:
-    """The first line of what a program complained about that says something, no longer than a message may be.
+    """Return the first meaningful line of a program's complaints, no longer than a message may be.
 
     A line that is called an error says it before others that only came earlier.
     """
@@ -221,7 +221,7 @@ def _content(stream: IO[bytes]) -> str:
 
 
 def _limit_memory(process: int) -> None:
-    """Where the kernel can, it refuses a program more memory than this."""
+    """Refuse a program more memory than this, where the kernel can."""
     try:
         from resource import RLIMIT_AS, prlimit  # noqa: PLC0415 (not everywhere)
     except ImportError:

@@ -40,33 +40,33 @@ _CONFIG_MAP: Final = GroupKind("", "ConfigMap")
 
 @value(kw_only=True)
 class RenderedObject:
-    """An object that was rendered, from the folder `place`. `namespace` is where it lives if it names none.
-
-    `file` is the one in which it is said what is rendered first of all that leads to it, and `destination` the cluster
-    that Argo CD deploys it to, if that is said.
-    """
+    """Object that was rendered."""
 
     raw: Mapping[str, Json]
     origin: Origin
     place: str
+    """The folder that it was rendered from."""
     file: str
+    """The file that declares the first of the roots that lead to it."""
     destination: str
+    """The cluster that Argo CD deploys it to, if that is known."""
     namespace: str
+    """The namespace where it lives if it names none."""
     namespace_from: Origin | None = None
+    """The place where that namespace is written."""
 
 
 @value(kw_only=True)
 class Rendered:
-    """What was rendered, what could not be, and the input files (as they are called) of which it takes the place.
-
-    It is nothing at all where programs are `lacking`: then files are what they are.
-    """
+    """Result of rendering a tree."""
 
     objects: tuple[RenderedObject, ...] = ()
     lacking: bool = False
+    """Whether programs are lacking: then nothing was rendered, and files are read as they are."""
     gaps: tuple[Gap, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     files: frozenset[str] = frozenset()
+    """The input files, by their names, that the objects replace."""
 
 
 class Rendering:
@@ -95,7 +95,7 @@ class Rendering:
         return Builds(self._tree, self._kustomizations, self._stack.enter_context(temporary_folder()))
 
     def render(self, files: Sequence[InputFile], objects: Sequence[Resource], options: InputOptions) -> Rendered | None:
-        """Everything in the input that is there to be rendered, as its own programs make it.
+        """Render everything in the input that can be, by its own programs.
 
         Where something delivers folders of the tree, that is what is delivered; elsewhere every folder that can be
         rendered and that no other one takes in. `objects` are those in the files as they are written. Where no program
@@ -134,7 +134,7 @@ class Rendering:
         return replace(work.result(), files=frozenset(known[path] for path in known if work.stands_for(path)))
 
     def _tops(self, paths: Mapping[str, str], objects: Sequence[Resource], options: InputOptions) -> Iterator[Root]:
-        """What is rendered first, each with the place of the file that says so."""
+        """Yield the roots to render first, each with the path of the file that declares it."""
         tree, kustomizations = self._tree, self._kustomizations
         deliveries = [
             (path, delivery)
@@ -208,7 +208,7 @@ class _Work:
                 raise SourceError(f"more than {MAX_ROOTS:,} folders and charts to render", "name a folder in it")
 
     def result(self) -> Rendered:
-        """Everything that was made, in the order of the roots."""
+        """Return all rendered objects, in the order of the roots."""
         objects = tuple(entry for rendered in self._results.values() for entry in rendered)
         return Rendered(objects=objects, gaps=self._unrendered.gaps, diagnostics=self._unrendered.diagnostics)
 
@@ -231,13 +231,13 @@ class _Work:
         return any(reference.kind == "ConfigMap" and self._data(root, reference.name) is None for reference in wanted)
 
     def _data(self, root: Root, name: str) -> Mapping[str, Json] | None:
-        """The data of a ConfigMap that was rendered for a cluster or, failing that, that is written in the input."""
+        """Return the data of a ConfigMap that was rendered for a cluster or else is written in the input."""
         home = root.delivery.resource.ref.namespace if root.delivery else ""
         data = self._config_maps.get((root.cluster, home, name))
         return data if data is not None else self._config_maps.get(("", home, name))
 
     def _with_values(self, root: Root) -> Root:
-        """A root with the values that its HelmRelease takes from ConfigMaps, before its own.
+        """Return a root with the values that its HelmRelease takes from ConfigMaps, before its own.
 
         Those in Secrets are left out; of a ConfigMap that is not here, nobody knows what is in it.
         """
@@ -285,7 +285,7 @@ class _Work:
             yield from self._further(root, rendered, entry.file)
 
     def _made(self, root: Root) -> list[Made] | None:
-        """The objects that came out of a root; None, and a note of it, if it could not be rendered."""
+        """Return the objects that came out of a root; None, and note it, if it could not be rendered."""
         buildable = root.what
         if root.delivery:
             specs = self._specs.setdefault((root.cluster, root.delivery.resource.ref), [])
@@ -320,7 +320,7 @@ class _Work:
         return self._without_problems(root, self._output.of_kustomize(text, buildable.folder))
 
     def _filled_in(self, root: Root, text: str) -> str:
-        """What Kustomize printed, with variables filled in. Raises DocumentError for what Flux would refuse."""
+        """Fill variables into the output of Kustomize. Raises DocumentError for what Flux would refuse."""
 
         def data_of(reference: Reference) -> Mapping[str, str] | None:
             data = self._data(root, reference.name)
@@ -352,7 +352,7 @@ class _Work:
         )
 
     def _further(self, root: Root, rendered: RenderedObject, file: str) -> Iterator[Root]:
-        """What an object that was rendered has rendered itself; values that others need are kept, and doubts noted."""
+        """Yield the roots that a rendered object declares; keep values that others need, and note doubts."""
         group_kind = GroupKind(text_at(rendered.raw, "apiVersion").rpartition("/")[0], text_at(rendered.raw, "kind"))
         namespace = text_at(rendered.raw, "metadata.namespace") or rendered.namespace
         ref = ObjectRef(group_kind, namespace, text_at(rendered.raw, "metadata.name"))
@@ -372,13 +372,13 @@ class _Work:
 
 
 def _destination(root: Root) -> str:
-    """The cluster that Argo CD deploys a root to; empty if that is not said, or not known."""
+    """Return the cluster that Argo CD deploys a root to; empty if that is not said, or not known."""
     destination = root.delivery.cluster if isinstance(root.delivery, Application) else ""
     return "" if "{{" in destination else destination
 
 
 def without_secrets(raw: Mapping[str, Json]) -> Mapping[str, Json]:
-    """An object without what a Secret keeps."""
+    """Return an object without what a Secret keeps."""
     if raw.get("kind") != "Secret" or raw.get("apiVersion") != "v1":
         return raw
     return {key: part for key, part in raw.items() if key not in {"data", "stringData"}}

@@ -1,4 +1,4 @@
-"""What there is to render: what delivers folders of the tree, and which of that nothing else delivers."""
+"""Roots of rendering: deliveries of folders of the tree, and those that nothing else delivers."""
 
 from __future__ import annotations
 
@@ -36,28 +36,29 @@ _ABOVE: Final = 4
 
 @value(kw_only=True)
 class Root:
-    """Something to render: what, what delivers it if anything does, and where that is written.
-
-    `place` is the folder that it is made from. `namespace` is where objects live that name none, empty if nothing says
-    it. `cluster` is what the roots of one cluster have in common, and `values` what a chart is given, None if nobody
-    knows. `doubt` is why all of it may be different, if it may. `file`
-    is the one, as it is called, in which it is said what is rendered first of all that leads to it.
-    """
+    """Something to render."""
 
     what: Rendered
+    """The build, release or files."""
     name: str
     place: str
+    """The folder that it is made from."""
     cluster: str
+    """A key that the roots of one cluster have in common."""
     origin: Origin
     namespace: str = ""
+    """The namespace of objects that name none, empty if nothing names one."""
     delivery: Delivery | None = None
     file: str = ""
+    """The file, by its name, that declares the first of the roots that lead to it."""
     doubt: str = ""
+    """The reason for which all of it may be different, if it may."""
     values: Json = None
+    """The values that a chart is given; None if they are not known."""
 
 
 def base_of(tree: FileTree, file: str, path: str) -> str | None:
-    """The root of the repository from which a path in a file leads to something; None if it is nowhere.
+    """Return the root of the repository from which a path in a file leads to a folder; None if none does.
 
     It is the outermost folder of the repository around the file in which there is such a path: repositories lie in
     others. Where there is no repository, it may also lie around the folder that was named.
@@ -78,7 +79,7 @@ def base_of(tree: FileTree, file: str, path: str) -> str | None:
 
 
 def roots_of(delivery: Delivery, file: str, tree: FileTree, cluster: str) -> list[Root]:
-    """What a delivery has rendered, one root for each of its sources; `file` is where it is written."""
+    """Return the roots of a delivery, one for each of its sources; `file` is where it is written."""
     if isinstance(delivery, FluxKustomization):
         return [_of_flux(delivery, file, tree, cluster)]
     if isinstance(delivery, HelmRelease):
@@ -94,7 +95,7 @@ def roots_of(delivery: Delivery, file: str, tree: FileTree, cluster: str) -> lis
 
 
 def _base_of_set(made_by: ApplicationSet, file: str, tree: FileTree) -> str | None:
-    """The root of the repository that the generators of a set look into, by the first folder that one of them names."""
+    """Return the root of the repository for the generators of a set, by the first folder that one of them names."""
     spec = mapping_at(made_by.resource.raw, "spec")
     fields = [f"{way}git.{name}" for way in ("", "matrix.generators.") for name in ("directories", "files")]
     entries = [item for name in fields for item in every_mapping(spec, f"generators.{name}")]
@@ -193,7 +194,7 @@ class Node:
 
 
 def node(file: str, roots: Iterable[Root], kustomizations: Kustomizations) -> Node:
-    """A node with everything that its roots are made from."""
+    """Return a node with everything that its roots are made from."""
     own_roots = tuple(roots)
     covers: set[str] = set()
     for root in own_roots:
@@ -211,7 +212,7 @@ def node(file: str, roots: Iterable[Root], kustomizations: Kustomizations) -> No
 
 
 def entry_points(nodes: list[Node]) -> list[Node]:
-    """The nodes that no other one delivers; of those that deliver each other, the first."""
+    """Yield the nodes that no other one delivers; of those that deliver each other, the first."""
     by_file: dict[str, list[int]] = {}
     for number, item in enumerate(nodes):
         by_file.setdefault(item.file, []).append(number)
@@ -237,7 +238,7 @@ def entry_points(nodes: list[Node]) -> list[Node]:
 def plain_roots(
     tree: FileTree, kustomizations: Kustomizations, paths: Collection[str], namespace: str
 ) -> list[tuple[str, Root]]:
-    """The folders in the input that can be rendered by themselves, with the file that says so: no components.
+    """List the folders in the input that can be rendered by themselves, with their files: no components.
 
     A chart that nobody installs is installed under its own name.
     """

@@ -1,4 +1,4 @@
-"""What could not be rendered, as gaps of an extent that is known as far as it can be."""
+"""Gaps for what could not be rendered, of an extent that is known as far as it can be."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Unrendered:
-    """What is noted of it, each thing once."""
+    """Gaps and diagnostics of roots that could not be rendered, each once."""
 
     def __init__(self, tree: FileTree, kustomizations: Kustomizations) -> None:
         """Start without anything to note."""
@@ -28,12 +28,12 @@ class Unrendered:
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """What may be there, or otherwise, for all that is known."""
+        """The gaps for objects that may be there, or otherwise."""
         return tuple(self._gaps)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What programs complained about."""
+        """The complaints of programs."""
         return tuple(self._diagnostics)
 
     def fail(self, root: Root, why: str, mentions: frozenset[str] | None) -> None:
@@ -43,7 +43,7 @@ class Unrendered:
         self._add(root.namespace, message, root.origin, mentions)
 
     def words(self, build: Build) -> frozenset[str]:
-        """Everything that is written in the files of a build."""
+        """Return everything that is written in the files of a build."""
         files = [
             file
             for kustomization in self._kustomizations.walk(build)
@@ -85,7 +85,7 @@ def _in(namespace: str) -> str:
 
 
 def words_in(values: Json) -> frozenset[str]:
-    """Everything in values that may be a name: keys, texts, and the words in these."""
+    """Return everything in values that may be a name: keys, texts, and the words in these."""
     mentioned: set[str] = set()
     rest = [values]
     while rest:

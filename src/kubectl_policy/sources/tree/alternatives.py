@@ -55,7 +55,7 @@ class Alternatives:
         self.names = sorted({*self._names.values()})
 
     def of(self, path: str) -> frozenset[str]:
-        """The names of the alternatives that the file at a place is part of; none if it is part of anything else."""
+        """Return the names of the alternatives that a file is part of; none if it is part of anything else."""
         roots = self._roots & self._clusters.builds_of(path)
         unclaimed = {root for root in roots if not self._clusters.of_build(root)}
         return frozenset(self._names[root] for root in unclaimed) if unclaimed <= self._names.keys() else frozenset()
@@ -82,7 +82,7 @@ class Alternatives:
         return self._chains.builds[root].is_applied
 
     def _made_by(self, objects: Sequence[Resource]) -> tuple[dict[int, Counter[str]], dict[int, Counter[ObjectRef]]]:
-        """What the roots make: how many objects from each file, and the names of the objects, each once."""
+        """Count the objects that each root makes of each file, and collect their names."""
         files: dict[int, Counter[str]] = {}
         objects_of: dict[int, Counter[ObjectRef]] = {}
         ways: dict[str, list[tuple[Chain, frozenset[int]]]] = {}
@@ -102,7 +102,7 @@ class Alternatives:
         return files, objects_of
 
     def _alike(self, made_by: Mapping[int, Counter[Made]]) -> Iterator[tuple[int, int]]:
-        """Pairs of roots of which one shares with the other more than half of what it makes."""
+        """Return pairs of roots of which one shares more than half of its objects with the other."""
         makers: dict[Made, list[int]] = {}
         for root, objects in made_by.items():
             for ref in objects:
@@ -123,7 +123,7 @@ class Alternatives:
                 yield first, second
 
     def _told_apart(self, group: Collection[int], alike: Collection[tuple[int, int]]) -> Mapping[int, str]:
-        """The part of its path by which each of some roots is told from those that are like it."""
+        """Return the part of its path that tells each root of a group from those that are like it."""
         folders = {root: self._chains.builds[root].place for root in group}
         paths = {root: self._path(folder).split("/") for root, folder in folders.items()}
         for position in range(1, min(map(len, paths.values())) + 1):
@@ -137,14 +137,14 @@ class Alternatives:
 
 
 def _made_on(chain: Chain, resource: Resource) -> ObjectRef:
-    """The name of an object after one way to a cluster."""
+    """Return the name of an object after one way to a cluster."""
     kind, namespace, name = resource.ref
     prefix, suffix = chain.names[-1] if chain.names else ("", "")
     return ObjectRef(kind, chain.namespace or namespace or chain.default, f"{prefix}{name}{suffix}")
 
 
 def _connected(pairs: Collection[tuple[int, int]]) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """What pairs connect, sorted, and the pairs of each."""
+    """Group indices that pairs connect, sorted, with the pairs of each group."""
     groups: dict[int, set[int]] = {}
     for start, second in pairs:
         small, large = sorted((groups.setdefault(start, {start}), groups.setdefault(second, {second})), key=len)

@@ -23,7 +23,7 @@ _MOST: Final = 1_000
 
 
 def applications_of(made_by: ApplicationSet, ground: Ground) -> list[Application]:
-    """The Applications of a set; of other generators than lists and folders, the template with its places open."""
+    """List the Applications of a set; for generators other than lists and folders, its template."""
     path = ground.place_of(made_by.resource.origin.source)
     template = mapping_at(made_by.resource.raw, "spec.template")
     applications: list[Application] = []
@@ -56,7 +56,7 @@ def _values(generator: Mapping[str, Json], file: str, ground: Ground) -> Iterato
 
 
 def _folders(patterns: list[str], excluded: list[str], file: str, ground: Ground) -> list[str]:
-    """The paths of folders that patterns match, from the outermost folder around a file below which there are any."""
+    """List the folders that patterns match, from the outermost folder around a file below which there are any."""
     for root in reversed(above(file)) if patterns else ():
         inside = [posixpath.relpath(folder, root) for folder in ground.folders if folder.startswith(root)]
         matching = [path for path in inside if any(_matches(path, pattern) for pattern in patterns)]

@@ -1,4 +1,4 @@
-"""What is built of a tree: its kustomizations, and what Flux and Argo CD make of them or of plain folders."""
+"""Builds of a tree: its kustomizations, and those that Flux and Argo CD make of them or of plain folders."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class DeclaredBuilds:
         return f"{folder}/Chart.yaml" in self._ground.sources
 
     def _of_flux(self, delivery: FluxKustomization, folder: str) -> DeclaredBuild:
-        """What Flux makes of a folder: it writes its own fields into the kustomization there, or into a new one."""
+        """Return the build of Flux for a folder: its fields go into the kustomization there, or a new one."""
         kustomization = self._kustomizations.get(folder) or self._of_everything_in(folder, delivery.resource)
         labels = (Labels(pairs=delivery.labels),) if delivery.labels else ()
         changed = replace(
@@ -93,7 +93,7 @@ class DeclaredBuilds:
         return DeclaredBuild(place=folder, kustomization=changed, is_applied=True)
 
     def _of_argo(self, delivery: Application, source: ApplicationSource, folder: str) -> DeclaredBuild:
-        """What Argo CD makes of a folder: as Flux does, or of the manifests in it."""
+        """Return the build of Argo CD for a folder: of its kustomization as Flux does, or of the manifests in it."""
         origin, options = delivery.resource.origin, source.kustomize
         kustomization = self._kustomizations.get(folder)
         if kustomization:
@@ -127,7 +127,7 @@ class DeclaredBuilds:
         )
 
     def _of_everything_in(self, folder: str, resource: Resource) -> Kustomization:
-        """The kustomization that Flux makes for a folder that has none: all manifests in it and below it."""
+        """Return the kustomization that Flux makes for a folder without one: all manifests in it and below it."""
         taken: dict[str, None] = {}
         for path in self.below(folder):
             around = posixpath.dirname(path)
@@ -141,7 +141,7 @@ class DeclaredBuilds:
         return Kustomization(folder=folder, origin=resource.origin, resources=tuple(taken))
 
     def _of_manifests_in(self, folder: str, source: ApplicationSource, resource: Resource) -> Kustomization:
-        """What Argo CD applies of a folder without a kustomization: the manifests in it, or also below it."""
+        """Return the manifests that Argo CD applies of a folder without a kustomization: in it, or also below it."""
         recurse = source.directory.get("recurse") is True
         include, exclude = text_at(source.directory, "include"), text_at(source.directory, "exclude")
         taken = [
@@ -154,7 +154,7 @@ class DeclaredBuilds:
         return Kustomization(folder=folder, origin=resource.origin, resources=tuple(taken))
 
     def below(self, folder: str) -> Iterator[str]:
-        """The places of the files in a folder and below it."""
+        """List the files in a folder and below it."""
         if folder in self._ground.sources:
             yield folder
         start = folder.rstrip("/") + "/"
@@ -166,7 +166,7 @@ class DeclaredBuilds:
 
 
 def _folders_between(outer: str, inner: str) -> list[str]:
-    """The folders from below one down to another, the outermost first."""
+    """List the folders from below one down to another, the outermost first."""
     folders: list[str] = []
     while inner != outer and is_in(inner, outer):
         folders.append(inner)

@@ -21,33 +21,33 @@ SEVERAL: Final = "?"
 
 @value(kw_only=True)
 class DeclaredBuild:
-    """Something that is built as Kustomize does it: a kustomization, or what Flux or Argo CD make of it or of a folder.
-
-    `place` is the folder where it is. What is built is given a namespace by `default` if nothing else gives it one.
-    """
+    """Folder that is built as Kustomize does it: a kustomization, or what Flux or Argo CD make of it or of a folder."""
 
     place: str
+    """The folder where it is."""
     kustomization: Kustomization
     default: str = ""
+    """The namespace of objects that nothing else gives one."""
     default_from: Origin | None = None
     is_applied: bool = False
 
 
 @value(kw_only=True)
 class Chain:
-    """One way from a file to a cluster, and what happens to objects on it; `root` is the place of its end.
-
-    `builds` are the numbers of what is on the way, the innermost first, and `names` the prefixes and suffixes that a
-    name has after each step. `namespace` replaces that of objects, `default` fills it in.
-    """
+    """Way from a file to a cluster."""
 
     root: str
+    """The folder at its end."""
     namespace: str = ""
+    """The namespace that replaces that of objects."""
     namespace_from: Origin | None = None
     default: str = ""
+    """The namespace that is filled in."""
     default_from: Origin | None = None
     names: tuple[tuple[str, str], ...] = ()
+    """The prefixes and suffixes of a name after each step."""
     builds: tuple[int, ...] = ()
+    """The numbers of the builds on the way, the innermost first."""
 
 
 class Chains:
@@ -86,26 +86,26 @@ class Chains:
         self._follow()
 
     def of_file(self, path: str) -> tuple[Chain, ...]:
-        """The ways on which a file is delivered; none if nothing lists it."""
+        """Return the ways on which a file is delivered; none if nothing lists it."""
         return _few(chain for number in self._files.get(path, ()) for chain in self.through(number))
 
     def lists(self, path: str) -> Sequence[int]:
-        """The builds that list a file itself."""
+        """Return the builds that list a file itself."""
         return self._files.get(path, ())
 
     def through(self, number: int) -> tuple[Chain, ...]:
-        """The ways on from what a build takes in as a resource."""
+        """Return the ways on from the resources of a build."""
         if number not in self._through:
             self._through[number] = tuple(self._extended(outer, number, 0) for outer in self._above[number])
         return self._through[number]
 
     def at(self, path: str) -> tuple[int, ...]:
-        """The builds of a folder: as something applies it, else as it is."""
+        """Return the builds of a folder: as something applies it, else as it is."""
         number = self._at.get(path)
         return tuple(self._applied_at.get(path, ())) or (() if number is None else (number,))
 
     def all_at(self, path: str) -> tuple[int, ...]:
-        """The builds of a folder, however they are applied."""
+        """Return the builds of a folder, however they are applied."""
         number = self._at.get(path)
         return (*self._applied_at.get(path, ()), *(() if number is None else (number,)))
 
@@ -137,14 +137,14 @@ class Chains:
                 yield self._extended(outer, parent, position + 1)
 
     def _extended(self, outer: Chain, number: int, first_component: int) -> Chain:
-        """The way through a build, and before that through its components from one on, to where another way begins."""
+        """Put a build, and before it its components from a number on, before another way."""
         chain = outer
         for inner in reversed(self._steps(number, first_component)):
             chain = self._step(chain, inner)
         return chain
 
     def _steps(self, number: int, first_component: int) -> list[int]:
-        """What a build does with what it takes in, one after the other: its components, and then itself."""
+        """List the steps of a build, in their order: its components, and then itself."""
         steps: list[int] = []
         for path in self.builds[number].kustomization.components[first_component:]:
             component = self._at.get(path)
@@ -156,7 +156,7 @@ class Chains:
         return [*steps, number]
 
     def _step(self, chain: Chain, number: int) -> Chain:
-        """A way with one more step at its beginning."""
+        """Put one more step at the beginning of a way."""
         build = self.builds[number]
         kustomization = build.kustomization
         # What is further out has been put around what is done here.
@@ -178,7 +178,7 @@ class Chains:
 
 
 def _few(chains: Iterable[Chain]) -> tuple[Chain, ...]:
-    """Some ways, each once; of too many, one that stands for all of them and of which nothing is known."""
+    """Return ways without duplicates; of too many, one that stands for all of them and of which nothing is known."""
     distinct = tuple(dict.fromkeys(chains))
     if len(distinct) <= MOST_CHAINS:
         return distinct

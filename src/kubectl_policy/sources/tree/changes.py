@@ -1,4 +1,4 @@
-"""What may be different in an object once it is rendered, as gaps: patches, and what only Kustomize itself can tell."""
+"""Doubts about objects that are not rendered, as gaps: patches, and changes that only Kustomize can tell."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.values import cached_property
+from kubectl_policy.sources.tree.declared.mentions import mentioned_in, refers_to_nothing, words_in
 from kubectl_policy.sources.tree.declared.patches import (
     Target,
     inline_patch,
@@ -15,7 +16,6 @@ from kubectl_policy.sources.tree.declared.patches import (
     replacement_targets,
     targets_in,
 )
-from kubectl_policy.sources.tree.declared.words import mentioned_in, refers_to_nothing, words_in
 from kubectl_policy.sources.tree.placing import names_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ _HARMLESS: Final = frozenset(
 
 
 class UnappliedPatches:
-    """What a number of builds may do to the objects that pass through them, other than what is known of it."""
+    """Patches of builds that may change the objects that pass through them, and are not applied."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class UnappliedPatches:
         self._configurations: dict[int, list[tuple[Json, str]]] = {}
 
     def of(self, resource: Resource, chain: Chain, placed: Resource, remedy: str) -> Iterator[Gap]:
-        """The gaps of an object that was placed on a way: what it may become there, and what would show that."""
+        """Return the gaps of an object that was placed on a way: what it may become there, and what would show that."""
         numbers = [number for number in chain.builds if self._changes_more(number)]
         if not numbers:
             return
@@ -97,7 +97,7 @@ class UnappliedPatches:
                     yield gap_of(placed, reason, kustomization.origin, named, remedy)
 
     def patches_on(self, resource: Resource, chain: Chain) -> Iterator[KnownPatch]:
-        """The patches that may change an object on a way."""
+        """Return the patches that may change an object on a way."""
         names = names_of(resource, chain)
         set_namespaces = [self._builds[number].kustomization.namespace for number in chain.builds]
         # For Kustomize, an object without a namespace is in this one.
@@ -147,7 +147,7 @@ class UnappliedPatches:
 
 
 class KnownPatch:
-    """What there is to say of a patch; `values` are None if it cannot be read."""
+    """A patch in a file or in a kustomization; `values` are None if it cannot be read."""
 
     def __init__(self, origin: Origin, source: str, *, moves: bool, values: Sequence[Json] | None) -> None:
         """Know what it mentions."""
@@ -167,7 +167,7 @@ class KnownPatch:
         return frozenset(fields)
 
     def patches_in(self) -> Iterator[Target]:
-        """What the patches mean that it gives to a Kustomization of Flux."""
+        """List the patches that this patch gives to a Kustomization of Flux."""
         for document in self.values or ():
             entries: list[Json] = [*mappings_at(document, "spec.patches")]
             for operation in document if isinstance(document, list) else ():
@@ -227,7 +227,7 @@ class _Patches:
 
 
 def _named_in(values: Sequence[Json], *, is_read: bool, replaces: bool) -> tuple[Target, ...]:
-    """The objects that are named in the file of a patch, or of a replacement; any if it cannot be read."""
+    """Return the targets in the file of a patch or of a replacement; any object if it cannot be read."""
     if not is_read:
         return (Target(),)
     return (
@@ -240,7 +240,7 @@ def _named_in(values: Sequence[Json], *, is_read: bool, replaces: bool) -> tuple
 def applied_otherwise(
     placed: Resource, applied_by: Resource, patch: KnownPatch, remedy: str, *, has_variables: bool
 ) -> Iterator[Gap]:
-    """The gaps of an object for a patch of the Kustomization of Flux that applies it."""
+    """Return the gaps of an object for a patch of the Kustomization of Flux that applies it."""
     fields = patch.fields - _HARMLESS
     if not has_variables:
         fields -= {"postBuild"}
@@ -275,7 +275,7 @@ def gap_of(
     mentions: frozenset[str] | None = frozenset(),
     remedy: str = RENDER,
 ) -> Gap:
-    """What is not known of one object."""
+    """Return the gap for one object."""
     return Gap(
         kind=placed.ref.kind,
         namespace=placed.ref.namespace,

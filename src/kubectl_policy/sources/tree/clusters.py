@@ -22,7 +22,7 @@ _IN_CLUSTER: Final = "https://kubernetes.default.svc"
 
 
 class Clusters:
-    """Which clusters there are, by name, and which of them each file is meant for."""
+    """The clusters that a tree is for, by name, with the files that are meant for each."""
 
     def __init__(self, ground: Ground, builds: DeclaredBuilds, chains: Chains) -> None:
         """Find the clusters; where there is but one, everything is meant for it."""
@@ -38,24 +38,24 @@ class Clusters:
         self.names = sorted({*self._folders.values(), *(name for names in self._of_build.values() for name in names)})
 
     def of(self, path: str) -> frozenset[str]:
-        """The clusters that the file at a place is meant for; none if no cluster claims it."""
+        """Return the clusters that a file is meant for; none if no cluster claims it."""
         names = {name for number in self.builds_of(path) for name in self._of_build.get(number, ())}
         names.update(self._folders[folder] for folder in above(path) if folder in self._folders)
         return frozenset(names)
 
     def others_than(self, name: str) -> frozenset[str]:
-        """The names of the files that are meant for other clusters only; raises UsageError for an unknown cluster."""
+        """Return the names of files that are for other clusters only. Raises UsageError for an unknown cluster."""
         if name not in self.names:
             raise unknown_cluster(name, self.names)
         claims = {source: self.of(path) for path, source in self._ground.sources.items()}
         return frozenset(source for source, claimed in claims.items() if claimed and name not in claimed)
 
     def of_build(self, number: int) -> frozenset[str]:
-        """The clusters that something is delivered to, as far as any claims it."""
+        """Return the clusters that a build is delivered to, as far as any claims it."""
         return frozenset(self._of_build.get(number, ()))
 
     def builds_of(self, path: str) -> set[int]:
-        """What the file at a place takes part in; of one that nothing lists, what it serves, or lies beside."""
+        """Return the builds that a file takes part in; for one that nothing lists, those it serves or lies beside."""
         chains = self._chains.of_file(path)
         if not chains:
             around = [path, *above(path)]
@@ -110,14 +110,14 @@ class Clusters:
 
 
 def name_of_cluster(destination: str) -> str:
-    """What a destination of Argo CD is called: its name, or the host of its address."""
+    """Return the name of a destination of Argo CD, or the host of its address."""
     if destination == _IN_CLUSTER:
         return "in-cluster"
     return destination.rpartition("://")[2].partition("/")[0].partition(":")[0] if "://" in destination else destination
 
 
 def shortest_ends(short: Callable[[str], str], folders: Iterable[str]) -> dict[str, str]:
-    """Folders with the shortest ends of their paths that tell them apart."""
+    """Map folders to the shortest ends of their paths that tell them apart."""
     paths = {folder: short(folder).split("/") for folder in dict.fromkeys(folders)}
     for length in range(1, max(map(len, paths.values()), default=0) + 1):
         ends = {folder: "/".join(parts[-length:]) for folder, parts in paths.items()}

@@ -1,4 +1,4 @@
-"""What may create objects that no manifest here shows, as gaps: charts, generators, and what is fetched."""
+"""Creators of objects that no manifest here shows, as gaps: charts, generators, and remote resources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.sources.tree.changes import RENDER
 from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization, HelmRelease, delivery_of
-from kubectl_policy.sources.tree.declared.words import words_in
+from kubectl_policy.sources.tree.declared.mentions import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ _GENERATORS: Final[Mapping[str, str]] = {"configMapGenerator": "ConfigMap", "sec
 
 
 def by_release(resource: Resource, ground: Ground, values_of: Callable[[str], Sequence[Json] | None]) -> Iterator[Gap]:
-    """What a HelmRelease may create, which was placed; `values_of` a ConfigMap are those that are here."""
+    """Yield the gaps of a placed HelmRelease; `values_of` returns the values in a ConfigMap that is here."""
     release = delivery_of(resource)
     if not isinstance(release, HelmRelease):
         return
@@ -47,7 +47,7 @@ def by_release(resource: Resource, ground: Ground, values_of: Callable[[str], Se
 
 
 def by_application(application: Application, ground: Ground) -> Iterator[Gap]:
-    """What an Application may create of sources that are no manifests here."""
+    """Yield the gaps of an Application for sources that are no manifests here."""
     resource = application.resource
     path = ground.place_of(resource.origin.source)
     for source in application.sources:
@@ -74,7 +74,7 @@ def by_application(application: Application, ground: Ground) -> Iterator[Gap]:
 
 
 def by_flux(delivery: FluxKustomization, ground: Ground) -> Iterator[Gap]:
-    """What a Kustomization of Flux may create of a folder that is not here."""
+    """Yield the gap of a Kustomization of Flux for a folder that is not here."""
     resource = delivery.resource
     if ground.resolve(delivery.path, ground.place_of(resource.origin.source)) is None:
         where = f" in namespace {delivery.target_namespace}" if delivery.target_namespace else ""
@@ -89,7 +89,7 @@ def by_flux(delivery: FluxKustomization, ground: Ground) -> Iterator[Gap]:
 
 
 def by_chart(folder: str, ground: Ground, values_in: Callable[[str], str]) -> Gap:
-    """What a chart that is here may create, wherever it is installed."""
+    """Yield the gap of a chart that is here, wherever it is installed."""
     source = ground.source_of(folder)
     inside = [path for path in ground.sources if path.startswith(f"{folder}/")]
     return Gap(
@@ -102,7 +102,7 @@ def by_chart(folder: str, ground: Ground, values_in: Callable[[str], str]) -> Ga
 
 
 def by_build(build: DeclaredBuild, chain: Chain, is_here: Callable[[str], bool]) -> Iterator[Gap]:
-    """What a kustomization may create on one way beside what its files show."""
+    """Yield the gaps of a kustomization on one way for objects that its files do not show."""
     kustomization = build.kustomization
     namespace = chain.namespace or kustomization.namespace
     where = f" in namespace {namespace}" if namespace else ""

@@ -1,4 +1,4 @@
-"""Where the files of a tree are: places by which they are known, whatever they were called, and the top of the tree."""
+"""Files of a tree by absolute paths, whatever they were called, and the top of their repository."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Ground:
         return source
 
     def place_of(self, source: str) -> str:
-        """The place of what a message calls so."""
+        """Return the absolute path of a file or folder that has a name in messages."""
         path = source.removeprefix(self._tree.prefix)
         name = path.rpartition("/")[2]
         if name in {"", ".", ".."}:
@@ -66,7 +66,7 @@ class Ground:
         return self._places[around] + name
 
     def source_of(self, path: str) -> str:
-        """What messages call a file or a folder, as its neighbours are called."""
+        """Return the name of a file or folder in messages, in the form of its neighbours."""
         if path in self.sources:
             return self.sources[path]
         if self._tree.prefix:
@@ -74,7 +74,7 @@ class Ground:
         return os.path.relpath(path, self._here) if self._is_relative else path
 
     def short(self, folder: str) -> str:
-        """A folder by its path in what was named."""
+        """Return a folder by its path in the folders that were named."""
         inside = posixpath.relpath(folder, self._named)
         return "" if inside == "." else self._path(folder).strip("/") if inside.startswith("..") else inside
 
@@ -96,7 +96,7 @@ class Ground:
         return posixpath.relpath(absolute, _TOP) if self._tree.prefix else absolute
 
     def resolve(self, path: str, named_in: str) -> str | None:
-        """The folder that a path from the root of its repository means, if anything below it was read.
+        """Return the folder that a path from the root of its repository names, if anything below it was read.
 
         The root is around the file that names it. Where nothing tells where, the outermost folder that will do is it.
         """
@@ -110,7 +110,7 @@ class Ground:
 
 
 def above(path: str) -> tuple[str, ...]:
-    """The folders around a place, from the nearest to the outermost."""
+    """Return the folders around a path, from the nearest to the outermost."""
     return _and_above(posixpath.dirname(path)) if path not in {"", "/"} else ()
 
 

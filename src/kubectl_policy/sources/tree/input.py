@@ -62,7 +62,7 @@ class TreeInput:
         self._cluster = cluster
 
     def of_world(self, name: str) -> TreeInput:
-        """The same without what is meant for other worlds only; what was read is not read again."""
+        """Return a copy without the files for other worlds only; nothing is read again."""
         copied = copy(self)
         copied.become_world(name)
         return copied
@@ -120,7 +120,7 @@ class TreeInput:
         return list(self._files.values())
 
     def clusters_of(self, resource: Resource) -> frozenset[str]:
-        """The clusters that an object is meant for: by what rendered it, else by its file, as far as any claims it."""
+        """Return the clusters that an object is meant for: by what rendered it, else by its file."""
         file, destination = self._rendered_by.get(resource, (resource.origin.source, ""))
         name = name_of_cluster(destination) if destination else ""
         if name in self.tree.clusters.names:
@@ -140,7 +140,7 @@ class TreeInput:
             self._rendered_by[moved] = self._rendered_by[resource]
 
     def values_in(self, path: str) -> list[Json] | None:
-        """The values of the documents in the file at a place; None if it cannot be read."""
+        """Return the values of the documents in a file; None if it cannot be read."""
         if path not in self._values:
             text = self._text_in(path)
             documents = list(self._documents.read(text)) if text else []
@@ -150,7 +150,7 @@ class TreeInput:
         return self._values[path]
 
     def _text_in(self, path: str) -> str:
-        """The text of the file at a place, empty where there is none that may be read."""
+        """Return the text of a file, empty where there is none that may be read."""
         try:
             return self._text_of(self.ground.source_of(path)) if self.ground.may_read(path) else ""
         except (OSError, ValueError, DocumentError):
@@ -163,7 +163,7 @@ class TreeInput:
         return Ground(self._file_tree, self._files, [file.root for file in self._files.values()])
 
     def _grow(self) -> Tree:
-        """The tree of all files, and of those that are not among them and that its kustomizations take in."""
+        """Build the tree of all files, and of those that its kustomizations take in from elsewhere."""
         kustomizations: dict[str, Kustomization] = {}
         rest = [path for path in self.ground.sources if posixpath.basename(path) in NAMES]
         taken = 0

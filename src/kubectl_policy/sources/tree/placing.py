@@ -45,7 +45,7 @@ _TEMPLATES: Final[Mapping[GroupKind, str]] = {
 def placed(
     resource: Resource, chain: Chain, builds: Sequence[DeclaredBuild], otherwise: str, *, is_namespaced: bool
 ) -> Resource:
-    """An object after one way to a cluster; what nothing gives a namespace has the last one here."""
+    """Return an object after one way to a cluster; without a namespace, it gets the last one of the arguments."""
     kind, written = resource.ref.group_kind, resource.ref.namespace
     prefix, suffix = chain.names[-1] if chain.names and kind not in _NEVER_RENAMED else ("", "")
     name = prefix + resource.ref.name + suffix
@@ -75,7 +75,7 @@ def placed(
 def _with_metadata(
     raw: Mapping[str, Json], kind: GroupKind, name: str, namespace: str, builds: Sequence[DeclaredBuild]
 ) -> Mapping[str, Json]:
-    """An object with another name and, if it has one, another namespace, and with the labels that builds give it."""
+    """Return an object with another name and namespace, if it has one, and with the labels that builds add."""
     metadata = mapping_at(raw, "metadata")
     changed: dict[str, Json] = {"name": name, **({"namespace": namespace} if namespace else {})}
     labels: dict[str, Json] = {}
@@ -96,7 +96,7 @@ def _with_metadata(
 
 
 def _with_labels(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> Mapping[str, Json]:
-    """An object with labels where it selects by labels, or gives them to others."""
+    """Return an object with labels where it selects by labels, or gives them to others."""
     changed: Json = raw
     for path in _places(raw, kind, labels):
         before = path.get(changed)
@@ -121,6 +121,6 @@ def _places(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> Iterato
 
 
 def names_of(resource: Resource, chain: Chain) -> set[str]:
-    """The names by which patches on a way may call an object: its own one, and those that it gets."""
+    """Return the names by which patches on a way may call an object: its own one, and those that it gets."""
     name = text_at(resource.raw, "metadata.name")
     return {name, *(prefix + name + suffix for prefix, suffix in chain.names)}

@@ -1,4 +1,4 @@
-"""What the files of a tree are, other than manifests to be applied: patches, values, templates and the like."""
+"""Roles of files other than manifests to be applied: patches, values, templates and the like."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNUSED: Final = "object of a component that nothing includes"
 
 
 def roles(ground: Ground, chains: Chains) -> dict[str, str]:
-    """What files are, by their places; a file that is listed as a resource somewhere is an object nevertheless."""
+    """Return the roles of files by their paths; a file that is listed as a resource somewhere is an object."""
     serving: dict[str, str] = {}
     unused: set[str] = set()
     for number, build in enumerate(chains.builds):
@@ -41,13 +41,13 @@ def roles(ground: Ground, chains: Chains) -> dict[str, str]:
 
 
 def charts_of(ground: Ground) -> list[str]:
-    """The folders of Helm charts that are not in other charts."""
+    """Return the folders of Helm charts that are not in other charts."""
     charts = {posixpath.dirname(path) for path in ground.sources if posixpath.basename(path) == CHART}
     return sorted(chart for chart in charts if not charts.intersection(above(chart)))
 
 
 def _in_chart(path: str) -> str:
-    """What a file in a chart is; empty for one that is no part of it, and for definitions, which Helm applies."""
+    """Return the role of a file in a chart; empty for no part of it, and for definitions, which Helm applies."""
     first = path.partition("/")[0]
     if first in {"templates", "charts"}:
         return TEMPLATE

@@ -47,7 +47,7 @@ class Placed:
 
 @value(kw_only=True)
 class _Home:
-    """What the folders around a file that nothing lists say of it: a namespace, and which of them is of a tree."""
+    """Facts from the folders around a file that nothing lists: a namespace, and which of them is of a tree."""
 
     namespace: str = ""
     namespace_from: Origin | None = None
@@ -86,7 +86,7 @@ class Tree:
         return Worlds(self._ground, self._chains, self.clusters, self._objects)
 
     def values(self, objects: Iterable[Resource], sources: Iterable[str]) -> dict[str, Values]:
-        """The values of variables in files, by the names of these, as far as something fills them in."""
+        """Return the values of variables in files, by the names of these, as far as something fills them in."""
         variables = Variables(self._ground, self._builds, self._chains, self.clusters, objects)
         values_of = {source: variables.of_file(self._ground.place_of(source)) for source in sources}
         return {source: values for source, values in values_of.items() if values}
@@ -96,7 +96,7 @@ class Tree:
         return any(self._builds.is_kustomize(number) for number in self._chains.lists(path))
 
     def left_out(self) -> Iterator[LeftOut]:
-        """What is no object of its own."""
+        """Yield the files that hold no objects of their own."""
         for path, role in self.roles.items():
             yield LeftOut(role, Origin(self._ground.source_of(path)))
         for kustomization in self._kustomizations.values():
@@ -114,7 +114,7 @@ class Tree:
         values_in: Callable[[str], Sequence[Json] | None],
         with_variables: Container[str],
     ) -> tuple[list[Placed], list[Gap]]:
-        """The objects as they are once applied, each for every way on which it is, and what is not known of them.
+        """Return the objects as they are once applied, one for each way to a cluster, and the gaps of these.
 
         In files `with_variables`, something was to be filled in.
         """
@@ -156,7 +156,7 @@ class Tree:
         return placed_objects, list(dict.fromkeys(gaps))
 
     def _altered(self, changes: UnappliedPatches) -> dict[int, list[tuple[Resource, KnownPatch]]]:
-        """By the number of a build, the Kustomization of Flux that applies it, with each patch that may change that."""
+        """Map builds to the Kustomizations of Flux that apply them, with each patch that may change these."""
         altered: dict[int, list[tuple[Resource, KnownPatch]]] = {}
         for number, delivery in self._builds.applied_by.items():
             if isinstance(delivery, FluxKustomization):
@@ -167,16 +167,16 @@ class Tree:
         return altered
 
     def _remedy_for(self, source: str) -> str:
-        """What shows what a file comes to that is delivered on several ways: rendering it, for one of its clusters."""
+        """Return the remedy for a file that is delivered on several ways: rendering it, for one of its clusters."""
         names = sorted(self.clusters.of(self._ground.place_of(source)))
         return " or ".join(f"{RENDER} --cluster {name}" for name in names) if len(names) > 1 else RENDER
 
     def _place_called(self, folder: str) -> str:
-        """The namespace of what is delivered from a folder, if nothing says it."""
+        """Return the namespace of objects that are delivered from a folder, if nothing names one."""
         return self._namespace or unknown_namespace(self._ground.short(folder))
 
     def _place_unlisted(self, resource: Resource, path: str, *, is_namespaced: bool) -> tuple[Placed, list[Gap]]:
-        """An object in a file that nothing lists, where the folders around it say at most where it would live."""
+        """Place an object in a file that nothing lists, where the folders around it say at most where it would live."""
         folder = posixpath.dirname(path)
         if folder not in self._homes:
             self._homes[folder] = self._home_in(folder)
@@ -198,7 +198,7 @@ class Tree:
         return as_written, []
 
     def _home_in(self, folder: str) -> _Home:
-        """What the nearest of the folders around a file says that says anything."""
+        """Return the facts from the nearest folder around a file that gives any."""
         nearest: str | None = None
         for around in (folder, *above(folder)):
             builds = [number for number in self._chains.at(around) if self._is_applied(number)]
@@ -222,14 +222,14 @@ class Tree:
         return not self._chains.builds[number].kustomization.is_component
 
     def _generated(self) -> Iterator[tuple[str, list[str]]]:
-        """The names of generated ConfigMaps, and the files that are in them."""
+        """Map the names of generated ConfigMaps to the files that are in them."""
         for kustomization in self._kustomizations.values():
             for generator in mappings_at(kustomization.raw, "configMapGenerator"):
                 files = (path.rpartition("=")[2] for path in strings_at(generator, "files"))
                 yield text_at(generator, "name"), [within(kustomization.folder, path) for path in files]
 
     def _releases(self, objects: Sequence[Resource], text_in: Callable[[str], str]) -> Iterator[Gap]:
-        """What HelmReleases may create."""
+        """Yield the gaps of HelmReleases."""
         data = {
             config_map_object.ref.name: config_map_object.raw.get("data")
             for config_map_object in objects
@@ -253,7 +253,7 @@ class Tree:
         is_file: Callable[[str], bool],
         cluster: str = "",
     ) -> Iterator[Gap]:
-        """What may create objects that are not here, be it in one cluster or, without the name of one, in any."""
+        """Yield the gaps of all creators of objects, in one cluster or, without the name of one, in any."""
         yield from self._releases([entry.resource for entry in placed_objects], text_in)
         destinations = {entry.cluster for entry in self._builds.deliveries if isinstance(entry, Application)}
         known = {entry: name_of_cluster(entry) for entry in destinations if "{{" not in entry}

@@ -29,7 +29,7 @@ class Values:
 
 
 class Variables:
-    """Which variables have which values in which file."""
+    """Variables that are filled in, with their values for each file."""
 
     def __init__(
         self, ground: Ground, builds: DeclaredBuilds, chains: Chains, clusters: Clusters, objects: Iterable[Resource]
@@ -43,7 +43,7 @@ class Variables:
         self._of_build: dict[int, Values | None] = {}
 
     def of_file(self, path: str) -> Values | None:
-        """The values in a file on which all that deliver it agree; None if nothing is filled in there."""
+        """Return the values in a file on which all deliveries agree; None if nothing is filled in there."""
         chains = self._chains.of_file(path)
         per_chain = [self._on_the_way(chain.builds) for chain in chains]
         values_known = [values for values in per_chain if values]
@@ -81,7 +81,7 @@ class Variables:
         return Values(known={**known, **delivery.substitute}, closed=closed)
 
     def _data(self, reference: Reference, delivery: FluxKustomization) -> dict[str, str] | None:
-        """The values in the one ConfigMap that is meant for the clusters of what names it; None if it is not here."""
+        """Return the values in the one ConfigMap for the clusters of a delivery; None if it is not here."""
         if reference.kind != "ConfigMap":
             return None
         clusters = self._clusters.of(self._ground.place_of(delivery.resource.origin.source))

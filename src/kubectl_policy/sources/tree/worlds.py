@@ -26,7 +26,7 @@ _MOST_NAMED: Final = 3
 
 
 class Worlds:
-    """Which worlds there are, by name, and which files are for which of them."""
+    """The worlds that a tree is for, by name, with the files that are for each."""
 
     def __init__(self, ground: Ground, chains: Chains, clusters: Clusters, objects: Sequence[Resource]) -> None:
         """Find the worlds of a tree."""
@@ -41,11 +41,11 @@ class Worlds:
         return len(self.names) > MOST
 
     def others_than(self, name: str) -> frozenset[str]:
-        """The names of the files that are meant for other worlds only."""
+        """Return the names of the files that are for other worlds only."""
         return frozenset(source for source, claimed in self._claims.items() if claimed and name not in claimed)
 
     def unknown_in(self, name: str) -> Iterator[Gap]:
-        """What of the alternatives is for a world that none of them is called as: any of each, or nothing."""
+        """Return the gaps of alternatives in a world whose name none of them has: any of them may be in it."""
         for worlds, groups in self._by_worlds.items():
             if name not in worlds:
                 folders = [self._ground.short(folder) or "." for group in groups for folder in group.folders]
@@ -64,7 +64,7 @@ class Worlds:
         return grouped((group.worlds, group) for group in self._alternatives.groups)
 
     def _mentioned(self, worlds: frozenset[str]) -> frozenset[str] | None:
-        """The words in what the alternatives for some worlds are made of; None if it may mention anything."""
+        """Return the names in the files of the alternatives for some worlds; None if they may mention anything."""
         if worlds not in self._words:
             files = frozenset(path for group in self._by_worlds[worlds] for path in group.files)
             raws = [

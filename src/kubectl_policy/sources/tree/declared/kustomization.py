@@ -1,4 +1,4 @@
-"""What one kustomization.yaml says: what it takes in, what it does to that, and which files serve it otherwise."""
+"""One kustomization.yaml: what it takes in, what it does to that, and which files serve it otherwise."""
 
 from __future__ import annotations
 
@@ -57,21 +57,21 @@ class Labels:
 
 @value(kw_only=True)
 class Kustomization:
-    """A kustomization.yaml. Its paths are normalised, and relative to whatever `folder` is relative to.
-
-    `resources` and `components` are files and folders that it takes in, `remote` what of them is not on this disk.
-    `serving` are files that it takes for something else than objects, and what for; an entry may be a folder.
-    `patches` are patches and replacements. `inline` are values written in it that are transformers or generators.
-    """
+    """A kustomization.yaml. Its paths are normalised, and relative to whatever `folder` is relative to."""
 
     folder: str
     origin: Origin
     is_component: bool = False
     resources: tuple[str, ...] = ()
+    """Files and folders that it takes in."""
     components: tuple[str, ...] = ()
+    """Folders of components that it takes in."""
     remote: tuple[str, ...] = ()
+    """Resources and components that are not on this disk."""
     patches: tuple[Patch, ...] = ()
+    """Patches and replacements."""
     serving: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Files, and folders of these, that are no objects, by their roles."""
     namespace: str = ""
     # What says the namespace, if that is something else.
     namespace_from: Origin | None = None
@@ -94,7 +94,7 @@ def is_remote(entry: str) -> bool:
 
 
 def read_kustomization(raw: Mapping[str, Json], folder: str, origin: Origin) -> Kustomization:
-    """The kustomization in a file of a folder; whatever has another shape than it should have is left out."""
+    """Read the kustomization in a file of a folder; malformed parts are left out."""
     taken = [*strings_at(raw, "resources"), *strings_at(raw, "bases")]
     components = strings_at(raw, "components")
     patches, serving = _patches(raw, folder, origin), dict(_serving(raw, folder))
@@ -125,7 +125,7 @@ def _local(entries: Iterable[str], folder: str) -> Iterator[str]:
 
 
 def within(folder: str, path: str) -> str:
-    """The place of a path that is written in a file of a folder."""
+    """Return the path of a path that is written in a file of a folder."""
     return posixpath.normpath(posixpath.join(folder, path))
 
 
@@ -165,7 +165,7 @@ def _replacements(raw: Mapping[str, Json], folder: str, origin: Origin) -> Itera
 
 
 def _serving(raw: Mapping[str, Json], folder: str) -> Iterator[tuple[str, str]]:
-    """Files and folders that are listed as something else than objects or patches, and as what."""
+    """Return files and folders that are listed as something else than objects or patches, with their roles."""
     for name, role in _LISTS_OF_FILES.items():
         yield from ((within(folder, path), role) for path in strings_at(raw, name) if _is_path(path))
     if text_at(raw, "openapi.path"):
