@@ -12,6 +12,7 @@ from kubectl_policy.model.authorship import Commit
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.assembling import Input, snapshot_of
 from kubectl_policy.sources.files import git
+from kubectl_policy.sources.files.archives import archive_and_path
 from kubectl_policy.sources.files.exclusion import Exclusions
 from kubectl_policy.sources.files.finding import InputFiles, find_files
 from kubectl_policy.sources.manifests import load_manifests
@@ -57,6 +58,8 @@ def states(paths: Sequence[str], *, options: InputOptions = AS_IT_IS) -> Iterato
         raise UsageError("history reads manifests as they are written", "leave out --render")
     if "-" in paths:
         raise UsageError("standard input has no history", "name files or folders in a git repository")
+    if any(map(archive_and_path, paths)):
+        raise UsageError("an archive has no history", "name files or folders in a git repository")
     on_disk = load_manifests(paths, options=options)
     in_repository = _in_repository(paths)
     specs = [f":(top,literal){path}" if path else ":(top)" for path in in_repository]

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.errors import NothingThereError, SourceError
+from kubectl_policy.errors import NothingThereError, SourceError, UsageError
 from kubectl_policy.model import Origin
 from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state, locate
 from kubectl_policy.sources.files import archives
 from kubectl_policy.sources.files.disk import Disk
+from kubectl_policy.sources.history import states
+from kubectl_policy.sources.places.authors import Authors
 from kubectl_policy.sources.rendered.programs import program
 from tests.repository import CM
 
@@ -109,6 +111,16 @@ def test_what_is_not_there(folder: Path) -> None:
     (folder / "empty.tar").write_bytes(of_files({"README.md": ""}))
     with pytest.raises(NothingThereError, match=r"empty\.tar: there is no manifest in it"):
         load_manifests(["empty.tar"])
+
+
+def test_what_an_archive_does_not_know(folder: Path) -> None:
+    """Neither when it was changed, nor by whom."""
+    (folder / "t.tar").write_bytes(of_files(FILES))
+    with pytest.raises(UsageError, match="an archive has no history"):
+        next(states(["t.tar"]))
+    authors = Authors()
+    assert authors.of(Origin("t.tar:a.yaml", 1)) is None
+    assert [*authors.complaints] == ["what is in an archive has no known author"]
 
 
 def test_an_archive_is_read_alone(folder: Path) -> None:

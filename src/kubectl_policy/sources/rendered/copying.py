@@ -43,44 +43,44 @@ class Copy:
         self._varied: str | None = None
 
     def vary(self, folder: str | None) -> None:
-        """From here on, what is copied of a folder is another copy than before; of none, there is one copy for all."""
+        """Begin another copy of a folder; None begins the one copy that all share."""
         self._variants += 1
         self._varied, self._own = folder, set()
 
-    def _is_own(self, place: str) -> bool:
-        return self._varied is not None and is_below(place, self._varied)
+    def _is_own(self, path: str) -> bool:
+        return self._varied is not None and is_below(path, self._varied)
 
-    def path(self, place: str) -> Path:
-        """Where the copy of something is, or would be."""
+    def path(self, path: str) -> Path:
+        """Return the path of the copy of a file, be it there or not."""
         top = self._folder / _TOP
-        if self._varied is None or not self._is_own(place):
-            return top / place if place else top
+        if self._varied is None or not self._is_own(path):
+            return top / path if path else top
         varied = top / self._varied if self._varied else top
-        inside = place[len(self._varied) :].strip("/")
-        own = varied.with_name(f"{varied.name}{_VARIANT}{self._variants}")
-        return own / inside if inside else own
+        inside = path[len(self._varied) :].strip("/")
+        variant = varied.with_name(f"{varied.name}{_VARIANT}{self._variants}")
+        return variant / inside if inside else variant
 
-    def take(self, place: str) -> None:
+    def take(self, path: str) -> None:
         """Copy a file, unless it is there; what cannot be read is not copied. Raises CopyError for too much."""
-        if place in (self._own if self._is_own(place) else self._shared):
+        if path in (self._own if self._is_own(path) else self._shared):
             return
         try:
-            data = self._tree.read(place, MAX_BYTES - self._bytes)
+            data = self._tree.read(path, MAX_BYTES - self._bytes)
         except (OSError, ValueError):
             return
         self._files += 1
         self._bytes += len(data)
         if self._files > MAX_FILES or self._bytes > MAX_BYTES:
             raise CopyError(f"more than {MAX_FILES:,} files or {MAX_BYTES >> 20} MiB are needed to render it")
-        self.write(place, data)
+        self.write(path, data)
 
     def take_all(self, folder: str) -> None:
         """Copy everything in a folder and below it."""
         rest = [(folder, 0)]
         while rest:
-            place, depth = rest.pop()
-            for name in self._tree.names(place) if depth < _MAX_DEPTH else ():
-                path = posixpath.join(place, name)
+            outer, depth = rest.pop()
+            for name in self._tree.names(outer) if depth < _MAX_DEPTH else ():
+                path = posixpath.join(outer, name)
                 kind = self._tree.kind(path) if name not in _NEVER else ""
                 if kind == "file":
                     self.take(path)
@@ -89,13 +89,13 @@ class Copy:
             if len(rest) > MAX_FILES:
                 raise CopyError(f"more than {MAX_FILES:,} folders are needed to render it")
 
-    def write(self, place: str, data: bytes | str) -> None:
+    def write(self, tree_path: str, data: bytes | str) -> None:
         """Write a file, unless it is there; then none is copied there later."""
-        taken = self._own if self._is_own(place) else self._shared
-        if place in taken:
+        taken = self._own if self._is_own(tree_path) else self._shared
+        if tree_path in taken:
             return
-        taken.add(place)
-        path = self.path(place)
+        taken.add(tree_path)
+        path = self.path(tree_path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
@@ -103,12 +103,12 @@ class Copy:
             raise CopyError(f"it cannot be copied: {error}") from None
 
     def renamed(self, message: str) -> str:
-        """A message of a program with what people call the files in the place of the paths of their copies."""
+        """Replace the paths of copies in a message of a program by the names of the files."""
         path = re.escape(str(self._folder / _TOP)) + r"([^\s'\":]*)"
         message = re.sub(re.escape(_VARIANT) + r"\d+", "", message)
-        return re.sub(path, lambda found: self._tree.source(found[1].strip("/")) or ".", message)
+        return re.sub(path, lambda match: self._tree.source(match[1].strip("/")) or ".", message)
 
 
-def is_below(place: str, folder: str) -> bool:
+def is_below(path: str, folder: str) -> bool:
     """Whether a place is a folder, or in it or below it."""
-    return not folder or place == folder or place.startswith(f"{folder}/")
+    return not folder or path == folder or path.startswith(f"{folder}/")

@@ -1,4 +1,4 @@
-"""The words in values that nobody applied: what is named there may be referred to once they are."""
+"""Names that are mentioned in values that nobody applied, and may be referred to once they are."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _SELECTING: Final = frozenset({"matchExpressions", "matchLabels", "selector", "t
 
 
 def words_in(values: Iterable[Json]) -> frozenset[str]:
-    """The names that may stand in any of some values: words, and the parts of those with dots (`web.shop.svc`)."""
-    found: set[str] = set()
+    """Return the names that may stand in values: words, and the parts of those with dots (`web.shop.svc`)."""
+    mentioned: set[str] = set()
     for text in _texts(values, keys=False):
-        for word in _WORD.findall(text):
-            found.add(word)
-            found.update(word.split("."))
-    return frozenset(found - {""})
+        for name in _WORD.findall(text):
+            mentioned.add(name)
+            mentioned.update(name.split("."))
+    return frozenset(mentioned - {""})
 
 
 def mentioned_in(values: Iterable[Json]) -> frozenset[str] | None:
-    """The same of values that become part of an object; None if they may mean others without naming them."""
+    """Return the names in values that become part of an object; None if they may mean others without naming them."""
     values = list(values)
     return None if _SELECTING.intersection(_texts(values, keys=True)) else words_in(values)
 
@@ -40,15 +40,15 @@ def refers_to_nothing(group_kind: GroupKind) -> bool:
 
 
 def _texts(values: Iterable[Json], *, keys: bool) -> list[str]:
-    """The strings in values, or all keys of mappings."""
-    rest, found = list(values), list[str]()
+    """List the strings in values, or all keys of mappings."""
+    rest, texts = list(values), list[str]()
     while rest:
         value = rest.pop()
         if isinstance(value, dict):
-            found += value if keys else ()
+            texts += value if keys else ()
             rest.extend(value.values())
         elif isinstance(value, list):
             rest.extend(value)
         elif isinstance(value, str) and not keys:
-            found.append(value)
-    return found
+            texts.append(value)
+    return texts
