@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 
 from tests.sources.cluster import faults
 from tests.sources.cluster.kubeconfigs import written
+from tests.terminals import stderr_at_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,22 +96,6 @@ def test_it_ends_in_time(bakery: FaultyServer, flags: tuple[str, ...], tmp_path:
     assert b"no answer within --request-timeout 2s" in b" ".join((command.stdout + command.stderr).split())
 
 
-def at_a_terminal(words: tuple[str, ...]) -> str:
-    """What a command writes on standard error, if that is a terminal."""
-    ours, theirs = pty.openpty()
-    told = {**os.environ, "TERM": "xterm"}
-    with subprocess.Popen(words, env=told, stderr=theirs, stdout=subprocess.PIPE) as process:  # noqa: S603 (our own)
-        process.communicate(timeout=30)
-    os.close(theirs)
-    written_there = b""
-    while True:
-        try:
-            written_there += os.read(ours, 2**16)
-        except OSError:
-            os.close(ours)
-            return written_there.decode()
-
-
 @pytest.mark.parametrize(
     ("path", "said"),
     [
@@ -122,7 +106,7 @@ def at_a_terminal(words: tuple[str, ...]) -> str:
 def test_progress(bakery: FaultyServer, flags: tuple[str, ...], path: str, said: str) -> None:
     """At a terminal it says after a second what is waited for; in the end that is gone."""
     bakery.fault(path, faults.slow(1.6), 1)
-    shown = at_a_terminal((*DESCRIBE, *flags))
+    shown = stderr_at_terminal((*DESCRIBE, *flags))
     assert re.search(said, shown)
     assert shown.endswith("\r\x1b[2K")
 
@@ -130,4 +114,4 @@ def test_progress(bakery: FaultyServer, flags: tuple[str, ...], path: str, said:
 def test_no_progress(bakery: FaultyServer, flags: tuple[str, ...]) -> None:
     """Where there is an answer at once, nothing flickers."""
     assert bakery.url
-    assert at_a_terminal((*DESCRIBE, *flags)) == ""
+    assert stderr_at_terminal((*DESCRIBE, *flags)) == ""

@@ -14,7 +14,7 @@ from kubectl_policy.sources import InputOptions, load_manifests, load_state
 from kubectl_policy.sources.files import exclusion
 from kubectl_policy.sources.files.exclusion import Exclusions
 from kubectl_policy.sources.files.finding import find_files
-from tests.repository import CM, Repository, alone
+from tests.repository import CM, Repository
 
 OWN = ".kubectl-policyignore"
 FILES = (
@@ -30,13 +30,11 @@ FILES = (
 
 
 @pytest.fixture(autouse=True)
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """A repository with manifests, which is where the test is."""
-    made = alone(tmp_path, monkeypatch)
-    monkeypatch.chdir(made.folder)
+def repository(empty_repository: Repository) -> Repository:
+    """A repository with manifests that are not committed, which is the current directory."""
     for name in FILES:
-        made.write(name, CM % name.replace("/", "-").replace(".", "-"))
-    return made
+        empty_repository.write(name, CM % name.replace("/", "-").replace(".", "-"))
+    return empty_repository
 
 
 def _found(*paths: str, exclude: tuple[str, ...] = ()) -> list[str]:

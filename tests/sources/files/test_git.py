@@ -11,7 +11,7 @@ from kubectl_policy.errors import SourceError
 from kubectl_policy.sources import load_state
 from kubectl_policy.sources.files import git
 from kubectl_policy.sources.files.git import GitAnswer, Objects, ask, tree_of
-from tests.repository import CM, Repository, alone
+from tests.repository import CM, Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,16 +29,6 @@ EVIL = (
     "a\0b",
     "\ud800",
 )
-
-
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """One with a manifest in it, which is where the test is."""
-    made = alone(tmp_path, monkeypatch)
-    made.write("a.yaml", CM % "a")
-    made.commit()
-    monkeypatch.chdir(made.folder)
-    return made
 
 
 def _files(folder: Path) -> dict[str, tuple[int, bytes]]:

@@ -16,7 +16,7 @@ from kubectl_policy.sources.files import decoding
 from kubectl_policy.sources.files import tree as trees
 from kubectl_policy.sources.files.finding import find_files, read_stored
 from kubectl_policy.sources.files.git import open_revision, revision_and_path
-from tests.repository import CM, Repository, alone
+from tests.repository import CM, Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,16 +25,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """A repository without any commit, which is where the test is."""
-    made = alone(tmp_path, monkeypatch)
-    monkeypatch.chdir(made.folder)
-    return made
-
-
-@pytest.fixture
-def repository(empty: Repository) -> Repository:
-    """One with manifests, and other files, on branch `main`."""
+def repository(empty_repository: Repository) -> Repository:
+    """A repository with manifests and other files on branch `main`."""
     for name in (
         "b.yaml",
         "a.yml",
@@ -45,11 +37,11 @@ def repository(empty: Repository) -> Repository:
         "sub/deep/f.yaml",
         "sub.yaml",
     ):
-        empty.write(name, CM % name.replace("/", "-"))
-    empty.write("notes.md", CM % "notes")
-    empty.write("docs/readme.md", "# nothing\n")
-    empty.commit()
-    return empty
+        empty_repository.write(name, CM % name.replace("/", "-"))
+    empty_repository.write("notes.md", CM % "notes")
+    empty_repository.write("docs/readme.md", "# nothing\n")
+    empty_repository.commit()
+    return empty_repository
 
 
 def _sources(word: str) -> list[str]:
@@ -205,7 +197,7 @@ class TestWhatIsMeant:
         names = [load_state(f"{revision}:a.yml").resources[0].ref.name for revision in ("main", "HEAD~1", "main@{1}")]
         assert names == ["changed", "a.yml", "a.yml"]
 
-    @pytest.mark.usefixtures("empty")
+    @pytest.mark.usefixtures("empty_repository")
     def test_a_repository_without_commits(self) -> None:
         """It has no revision."""
         with pytest.raises(SourceError, match="HEAD: there is no such revision"):
@@ -418,14 +410,14 @@ class TestNames:
     """Whatever git lets a file be called."""
 
     @pytest.mark.parametrize("revision", ["main", ""])
-    def test_odd_names(self, empty: Repository, revision: str) -> None:
+    def test_odd_names(self, empty_repository: Repository, revision: str) -> None:
         """Options, line breaks, escape sequences, colons, and what is not UTF-8."""
-        text = empty.blob(f"# x\n{CM % 'a'}".encode())
+        text = empty_repository.blob(f"# x\n{CM % 'a'}".encode())
         names = [b"--help.yaml", b"-.yaml", b"[b]c*?.yaml", b"\x1b[31m.yaml", b"a\nb.yaml", b"a:b.yaml", b"a\tb.yaml"]
         names += [b"\xff\xfe.yaml", "é\u202e.yaml".encode(), b" .yaml", b'"x".yaml', b"{x.yaml"]
         listed = b"".join(b"100644 %s\t%s\0" % (text.encode(), name) for name in names)
-        empty.git("update-index", "-z", "--index-info", data=listed)
-        empty.git("commit", "--quiet", "--message=x")
+        empty_repository.git("update-index", "-z", "--index-info", data=listed)
+        empty_repository.git("commit", "--quiet", "--message=x")
         for name in names:
             decoded = name.decode("utf-8", "surrogateescape")
             (resource,) = load_state(f"{revision}:{decoded}").resources
