@@ -189,9 +189,9 @@ class Resolution:
         for part in self.contributions_of.get(policy, ()):
             if part.spec is self.spec and not (self.rejected or self.ignored_fields or self.undecided):
                 # Nothing is merged into it.
-                outcomes += [(name, leaf, "effective", ()) for name, leaf in leaves(part.spec)]
+                outcomes.extend((name, leaf, "effective", ()) for name, leaf in leaves(part.spec))
             else:
-                outcomes += [(name, leaf, *outcome(name, leaf)[:2]) for name, leaf in leaves(part.spec)]
+                outcomes.extend((name, leaf, *outcome(name, leaf)[:2]) for name, leaf in leaves(part.spec))
         return outcomes
 
     @cached_property

@@ -15,13 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.model import GroupKind
-    from kubectl_policy.topology.links import Link
+    from kubectl_policy.topology.links import Carries, Link
     from kubectl_policy.topology.relations import Relations
 
 Path: TypeAlias = "tuple[NodeRef, ...]"
 
-_TRAFFIC: Final = tuple(link for link in LINKS if link.carries == "traffic")
-_FRONTENDS: Final = tuple(link for link in LINKS if link.carries == "frontend")
 # Deeper than any hierarchy in use, shallow enough for the stack: where routes refer to routes, input decides the depth.
 MOST_NODES: Final = 60
 _FEW: Final = 4
@@ -30,23 +28,25 @@ _ABOVE_ROUTES: Final = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
 
 # Kinds are few, but input may name any number of them.
 @lru_cache(256)
-def _links_below(kind: GroupKind) -> tuple[Link, ...]:
-    """The links by which traffic runs on from nodes of a kind."""
-    return tuple(link for link in _TRAFFIC if kind in link.above)
+def _links_below(kind: GroupKind, carries: Carries) -> tuple[Link, ...]:
+    """The links that lead down from nodes of a kind."""
+    return tuple(link for link in LINKS if link.carries == carries and kind in link.above)
 
 
 @lru_cache(256)
-def _links_above(kind: GroupKind) -> tuple[Link, ...]:
-    """The links by which traffic reaches nodes of a kind."""
-    return tuple(link for link in _TRAFFIC if link.below is None or kind in link.below)
+def _links_above(kind: GroupKind, carries: Carries) -> tuple[Link, ...]:
+    """The links that lead up from nodes of a kind."""
+    return tuple(link for link in LINKS if link.carries == carries and (link.below is None or kind in link.below))
 
 
-def _children(relations: Relations, node: NodeRef) -> Iterator[NodeRef]:
-    return (child for link in _links_below(node.object.group_kind) for child in link.children(relations, node))
+def _children(relations: Relations, node: NodeRef, carries: Carries = "traffic") -> list[NodeRef]:
+    links = _links_below(node.object.group_kind, carries)
+    return [child for link in links for child in link.children(relations, node)]
 
 
-def _parents(relations: Relations, node: NodeRef) -> Iterator[NodeRef]:
-    return (parent for link in _links_above(node.object.group_kind) for parent in link.parents(relations, node))
+def _parents(relations: Relations, node: NodeRef, carries: Carries = "traffic") -> list[NodeRef]:
+    links = _links_above(node.object.group_kind, carries)
+    return [parent for link in links for parent in link.parents(relations, node)]
 
 
 class Paths:
@@ -123,17 +123,17 @@ class Paths:
             for way in self._ways_above(parent, (*below, node)) if parent not in below else ():
                 if self._goes_on(way, node):
                     yield _extended(way, node)
-        frontends = [parent for link in _FRONTENDS for parent in link.parents(self.relations, node)]
+        frontends = _parents(self.relations, node, "frontend")
         for parent in frontends:
             yield _extended(_extended((), parent), node)
         is_entered = bool(parents or frontends)
-        if not is_entered or any(True for link in _FRONTENDS for _ in link.children(self.relations, node)):
+        if not is_entered or _children(self.relations, node, "frontend"):
             yield _extended((), node)
 
     def _feeding(self, node: NodeRef) -> Iterable[NodeRef]:
         """The nodes from which traffic reaches a node; for a backend with ports the rules, whatever their port is."""
         if not self.relations.has_ports(node.object.group_kind):
-            return dict.fromkeys(parent for parent in _parents(self.relations, node) if self._leads(parent, node))
+            return dict.fromkeys([parent for parent in _parents(self.relations, node) if self._leads(parent, node)])
         whole = NodeRef(node.object)
         ports = [NodeRef(node.object, section) for section in self.relations.sections(node.object)]
         entries = (node, whole) if node.section else (whole, *ports)
@@ -204,10 +204,10 @@ class Paths:
         node = way[-1]
         if node.section and self.relations.has_ports(node.object.group_kind) and way[0].object != node.object:
             return ()
-        below = dict.fromkeys(child for child in _children(self.relations, node) if self._leads(node, child))
+        below = dict.fromkeys([child for child in _children(self.relations, node) if self._leads(node, child)])
         starts = way[0].object == node.object
         if starts:
-            return below | dict.fromkeys(child for link in _FRONTENDS for child in link.children(self.relations, node))
+            return below | dict.fromkeys(_children(self.relations, node, "frontend"))
         if node.section or not self.relations.has_ports(node.object.group_kind):
             return below
         # Of a Service's ports, a rule reaches those that it names, or all of them if it names none.
@@ -217,8 +217,10 @@ class Paths:
 
 def _end_of(way: Path) -> Path:
     """As many nodes of a way as are followed; a section is preceded by its object there, too."""
+    if len(way) <= MOST_NODES:
+        return way
     end = way[-MOST_NODES:]
-    return (NodeRef(end[0].object), *end) if len(end) < len(way) and end[0].section else end
+    return (NodeRef(end[0].object), *end) if end[0].section else end
 
 
 def _extended(way: Path, node: NodeRef) -> Path:
