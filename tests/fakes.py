@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -12,12 +12,14 @@ import pytest
 from kubectl_policy import surroundings
 from kubectl_policy.attachment import attachments
 from kubectl_policy.model import index
+from kubectl_policy.model.body import Body
+from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import World
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.questions.differences import traffic
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, ObjectRef, Resource
     from kubectl_policy.profiles.controllers import DelegationProfile
@@ -72,7 +74,9 @@ class RecordingWorld(World):
 
     def has(self, ref: ObjectRef) -> bool:
         """Whether there is an object of a name."""
-        return self._world.has(ref)
+        found = self._world.has(ref)
+        self.named["has", ref.group_kind] = found
+        return found
 
     def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind."""
@@ -101,6 +105,17 @@ class RecordingWorld(World):
     def __iter__(self) -> Iterator[Resource]:
         """Iterate over the objects."""
         return iter(self._world)
+
+
+def deferred(resources: Iterable[Resource]) -> list[Resource]:
+    """Objects of which only the heads are kept."""
+    return [replace(resource, raw=Body.deferred({**resource.raw})) for resource in resources]
+
+
+def decoded(resources: Iterable[Resource]) -> Counter[GroupKind]:
+    """How many objects of each kind were decoded, of some of which only the heads were kept."""
+    bodies = ((resource.ref.group_kind, resource.raw) for resource in resources)
+    return Counter(kind for kind, body in bodies if isinstance(body, Body) and body.is_decoded)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from kubectl_policy.model.unknown import is_unknown, is_unknown_kind, may_equal
 from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.attachment.attachment import Attachment, TargetReference
     from kubectl_policy.attachment.attachments import Attachments
@@ -28,6 +28,7 @@ class PossibleAttachments:
     def __init__(self, index: Index, attachments: Attachments, profiles: Sequence[PolicyKindProfile]) -> None:
         """Remember where to look; the policies are those of the kinds that have `profiles`."""
         self._index, self._known, self._profiles = index, attachments, profiles
+        self._kinds: dict[GroupKind, bool] = {}
 
     @cached_property
     def _attachments(self) -> Sequence[Attachment]:
@@ -52,13 +53,18 @@ class PossibleAttachments:
         yield from self._index.perhaps_unfilled(kind, names=True)
         yield from (resource for resource in self._index.snapshot.other_state if resource.ref.group_kind == kind)
 
-    def are_undecided(self, kind: GroupKind) -> bool:
-        """Whether it is not known of any policy of a kind what it is attached to; a cluster is not asked for that."""
-        return self._is_of_cluster or any(
-            _is_undecided(attachment)
-            for policy in self._index.world.names_of(kind)
-            for attachment in self._known.get(policy, ())
-        )
+    def is_any_undecided(self, kind: GroupKind, objects: Iterable[ObjectRef]) -> bool:
+        """Whether it is not known of a policy of a kind whether it is attached to one of some objects.
+
+        Where all attachments are known, those to other objects count as well.
+        """
+        if kind not in self._kinds and self._known.are_all_known:
+            attachments = (each for policy in self._index.world.names_of(kind) for each in self._known[policy])
+            self._kinds[kind] = any(map(_is_undecided, attachments))
+        if kind in self._kinds:
+            return self._kinds[kind]
+        undecided = (each for obj in dict.fromkeys(objects) for each in self.undecided_at(obj))
+        return any(attachment.policy.group_kind == kind for attachment in undecided)
 
     @cached_property
     def is_any(self) -> bool:

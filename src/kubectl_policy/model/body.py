@@ -102,6 +102,11 @@ class Body(_Deferred):
         return content
 
     @property
+    def is_decoded(self) -> bool:
+        """Whether the content is at hand."""
+        return self._content is not None
+
+    @property
     def text(self) -> bytes:
         """The content as compact JSON."""
         if self._text is None:

@@ -125,7 +125,7 @@ class _Filling:
                 written.append(token[0])
             else:
                 filled = self._value_of(token)
-                written.append(token[0] if filled is None else self._counted(filled))
+                written.append(token[0] if filled is None else self._count(filled))
         return "".join((*whole, *self._unfinished(around), text[at:]))
 
     def _known_of(self, name: str | None) -> str | None:
@@ -133,14 +133,14 @@ class _Filling:
 
     def _ended(self, ended: _OpenVariable) -> str:
         default = "".join(ended.default)
-        return f"{ended.begin}{default}}}" if ended.known is None else self._counted(ended.known or default)
+        return f"{ended.begin}{default}}}" if ended.known is None else self._count(ended.known or default)
 
     def _unfinished(self, around: list[_OpenVariable]) -> Iterator[str]:
         for opened in around:
             self.refused = opened.begin
             yield from (opened.begin, *opened.default)
 
-    def _counted(self, filled: str) -> str:
+    def _count(self, filled: str) -> str:
         self.room -= len(filled)
         return filled
 

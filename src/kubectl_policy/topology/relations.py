@@ -403,7 +403,11 @@ class Relations:
     @cached_property
     def kinds_of_parameters(self) -> frozenset[GroupKind]:
         """The kinds of what GatewayClasses and Gateways name as their parameters."""
-        holders = (holder.ref for kind in WITH_PARAMETERS for holder in self.index.of_kind(kind))
+        holders = (
+            holder.ref
+            for kind, field in WITH_PARAMETERS.items()
+            for holder in self.index.read_with_words(kind, field.rpartition(".")[2])
+        )
         return frozenset(named.group_kind for holder in holders for named, _ in self._parameters_of(holder))
 
     @cached_property

@@ -38,14 +38,14 @@ def count_objects(index: Index, objects: Collection[ObjectRef], owner_key: str =
     """The numbers of some objects, each of which is there once."""
     return ObjectCounts(
         total=len(objects),
-        kinds=_counted((ref.group_kind for ref in objects), lambda kind: (kind.kind, kind.group)),
-        namespaces=_counted((ref.namespace for ref in objects), str),
-        owners=_counted((owner(index, ref, owner_key) for ref in objects), str) if owner_key else (),
+        kinds=_numbers_of((ref.group_kind for ref in objects), lambda kind: (kind.kind, kind.group)),
+        namespaces=_numbers_of((ref.namespace for ref in objects), str),
+        owners=_numbers_of((owner(index, ref, owner_key) for ref in objects), str) if owner_key else (),
         owner_key=owner_key,
     )
 
 
-def _counted(items: Iterable[_Item], name: Callable[[_Item], object]) -> tuple[tuple[_Item, int], ...]:
+def _numbers_of(items: Iterable[_Item], name: Callable[[_Item], object]) -> tuple[tuple[_Item, int], ...]:
     return tuple(sorted(Counter(items).items(), key=lambda counted: (-counted[1], name(counted[0]))))
 
 

@@ -131,7 +131,10 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
             "No effect",
             (
                 *first_lines(
-                    [each for each in superseded if not each.by], lambda each: _uncounted(each, view), "group", view
+                    [each for each in superseded if not each.by],
+                    lambda each: _row_beside_total(each, view),
+                    "group",
+                    view,
                 ),
                 *first_lines(detached, _detached, "object", view),
                 *first_lines(failed, _failed, "target", view),
@@ -181,7 +184,7 @@ def _superseded(superseded: SupersededOn, view: View) -> Line:
     return list_line(_each(superseded.objects), view, lead=f"{names(superseded.by)}: ")
 
 
-def _uncounted(superseded: SupersededOn, view: View) -> Line:
+def _row_beside_total(superseded: SupersededOn, view: View) -> Line:
     return list_line(_each(superseded.objects), view, lead="nothing that it sets counts on ")
 
 
