@@ -104,9 +104,9 @@ def _comparisons(folder: Path) -> Iterator[Comparison]:
     among = ("httproute/route-0", "-n", "team", "--offline", crowded)
     why_not = (COMMAND, "why-not", "retrypolicy/edge", "httproute/route-0", "-n", "team-0", "--offline", large)
     starting: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...], float], ...] = (
-        ("--help", (COMMAND, "--help"), "bare python", bare, 4),
-        ("describe, 30 objects", (*describe, small), "bare python", bare, 7),
-        ("TAB for options", (COMMAND, "__complete", "get", "--"), "--help", (COMMAND, "--help"), 1.5),
+        ("--help", (COMMAND, "--help"), "bare python", bare, 6),
+        ("describe, 30 objects", (*describe, small), "bare python", bare, 12),
+        ("TAB for options", (COMMAND, "__complete", "get", "--"), "bare python", bare, 4),
         ("TAB for names, 30 objects", names, "describe", (*describe, small), 1),
         ("with 10 absent profiles", with_profiles, "without", (*describe, small), 1.1),
     )

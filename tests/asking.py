@@ -12,7 +12,7 @@ from kubectl_policy.model.kinds import CRD, NAMESPACE, SERVICE, plural
 from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import world_of
 from kubectl_policy.profiles.registry import Registry
-from kubectl_policy.sources.cluster.api.discovery import Served
+from kubectl_policy.sources.cluster.api.served import Served
 from kubectl_policy.sources.cluster.world import ClusterKinds, ClusterWorld, Query
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
 

@@ -21,14 +21,14 @@ _HINT: Final = "docs/profiles.md describes the config file"
 
 
 @value()
-class Known:
+class PolicyConfig:
     """Profiles, of which the later one of two counts, and settings."""
 
     profiles: tuple[PolicyKindProfile, ...]
     implementation: Implementation
 
 
-def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
+def read_config(files: Sequence[str] | None, settings: Sequence[str] | None) -> PolicyConfig:
     """What the config file says, and then the command line, which beats it.
 
     Raises `ProfileError` for a file that cannot be read or is malformed, and `UsageError` for a setting that no profile
@@ -52,7 +52,7 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
         allowed = sorted({name for profile in (*profiles, *built_in) for name in profile.settings})
         if unknown := next((name for name in values if name not in allowed), None):
             raise UsageError(f'no profile has a setting "{unknown}"', f"there are: {', '.join(allowed)}")
-    return Known(profiles, Implementation(settings=values))
+    return PolicyConfig(profiles, Implementation(settings=values))
 
 
 def _profiles(document: Configuration | None, files: Sequence[str]) -> tuple[PolicyKindProfile, ...]:

@@ -117,7 +117,7 @@ def _described(cls: type, *, kw_only: bool) -> dict[str, Any]:
 
 def replace(old: Instance, **changes: Any) -> Instance:  # noqa: ANN401 (of any type)
     """A value that has other values of some fields."""
-    return type(old)(**{name: getattr(old, name) for name in fields_of(type(old)) if name not in changes}, **changes)
+    return type(old)(**{name: getattr(old, name) for name in fields_of(type(old))} | changes)
 
 
 def fields_of(cls: type) -> Mapping[str, Declared]:

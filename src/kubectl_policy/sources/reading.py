@@ -12,7 +12,9 @@ from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, 
 from kubectl_policy.model.body import Body
 from kubectl_policy.model.fields import items_at, mapping_at, time_at
 from kubectl_policy.model.kinds import impossible
-from kubectl_policy.sources.files import ABOUT_OTHERS, PackedError, reason_of
+from kubectl_policy.sources.files.decoding import PackedError
+from kubectl_policy.sources.files.finding import ABOUT_OTHERS
+from kubectl_policy.sources.files.tree import reason_of
 from kubectl_policy.sources.outline import (
     NOTHING_KNOWN,
     Outline,
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from kubectl_policy.model import Json, Severity
-    from kubectl_policy.sources.files import InputFile
+    from kubectl_policy.sources.files.finding import InputFile
     from kubectl_policy.sources.places.lines import Lines
     from kubectl_policy.sources.places.origins import Origins
 

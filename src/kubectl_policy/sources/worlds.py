@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from kubectl_policy.model import Diagnostic, Snapshot
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.assembling import assembled, nothing_found, read_files, tree_around
-from kubectl_policy.sources.manifests import manifests_at, state_at
+from kubectl_policy.sources.manifests import input_at
 from kubectl_policy.sources.options import AS_IT_IS, InputOptions, Progress
 from kubectl_policy.sources.tree import unknown_cluster
 
@@ -45,7 +45,7 @@ def load_worlds(
     those of other applications that have that name as well. What none of them is called as is a gap of a world. Raises
     as `load_manifests`.
     """
-    with manifests_at(paths, options, stdin, progress, lines) as found:
+    with input_at(paths, options, stdin, progress, lines) as found:
         return _worlds_in(found, options, lines)
 
 
@@ -58,7 +58,7 @@ def load_worlds_of_state(
     lines: Lines | None = None,
 ) -> tuple[NamedWorld, ...]:
     """The same of what `load_state` reads, be it a path or `REV:PATH`. Raises as that."""
-    with state_at(operand, options, stdin, progress, lines) as found:
+    with input_at([operand], options, stdin, progress, lines, may_be_revision=True) as found:
         return _worlds_in(found, options, lines)
 
 

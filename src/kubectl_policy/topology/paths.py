@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef
@@ -67,7 +68,7 @@ class Paths:
     def to(self, node: NodeRef) -> tuple[Path, ...]:
         """Every path from a root down to a node; see `Topology.paths`."""
         if node not in self._to:
-            self._to[node] = tuple(sorted({_with_namespaces(way) for way in self._ways(node)}))
+            self._to[node] = _in_order(_with_namespaces(way) for way in self._ways(node))
         return self._to[node]
 
     def through(self, node: NodeRef) -> tuple[Path, ...]:
@@ -78,9 +79,8 @@ class Paths:
                 relations, inside = self.relations, self.relations.namespace(node.object.name)
                 existing = [obj for obj in inside if relations.index.presence(obj) != "missing"]
                 nodes = [NodeRef(obj) for obj in existing if not self._is_below_own_routes(obj)]
-            paths = (path for each in nodes for start in self._ways(each) for path in self._descend(start))
-            # They come nearly in their order, which a set would lose.
-            self._through[node] = tuple(sorted(dict.fromkeys(paths))) or self.to(node)
+            paths = (path for start in nodes for way in self._ways(start) for path in self._descend(way))
+            self._through[node] = _in_order(paths) or self.to(node)
         return self._through[node]
 
     def _is_below_own_routes(self, backend: ObjectRef) -> bool:
@@ -161,14 +161,17 @@ class Paths:
             return self._follow(way)
         if route not in self._below:
             self._below[route] = self._straight_below(route.object)
-        rest, above = self._below[route], way[:-1]
-        if above not in self._heads:
-            self._heads[above] = _head(above)
-        head = self._heads[above]
+        rest, head = self._below[route], self._head(way[:-1])
         if rest is None or head is None:
             return self._follow(way)
         start = head.to(route)
         return [start + nodes if is_at_home else _with_namespaces(way + nodes) for nodes, is_at_home in rest]
+
+    def _head(self, above: Path) -> _Head | None:
+        head = self._heads.get(above)
+        if head is None and above not in self._heads:
+            head = self._heads[above] = _head(above)
+        return head
 
     def _straight_below(self, route: ObjectRef) -> list[tuple[Path, bool]] | None:
         """The ways on from a route to backends, and whether each stays in its namespace; None if one may go further."""
@@ -220,16 +223,28 @@ def _end_of(way: Path) -> Path:
 
 def _extended(way: Path, node: NodeRef) -> Path:
     """A way with one more node; the object of a section stands before it."""
+    if not node.section:
+        return (*way, node)
     whole = NodeRef(node.object)
-    return (*way, whole, node) if node.section and way[-1:] != (whole,) else (*way, node)
+    return (*way, node) if way[-1:] == (whole,) else (*way, whole, node)
+
+
+def _in_order(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Sort paths, each once: to compare neighbours takes a fraction of the time in which all nodes are hashed."""
+    return tuple([path for path, _ in groupby(sorted(paths))])
 
 
 def first_route(path: Path) -> ObjectRef | None:
     """The first route on a path; None if it leads through none."""
-    for node in path:
-        if node.object.group_kind in ROUTES:
-            return node.object
+    for obj, _ in path:
+        if obj.group_kind in ROUTES:
+            return obj
     return None
+
+
+def routes_on(paths: Iterable[Path]) -> Collection[ObjectRef]:
+    """The routes on some paths, each once, in the order in which they come."""
+    return dict.fromkeys([obj for path in paths for obj, _ in path if obj.group_kind in ROUTES]).keys()
 
 
 def is_cut(path: Path) -> bool:

@@ -332,7 +332,7 @@ class Relations:
 
     def leaves_namespace(self, route: ObjectRef) -> bool:
         """Whether a route names a backend in another namespace."""
-        return any(each.ref.object.namespace != route.namespace for each in self.backends(route))
+        return bool([each for each in self.backends(route) if each.ref.object.namespace != route.namespace])
 
     def below_rule(self, rule: NodeRef) -> Mapping[NodeRef, None]:
         """Where the rule of a route sends requests, as far as its references are permitted; in their order."""

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.sources.cluster.api.connection import Answer, Connection
+from kubectl_policy.sources.cluster.api.answers import ObjectAnswer
+from kubectl_policy.sources.cluster.api.connection import Connection
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.reaching import outcome, reaching
@@ -70,7 +71,7 @@ def is_answer_or_refusal(server: FaultyServer, fault: Fault) -> bool:
 
     server.fault("/*", answer)
     found = outcome(lambda: Connection(reaching(server), timeout=0.25).get("/api"))
-    return isinstance(found.body, dict) if isinstance(found, Answer) else bool(found.reason)
+    return isinstance(found.body, dict) if isinstance(found, ObjectAnswer) else bool(found.reason)
 
 
 @given(answers())

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
-from kubectl_policy.errors import ProfileError, SourceError, UsageError
+from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.lint.requirement import Requirement
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.input.suppressions import misspelt
@@ -31,7 +30,7 @@ from kubectl_policy.profiles.shapes import (
     required_field,
     shown,
 )
-from kubectl_policy.sources.exclusion import Exclusions
+from kubectl_policy.sources.files.exclusion import Exclusions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,12 +43,6 @@ if TYPE_CHECKING:
     from kubectl_policy.text.events import Steps
 
 FILE: Final = ".kubectl-policy.yaml"
-# Which may have it in a table, [tool.kubectl-policy].
-TOML: Final = "pyproject.toml"
-_TABLE: Final = re.compile(rb"""^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*["']?kubectl-policy\b""", re.MULTILINE)
-# Reading TOML takes memory by the square of how deep a key is; all of one is on one line.
-_MAX_TOML_SIZE: Final = 2**18
-_MAX_DOTS: Final = 1_000
 _HINT: Final = "docs/linting.md describes the config file"
 
 
@@ -261,11 +254,9 @@ def find_project(file: str = "") -> Project:
     if file:
         return replace(read_project(file), root=root)
     for folder in folders:
-        for name, read in ((FILE, read_project), (TOML, _in_toml)):
-            path = os.path.relpath(folder / name)
-            project = read(path) if os.path.exists(path) else None  # noqa: PTH110 (a Path may raise OSError)
-            if project:
-                return replace(project, root=root)
+        path = os.path.relpath(folder / FILE)
+        if os.path.exists(path):  # noqa: PTH110 (a Path may raise OSError)
+            return replace(read_project(path), root=root)
     return Project(root=root)
 
 
@@ -292,33 +283,6 @@ def read_project(file: str) -> Project:
         return Project(file=file)
     check(document, _PROJECT, _HINT)
     return _project(document.value, file, document.line_of)
-
-
-def _in_toml(file: str) -> Project | None:
-    """What the table of a TOML file says; None if there is no such table."""
-    import tomllib
-
-    try:
-        with Path(file).open("rb") as opened:
-            data = opened.read(_MAX_TOML_SIZE + 1)
-    except OSError:
-        # It need not have anything to do with this program.
-        return None
-    table = _TABLE.search(data)
-    if table is None:
-        return None
-    if len(data) > _MAX_TOML_SIZE or any(line.count(b".") > _MAX_DOTS for line in data.splitlines()):
-        raise ProfileError(f"{file}: too large, or with too long a line: write {FILE} instead", _HINT)
-    try:
-        said = tomllib.loads(data.decode())
-    except (ValueError, RecursionError) as error:
-        raise ProfileError(f"{file}: not valid TOML: {error}", _HINT) from error
-    plain = said.get("tool", {}).get("kubectl-policy", {})
-    for problem in _PROJECT.problems(plain):
-        where = f"tool.kubectl-policy{f'.{problem.field}' if problem.field.steps else ''}"
-        raise ProfileError(f"{file}: {where}: {problem.message}", _HINT)
-    line = data.count(b"\n", 0, table.start()) + 1
-    return _project(plain, file, lambda _: line)
 
 
 def _project(plain: Json, file: str, line_of: Callable[[Steps], int]) -> Project:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.cli.config import Known
-    from kubectl_policy.cli.options import Call
+    from kubectl_policy.cli.call import Call
+    from kubectl_policy.cli.config import PolicyConfig
     from kubectl_policy.model import ObjectRef, Snapshot
     from kubectl_policy.sources import InputOptions
     from kubectl_policy.sources.worlds import NamedWorld
@@ -46,10 +46,10 @@ class Reader:
 
         The repository begins at its `root`, empty if there is none.
         """
-        from kubectl_policy.cli.config import known
+        from kubectl_policy.cli.config import read_config
 
         self._call, self._root, self._around = call, root, around
-        self._told: Known = known(call.profiles, call.setting)
+        self._config: PolicyConfig = read_config(call.profiles, call.setting)
         # A person who renders something elsewhere has it mapped to its sources all the same.
         self._options: InputOptions = replace(
             call.input_options(), render=call.render or "auto", map_origins=True, path_map=tuple(path_map)
@@ -133,35 +133,37 @@ class Reader:
         if is_path and (len(self._call.paths) > 1 or here == "-"):
             # It is not known which file is which.
             return str
-        begins = "" if is_path else f"{base}:"
-        there = Path(base if is_path else os.path.relpath(here, root))
+        # A file in a revision, or in an archive, has a colon before its path.
+        begins = f"{base}:" if not is_path or _is_archive(base) else ""
+        there = Path(os.path.relpath(here, root)) if not is_path else Path() if begins else Path(base)
 
         def renamed(source: str) -> str:
             file = Path(source.removeprefix(begins))
-            if not source.startswith(begins) or (is_path and file.is_relative_to(here)):
+            if not source.startswith(begins) or (is_path and not begins and file.is_relative_to(here)):
                 return source
             if file.is_relative_to(there):
-                return str(here / file.relative_to(there))
+                inside = file.relative_to(there)
+                return f"{here}:{inside}" if _is_archive(here) else str(here / inside)
             return source if is_path else os.path.relpath(root / file)
 
         return renamed
 
     def _read_around(self) -> Snapshot | None:
         """What is around all worlds, if anything is; of several states, the later ones count."""
-        from kubectl_policy.cli.changes import state_beside
+        from kubectl_policy.cli.states import read_state_beside
         from kubectl_policy.states import laid_over
 
         found: Snapshot | None = None
         for words in self._around:
-            state = state_beside(self._call, words, self._told.profiles)
+            state = read_state_beside(self._call, words, self._config.profiles)
             found = laid_over(found, state) if found else state
         return found
 
     def _linted(self, snapshot: Snapshot, around: Snapshot | None, name: str) -> LintedWorld:
         from kubectl_policy import analyze
 
-        told = self._told
-        analysis = analyze(_with(snapshot, around), profiles=told.profiles, implementation=told.implementation)
+        config = self._config
+        analysis = analyze(_with(snapshot, around), profiles=config.profiles, implementation=config.implementation)
         return self._world(analysis, _only(around, snapshot), name)
 
     def _compared(
@@ -171,7 +173,7 @@ class Reader:
         from kubectl_policy.comparison import compare
 
         before, after = _with(earlier, around), _with(snapshot, around)
-        both = compare(before, after, profiles=self._told.profiles, implementation=self._told.implementation)
+        both = compare(before, after, profiles=self._config.profiles, implementation=self._config.implementation)
         then = self._world(both.before, _only(around, earlier), name)
         return replace(self._world(both.after, _only(around, snapshot), name), comparison=both), then
 
@@ -183,13 +185,19 @@ def _is_path(base: str) -> bool:
     """Whether a base is a file or a folder. A revision of that name comes first: a change could add such a folder."""
     if not os.path.exists(base):  # noqa: PTH110 (a Path raises OSError for what is too long)
         return False
-    from kubectl_policy.sources.git import tree_of
+    from kubectl_policy.sources.files.git import tree_of
 
     try:
         return not tree_of(base)
     except SourceError:
         # Without git there are no revisions.
         return True
+
+
+def _is_archive(path: str) -> bool:
+    from kubectl_policy.sources.files.archives import archive_and_path
+
+    return archive_and_path(path) == (path, "")
 
 
 def _with(snapshot: Snapshot, around: Snapshot | None) -> Snapshot:

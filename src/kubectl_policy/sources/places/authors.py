@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model.authorship import NOT_COMMITTED, Authorship
-from kubectl_policy.sources import git
-from kubectl_policy.sources.files import STDIN, decoded
+from kubectl_policy.sources.files import git
+from kubectl_policy.sources.files.decoding import decoded
+from kubectl_policy.sources.files.git import revision_and_path
+from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.sources.places.lines import text_at
-from kubectl_policy.sources.revisions import revision_and_path
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.files.tree import FileTree
     from kubectl_policy.sources.tree.declared.delivery import Application, ApplicationSet, ApplicationSource
 
 _MAX_APPLICATIONS: Final = 2_000
@@ -54,7 +54,7 @@ class NotRendered:
     why: str
 
 
-def applications(made_by: ApplicationSet, tree: Tree, base: str) -> list[Application] | None:
+def applications(made_by: ApplicationSet, tree: FileTree, base: str) -> list[Application] | None:
     """The Applications of an ApplicationSet; None if they depend on what cannot be known here.
 
     `base` is the root of the repository that its generators look into.
@@ -74,7 +74,7 @@ def applications(made_by: ApplicationSet, tree: Tree, base: str) -> list[Applica
     return found
 
 
-def _parameters(generator: Mapping[str, Json], tree: Tree, base: str) -> list[Mapping[str, Json]] | None:
+def _parameters(generator: Mapping[str, Json], tree: FileTree, base: str) -> list[Mapping[str, Json]] | None:
     """The values that a generator gives, one mapping for each Application; None if nobody here can know them."""
     listed = generator.keys() & {"list", "clusters", "git", "matrix"}
     if len(generator) != 1 or not listed or any(mapping_at(each, "template") for each in generator.values()):
@@ -96,7 +96,7 @@ def _parameters(generator: Mapping[str, Json], tree: Tree, base: str) -> list[Ma
     return found
 
 
-def _of_git(git: Mapping[str, Json], tree: Tree, base: str) -> Iterator[Mapping[str, Json]]:
+def _of_git(git: Mapping[str, Json], tree: FileTree, base: str) -> Iterator[Mapping[str, Json]]:
     extra: dict[str, Json] = {"values": dict(values)} if (values := mapping_at(git, "values")) else {}
     for folder in _matching(mappings_at(git, "directories"), tree, base, "folder"):
         yield {**extra, "path": _about(folder)}
@@ -111,14 +111,14 @@ def _about(folder: str) -> dict[str, Json]:
     return {"path": folder, "basename": name, "basenameNormalized": normalized, "segments": segments}
 
 
-def _contents(tree: Tree, base: str, file: str, extra: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+def _contents(tree: FileTree, base: str, file: str, extra: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
     said = first_mapping(tree, posixpath.join(base, file))
     if said is not None:
         about = {**_about(posixpath.dirname(file)), "filename": posixpath.basename(file)}
         yield {**extra, **said, "path": about}
 
 
-def _matching(patterns: list[Mapping[str, Json]], tree: Tree, base: str, kind: str) -> list[str]:
+def _matching(patterns: list[Mapping[str, Json]], tree: FileTree, base: str, kind: str) -> list[str]:
     """Folders or files that patterns mean, but for those that others exclude, as paths from the base."""
     meant: dict[str, None] = {}
     for entry in patterns:
@@ -129,7 +129,7 @@ def _matching(patterns: list[Mapping[str, Json]], tree: Tree, base: str, kind: s
     return sorted(path for path in meant if not any(_fits(path, pattern) for pattern in excluded))
 
 
-def _matches(tree: Tree, base: str, parts: list[str], kind: str) -> Iterator[str]:
+def _matches(tree: FileTree, base: str, parts: list[str], kind: str) -> Iterator[str]:
     places = [""]
     for number, part in enumerate(parts):
         if part == "**" and kind == "file":
@@ -146,7 +146,7 @@ def _matches(tree: Tree, base: str, parts: list[str], kind: str) -> Iterator[str
     yield from places
 
 
-def _below(tree: Tree, base: str, top: str) -> Iterator[str]:
+def _below(tree: FileTree, base: str, top: str) -> Iterator[str]:
     rest = [top]
     while rest:
         place = rest.pop()
@@ -187,7 +187,7 @@ def _filled_in(template: Json, given: Mapping[str, Json]) -> Json:
 
 
 def to_render(
-    source: ApplicationSource, application: Application, tree: Tree, base: str
+    source: ApplicationSource, application: Application, tree: FileTree, base: str
 ) -> Build | Release | Files | NotRendered:
     """What is to be rendered for a source of an Application, by the program that Argo CD would take."""
     folder = posixpath.normpath(posixpath.join(base, source.path)) if source.path else base
@@ -215,7 +215,7 @@ def to_render(
     return Files(folder=folder, files=tuple(posixpath.join(folder, file) for file in chosen))
 
 
-def _files(tree: Tree, folder: str, top: str, *, recurse: bool) -> Iterator[str]:
+def _files(tree: FileTree, folder: str, top: str, *, recurse: bool) -> Iterator[str]:
     for name in tree.names(posixpath.join(folder, top)):
         path = posixpath.join(top, name)
         kind = tree.kind(posixpath.join(folder, path))
@@ -232,7 +232,7 @@ def _in_glob(path: str, pattern: str) -> bool:
 
 
 def _release(
-    source: ApplicationSource, application: Application, folder: str, tree: Tree, base: str
+    source: ApplicationSource, application: Application, folder: str, tree: FileTree, base: str
 ) -> Release | NotRendered:
     helm = source.helm
     files: list[str] = []

@@ -18,7 +18,7 @@ from kubectl_policy.sources.rendered.programs import run_all
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator
 
-    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.files.tree import FileTree
     from kubectl_policy.sources.rendered.kustomize import Kustomizations, Sources
     from kubectl_policy.sources.rendered.programs import Job
 
@@ -38,7 +38,7 @@ class Done:
 class Builds:
     """What was built so far, in a folder of its own that takes the copies of what is being built."""
 
-    def __init__(self, tree: Tree, kustomizations: Kustomizations, folder: Path) -> None:
+    def __init__(self, tree: FileTree, kustomizations: Kustomizations, folder: Path) -> None:
         """Start without having built anything."""
         self._tree, self._kustomizations, self._home = tree, kustomizations, folder / "home"
         self._home.mkdir()

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.rendered.copying import Copy, Tree
+    from kubectl_policy.sources.files.tree import FileTree
+    from kubectl_policy.sources.rendered.copying import Copy
 
 CHART: Final = "Chart.yaml"
 
@@ -61,12 +62,12 @@ def helm() -> tuple[str, ...]:
     return (found,) if found else ()
 
 
-def is_chart(tree: Tree, folder: str) -> bool:
+def is_chart(tree: FileTree, folder: str) -> bool:
     """Whether there is a chart in a folder."""
     return tree.kind(posixpath.join(folder, CHART)) == "file"
 
 
-def missing_dependencies(tree: Tree, folder: str) -> Iterator[str]:
+def missing_dependencies(tree: FileTree, folder: str) -> Iterator[str]:
     """The names of charts that a chart needs and that are not in its folder `charts`; Helm would have to fetch them."""
     inside = posixpath.join(folder, "charts")
     packed = tree.names(inside)

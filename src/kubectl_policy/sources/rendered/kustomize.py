@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.values import field, value
-from kubectl_policy.sources.files import decoded
+from kubectl_policy.sources.files.decoding import decoded
 from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.programs import Job, program
 from kubectl_policy.sources.tree.declared.kustomization import NAMES, is_remote, read_kustomization, within
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.rendered.copying import Copy, Tree
+    from kubectl_policy.sources.files.tree import FileTree
+    from kubectl_policy.sources.rendered.copying import Copy
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
 
 # A file that says how to build is read by people; everything larger is something else.
@@ -92,7 +93,7 @@ def job(command: tuple[str, ...], build: Build, sources: Sources, copy: Copy) ->
 class Kustomizations:
     """The kustomizations of a tree, each read once."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: FileTree) -> None:
         """Nothing is read before it is asked for."""
         self._tree = tree
         self._read: dict[str, Kustomization | None] = {}
@@ -212,14 +213,14 @@ class Kustomizations:
         return sorted(found, key=str)
 
 
-def first_mapping(tree: Tree, file: str) -> Mapping[str, Json] | None:
+def first_mapping(tree: FileTree, file: str) -> Mapping[str, Json] | None:
     """The first document of a file, if it is a mapping that can be read; None otherwise."""
     for document in documents(tree, file):
         return document.value if isinstance(document, Document) and isinstance(document.value, dict) else None
     return None
 
 
-def documents(tree: Tree, file: str, limit: int = _MAX_SIZE) -> Iterator[Document | None]:
+def documents(tree: FileTree, file: str, limit: int = _MAX_SIZE) -> Iterator[Document | None]:
     """The documents of a file; None for one that cannot be read, or has the same key twice."""
     try:
         data = tree.read(file, limit)
@@ -233,7 +234,7 @@ def documents(tree: Tree, file: str, limit: int = _MAX_SIZE) -> Iterator[Documen
         yield document if isinstance(document, Document) and not document.problems else None
 
 
-def is_manifest(tree: Tree, file: str) -> bool:
+def is_manifest(tree: FileTree, file: str) -> bool:
     """Whether every document of a file that is not empty is an object."""
     found = [document.value if document else "" for document in documents(tree, file, 32 * _MAX_SIZE)]
     objects = [value for value in found if value is not None]

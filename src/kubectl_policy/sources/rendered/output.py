@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import Origin, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.values import replace, value
-from kubectl_policy.sources.files import decoded
+from kubectl_policy.sources.files.decoding import decoded
 from kubectl_policy.sources.places.written import MAX_SIZE, WrittenObjects, objects_in
 from kubectl_policy.sources.rendered.kustomize import documents
 from kubectl_policy.text import DocumentError, Unread
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.files.tree import FileTree
 
 _ORIGIN: Final = "config.kubernetes.io/origin"
 _PATH: Final = re.compile(r"^path: (.+)$", re.MULTILINE)
@@ -37,7 +37,7 @@ class Made:
     line: int = 0
 
 
-def as_written(tree: Tree, file: str) -> Iterator[Made]:
+def as_written(tree: FileTree, file: str) -> Iterator[Made]:
     """The objects in a file that nothing is done to."""
     for document in documents(tree, file, MAX_SIZE):
         for raw, line in objects_in(document) if document else ():
@@ -84,7 +84,7 @@ def _mappings(text: str) -> Iterator[Mapping[str, Json] | Problem]:
 class Output:
     """What programs made of a tree. Each text is read once, and so is each file in which objects of it are written."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: FileTree) -> None:
         """Nothing is read before it is asked for."""
         self._tree = tree
         self._objects: dict[str, WrittenObjects] = {}

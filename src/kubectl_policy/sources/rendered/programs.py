@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.files import reason_of
+from kubectl_policy.sources.files.tree import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping

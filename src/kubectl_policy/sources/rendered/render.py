@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
-    from kubectl_policy.sources.files import InputFile
+    from kubectl_policy.sources.files.finding import InputFile
+    from kubectl_policy.sources.files.tree import FileTree
     from kubectl_policy.sources.options import InputOptions, Progress
-    from kubectl_policy.sources.rendered.copying import Tree
     from kubectl_policy.sources.tree.declared.delivery import Reference
 
 # What is rendered may name more to render, which may be made to go on for ever.
@@ -75,7 +75,7 @@ class Rendering:
     It has a folder of its own, from the first program that it runs to the end of a `with`.
     """
 
-    def __init__(self, tree: Tree, progress: Progress | None = None) -> None:
+    def __init__(self, tree: FileTree, progress: Progress | None = None) -> None:
         """Start without having rendered anything; `progress` is told of everything that is begun."""
         self._tree, self._progress = tree, progress
         self._kustomizations = Kustomizations(tree)
@@ -104,11 +104,11 @@ class Rendering:
         then where that would change nothing.
         """
         tree = self._tree
-        places = {place: file.path for file in files if (place := tree.place(file.path)) is not None}
+        places = {place: file.path for file in files if (place := tree.path_of(file.path)) is not None}
         # What a kustomization takes in from outside was read as well.
         sources = dict.fromkeys(each.origin.source for each in objects)
         outside = {
-            place: source for source in sources if (place := tree.place(source)) is not None and place not in places
+            place: source for source in sources if (place := tree.path_of(source)) is not None and place not in places
         }
         known = {**places, **outside}
         tops = [replace(root, file=known.get(root.file, "")) for root in self._tops(places, objects, options)]
@@ -140,7 +140,7 @@ class Rendering:
             (place, delivery)
             for each in objects
             if each.ref.group_kind in DELIVERING
-            and (place := tree.place(each.origin.source)) is not None
+            and (place := tree.path_of(each.origin.source)) is not None
             and (delivery := delivery_of(each))
         ]
         nodes = [node(place, roots_of(delivery, place, tree, ""), kustomizations) for place, delivery in deliveries]
@@ -159,7 +159,7 @@ class _Work:
     """Roots that are rendered one wave after the other: what one of them makes may be the roots of the next."""
 
     def __init__(
-        self, tree: Tree, output: Output, builds: Builds, unrendered: Unrendered, options: InputOptions
+        self, tree: FileTree, output: Output, builds: Builds, unrendered: Unrendered, options: InputOptions
     ) -> None:
         """Start without anything that is rendered."""
         self._tree, self._builds, self._unrendered, self._options = tree, builds, unrendered, options
@@ -362,7 +362,7 @@ class _Work:
         known = self._specs.get((root.cluster, ref), [])
         # The same again, as where a Kustomization delivers itself; or a third way of one that changes each time.
         if delivery and mapping_at(rendered.raw, "spec") not in known and len(known) <= 1:
-            place = file or self._tree.place(rendered.origin.source) or ""
+            place = file or self._tree.path_of(rendered.origin.source) or ""
             for found in roots_of(delivery, place, self._tree, root.cluster):
                 yield replace(found, file=root.file)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.files.tree import FileTree
     from kubectl_policy.sources.rendered.kustomize import Kustomizations
     from kubectl_policy.sources.tree.declared.delivery import Delivery
 
@@ -56,7 +56,7 @@ class Root:
     values: Json = None
 
 
-def base_of(tree: Tree, file: str, path: str) -> str | None:
+def base_of(tree: FileTree, file: str, path: str) -> str | None:
     """The root of the repository from which a path in a file leads to something; None if it is nowhere.
 
     It is the outermost folder of the repository around the file in which there is such a path: repositories lie in
@@ -77,7 +77,7 @@ def base_of(tree: Tree, file: str, path: str) -> str | None:
     return next((folder for folder in folders if tree.kind(posixpath.join(folder, path)) == "folder"), None)
 
 
-def roots_of(delivery: Delivery, file: str, tree: Tree, cluster: str) -> list[Root]:
+def roots_of(delivery: Delivery, file: str, tree: FileTree, cluster: str) -> list[Root]:
     """What a delivery has rendered, one root for each of its sources; `file` is where it is written."""
     if isinstance(delivery, FluxKustomization):
         return [_of_flux(delivery, file, tree, cluster)]
@@ -93,7 +93,7 @@ def roots_of(delivery: Delivery, file: str, tree: Tree, cluster: str) -> list[Ro
     return [root for each in made for root in _of_application(each, file, tree, cluster)]
 
 
-def _base_of_set(made_by: ApplicationSet, file: str, tree: Tree) -> str | None:
+def _base_of_set(made_by: ApplicationSet, file: str, tree: FileTree) -> str | None:
     """The root of the repository that the generators of a set look into, by the first folder that one of them names."""
     spec = mapping_at(made_by.resource.raw, "spec")
     fields = [f"{way}git.{name}" for way in ("", "matrix.generators.") for name in ("directories", "files")]
@@ -105,7 +105,7 @@ def _base_of_set(made_by: ApplicationSet, file: str, tree: Tree) -> str | None:
     return base_of(tree, file, "")
 
 
-def _of_flux(delivery: FluxKustomization, file: str, tree: Tree, cluster: str) -> Root:
+def _of_flux(delivery: FluxKustomization, file: str, tree: FileTree, cluster: str) -> Root:
     base = base_of(tree, file, delivery.path)
     name = f"Kustomization {delivery.resource.ref.qualified_name}"
     folder = posixpath.normpath(posixpath.join(base, delivery.path)) if base is not None else ""
@@ -122,7 +122,7 @@ def _of_flux(delivery: FluxKustomization, file: str, tree: Tree, cluster: str) -
     )
 
 
-def _of_release(delivery: HelmRelease, file: str, tree: Tree, cluster: str) -> Root:
+def _of_release(delivery: HelmRelease, file: str, tree: FileTree, cluster: str) -> Root:
     own = delivery.resource.ref.namespace
     namespace = delivery.namespace or own
     path = posixpath.normpath(delivery.chart).strip("/") if delivery.chart else ""
@@ -149,7 +149,7 @@ def _of_release(delivery: HelmRelease, file: str, tree: Tree, cluster: str) -> R
     )
 
 
-def _of_application(delivery: Application, file: str, tree: Tree, cluster: str) -> Iterator[Root]:
+def _of_application(delivery: Application, file: str, tree: FileTree, cluster: str) -> Iterator[Root]:
     for source in delivery.sources:
         # One that is there for the values of others.
         if source.name and not source.path and not source.chart:
@@ -228,7 +228,7 @@ def entry_points(nodes: list[Node]) -> list[Node]:
 
 
 def plain_roots(
-    tree: Tree, kustomizations: Kustomizations, places: Collection[str], namespace: str
+    tree: FileTree, kustomizations: Kustomizations, places: Collection[str], namespace: str
 ) -> list[tuple[str, Root]]:
     """The folders in the input that can be rendered by themselves, with the file that says so: no components.
 
@@ -250,7 +250,7 @@ def plain_roots(
     return found
 
 
-def _plain(tree: Tree, what: Build | Release, folder: str) -> Root:
+def _plain(tree: FileTree, what: Build | Release, folder: str) -> Root:
     source = tree.source(folder)
     namespace = what.namespace if isinstance(what, Release) else ""
     return Root(what=what, name=source, place=source, cluster=source, origin=Origin(source), namespace=namespace)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, ObjectRef, Origin
-    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.files.tree import FileTree
     from kubectl_policy.sources.rendered.kustomize import Build, Kustomizations, Remote
     from kubectl_policy.sources.rendered.roots import Root
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Unrendered:
     """What is noted of it, each thing once."""
 
-    def __init__(self, tree: Tree, kustomizations: Kustomizations) -> None:
+    def __init__(self, tree: FileTree, kustomizations: Kustomizations) -> None:
         """Start without anything to note."""
         self._tree, self._kustomizations = tree, kustomizations
         self._gaps: dict[Gap, None] = {}

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import os
 import posixpath
-import stat
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.sources.files import STDIN, is_manifest
+from kubectl_policy.sources.files.finding import is_manifest
+from kubectl_policy.sources.files.tree import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kubectl_policy.sources.files.tree import FileTree
+
+# The top of a tree that is not on a disk; a path that leads above it is in no tree.
+_TOP: Final = "/tree"
+
 
 class Ground:
-    """A disk, or a revision of a git repository, as places: absolute paths in which `/` stands between folders."""
+    """Files that were read, by their absolute paths in their tree."""
 
-    def __init__(self, sources: Iterable[str], roots: Iterable[str] = (), *, revision: str = "") -> None:
-        """Know the files that were read by what they are called, and the folders that were searched for them.
-
-        `revision` is what stands before the path in each of these names (`main:`), empty for files on a disk.
-        """
-        self._revision = revision
-        self._here = posixpath.sep if revision else os.getcwd()  # noqa: PTH109 (places are text)
+    def __init__(self, tree: FileTree, sources: Iterable[str], roots: Iterable[str] = ()) -> None:
+        """Know the files that were read by their names in messages, and the folders that were searched for them."""
+        self._tree = tree
+        self._here = _TOP if tree.prefix else os.getcwd()  # noqa: PTH109 (text)
         # The folders that were asked for, each with a slash at its end.
         self._places: dict[str, str] = {}
         self.sources: dict[str, str] = {}
@@ -41,7 +43,7 @@ class Ground:
         self._common = posixpath.commonpath([*inside] or [self._here])
         searched = {self.place_of(root) for root in roots if root}
         self._named = posixpath.commonpath(searched) if searched else self._common
-        self.top = posixpath.sep if revision else _repository_around(self._common)
+        self.top = _TOP if tree.prefix else tree.repository_of(self._common) or ""
 
     def add(self, place: str) -> str:
         """Know one more file, and what it is called."""
@@ -53,7 +55,7 @@ class Ground:
 
     def place_of(self, source: str) -> str:
         """The place of what a message calls so."""
-        path = source.removeprefix(self._revision)
+        path = source.removeprefix(self._tree.prefix)
         name = path.rpartition("/")[2]
         if name in {"", ".", ".."}:
             return posixpath.normpath(posixpath.join(self._here, path))
@@ -67,14 +69,14 @@ class Ground:
         """What messages call a file or a folder, as its neighbours are called."""
         if place in self.sources:
             return self.sources[place]
-        if self._revision:
-            return self._revision + place.lstrip("/")
+        if self._tree.prefix:
+            return self._tree.source("" if place == _TOP else self._path(place))
         return os.path.relpath(place, self._here) if self._is_relative else place
 
     def short(self, place: str) -> str:
         """A folder by its path in what was named."""
         inside = posixpath.relpath(place, self._named)
-        return "" if inside == "." else place.strip("/") if inside.startswith("..") else inside
+        return "" if inside == "." else self._path(place).strip("/") if inside.startswith("..") else inside
 
     def may_read(self, place: str) -> bool:
         """Whether a file that nobody named may be read: a manifest that is in the same repository, if there is one."""
@@ -82,15 +84,16 @@ class Ground:
             return True
         if not is_manifest(posixpath.basename(place)):
             return False
-        if self._revision:
-            return True
-        # Links must not lead out of the repository either.
-        real = os.path.realpath(place)
-        inside = not self.top or is_in(real, os.path.realpath(self.top))
         try:
-            return inside and stat.S_ISREG(os.stat(real).st_mode)  # noqa: PTH116 (places are text)
+            real, kind = self._tree.resolve(self._path(place))
+            # Links must not lead out of the repository either.
+            return kind == "file" and (not self.top or is_in(real, self._tree.resolve(self._path(self.top))[0]))
         except (OSError, ValueError):
             return False
+
+    def _path(self, place: str) -> str:
+        """Return the path of a place in the tree."""
+        return posixpath.relpath(place, _TOP) if self._tree.prefix else place
 
     def resolve(self, path: str, named_in: str) -> str | None:
         """The folder that a path from the root of its repository means, if anything below it was read.
@@ -120,11 +123,3 @@ def _and_above(folder: str) -> tuple[str, ...]:
 def is_in(place: str, folder: str) -> bool:
     """Whether a place is a folder, or below it."""
     return place == folder or place.startswith(folder.rstrip("/") + "/")
-
-
-def _repository_around(folder: str) -> str:
-    """The folder of the git repository that a folder is in; empty if it is in none."""
-    for place in (folder, *above(folder)):
-        if os.path.exists(posixpath.join(place, ".git")):  # noqa: PTH110 (places are text)
-            return place
-    return ""

@@ -7,7 +7,8 @@ from copy import copy
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Origin
-from kubectl_policy.sources.files import STDIN, InputFile, is_manifest
+from kubectl_policy.sources.files.finding import InputFile, is_manifest
+from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.sources.tree import CONFIG_MAP, DELIVERING
 from kubectl_policy.sources.tree.clusters import name_of_cluster
 from kubectl_policy.sources.tree.declared.kustomization import NAMES, read_kustomization
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.model.snapshot import LeftOut
-    from kubectl_policy.sources.files import Files
+    from kubectl_policy.sources.files.finding import InputFiles
     from kubectl_policy.sources.reading import Reading
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
 
@@ -33,7 +34,7 @@ _MOST_FILES: Final = 10_000
 class TreeInput:
     """The files of a tree, as `reading` has them, and those that its kustomizations take in from elsewhere."""
 
-    def __init__(self, files: Files, reading: Reading, *, namespace: str, complete: bool) -> None:
+    def __init__(self, files: InputFiles, reading: Reading, *, namespace: str, complete: bool) -> None:
         """Look around in what was read; of what is `complete`, nothing creates more.
 
         `namespace` is where objects live if nothing says where; if it is empty, that is unknown.
@@ -41,9 +42,9 @@ class TreeInput:
         self._namespace = namespace
         self._complete, self._cluster = complete, ""
         self._files: dict[str, InputFile] = {
-            file.path: file for file in files.found if not file.problem and file.path != STDIN
+            file.path: file for file in files.files if not file.problem and file.path != STDIN
         }
-        self._text_of, self._revision, self.reading = files.text_of, files.revision, reading
+        self._text_of, self._file_tree, self.reading = files.text_of, files.tree, reading
         # The folder of what applies each object that was placed.
         self.folders: dict[Resource, str] = {}
         self._rendered_by: dict[Resource, tuple[str, str]] = {}
@@ -159,7 +160,7 @@ class TreeInput:
         return place in self.ground.sources or place in self.ground.folders
 
     def _survey(self) -> Ground:
-        return Ground(self._files, [file.root for file in self._files.values()], revision=self._revision)
+        return Ground(self._file_tree, self._files, [file.root for file in self._files.values()])
 
     def _grow(self) -> Tree:
         """The tree of all files, and of those that are not among them and that its kustomizations take in."""
