@@ -61,7 +61,7 @@ class Server:
         return self
 
     def get(self, path: str, query: Mapping[str, str] | None = None, accept: str = "") -> ObjectAnswer:
-        """An object. Raises RequestRefused."""
+        """An object. Raises Refusal."""
         del query, accept
         self._check(path)
         found = self._objects.get(path)
@@ -70,7 +70,7 @@ class Server:
         return ObjectAnswer(found)
 
     def list(self, path: str, query: Mapping[str, str], accept: str, chunk_size: int) -> ListAnswer:
-        """The objects at a path. Raises RequestRefused."""
+        """The objects at a path. Raises Refusal."""
         del query, accept, chunk_size
         self._check(path)
         return ListAnswer(self._lists.get(path, []), "1")

@@ -23,7 +23,7 @@ from kubectl_policy.questions.unseen.things import (
     unknown_targets,
 )
 from kubectl_policy.questions.unseen.unread import gaps
-from kubectl_policy.topology.paths import routes_on
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -135,14 +135,18 @@ def unseen_for_policy(
     attachments, profile = analysis.attachments[policy], analysis.registry.known(policy.group_kind)
     relations = analysis.topology.relations
     affected = [effective.path for effective in enforcement.outcomes]
-    routes = routes_on(affected)
+    routes = dict.fromkeys(node.object for path in affected for node in path if node.object.group_kind in ROUTES)
     targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
     through = [path for target in targets for path in analysis.topology.paths_through(target)]
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
     has_gaps, is_homeless = bool(analysis.snapshot.gaps), bool(analysis.index.unknown_namespaces)
+<<<<<<< HEAD
     nodes = (node.object for path in (*through, *affected) for node in path)
     undecided = analysis.possible_attachments.is_any_undecided(policy.group_kind, nodes)
     may_be_otherwise = analysis.has_placeholders or undecided
+=======
+    may_be_otherwise = analysis.has_placeholders or analysis.possible_attachments.are_undecided(policy.group_kind)
+>>>>>>> a7b6a020e4fa750668ae76f1f4c5909f27be1f3e
     is_open = has_gaps or is_homeless or may_be_otherwise
     is_conditional = bool(profile.controllers or profile.enabled_by)
     above = targets if is_open or is_conditional else ()
@@ -159,9 +163,8 @@ def unseen_for_policy(
     selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
     beating = (each for by in enforcement.by for each in analysis.attachments.get(by, ()))
     found = relevant_gaps(analysis, subjects, others, below=below) if has_gaps else ()
-    changing = [gap for gap in found if may_change_policy(analysis, gap, policy, subjects)]
     unseen = (
-        *(gaps(analysis, changing) if changing else ()),
+        *gaps(analysis, (gap for gap in found if may_change_policy(analysis, gap, policy, subjects))),
         *(gaps(analysis, gaps_in_list(analysis, selected, "")) if has_gaps and below else ()),
         *unknown_targets(analysis, attachments),
         *unfilled_settings(analysis, [policy, *(beside if has_ports else ())]),
