@@ -50,7 +50,8 @@ def _read(operand: str) -> str:
         snapshot = load_state(operand, options=InputOptions(exclude=("/clusters/prod/b.yml",)))
     except SourceError as error:
         return error.message.partition(": ")[2].replace(":", "")
-    read = [snapshot.resources, [each.raw for each in snapshot.resources], snapshot.gaps, snapshot.diagnostics]
+    objects = [(each.ref, each.origin, {**each.raw}) for each in snapshot.resources]
+    read = [objects, snapshot.gaps, snapshot.diagnostics]
     shown = repr([*read, snapshot.left_out, snapshot.ignored]).replace(f"{operand.rstrip(':')}:", "")
     return shown.replace("--offline . ", "--offline  ").replace("--offline .'", "--offline '").replace(":", "")
 
