@@ -140,13 +140,9 @@ def unseen_for_policy(
     through = [path for target in targets for path in analysis.topology.paths_through(target)]
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
     has_gaps, is_homeless = bool(analysis.snapshot.gaps), bool(analysis.index.unknown_namespaces)
-<<<<<<< HEAD
     nodes = (node.object for path in (*through, *affected) for node in path)
     undecided = analysis.possible_attachments.is_any_undecided(policy.group_kind, nodes)
     may_be_otherwise = analysis.has_placeholders or undecided
-=======
-    may_be_otherwise = analysis.has_placeholders or analysis.possible_attachments.are_undecided(policy.group_kind)
->>>>>>> a7b6a020e4fa750668ae76f1f4c5909f27be1f3e
     is_open = has_gaps or is_homeless or may_be_otherwise
     is_conditional = bool(profile.controllers or profile.enabled_by)
     above = targets if is_open or is_conditional else ()
