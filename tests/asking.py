@@ -12,7 +12,7 @@ from kubectl_policy.model.kinds import CRD, NAMESPACE, SERVICE, plural
 from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import world_of
 from kubectl_policy.profiles.registry import Registry
-from kubectl_policy.sources.cluster.api.discovery import Served
+from kubectl_policy.sources.cluster.api.served import Served
 from kubectl_policy.sources.cluster.world import ClusterKinds, ClusterWorld, Query
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Resource, Snapshot
     from kubectl_policy.profiles import PolicyKindProfile
 
-    Answer = TypeVar("Answer")
+    ObjectAnswer = TypeVar("ObjectAnswer")
 
 
 class Asked:
@@ -62,11 +62,11 @@ class Asked:
         named = plural(kind.kind.lower())
         return Served(kind.group, "v1", kind.kind, named, "", self._index.namespaced(kind), (), ("get", "list"), ())
 
-    def answer(self, question: Callable[[Analysis], Answer]) -> Answer | PolicyError:
+    def answer(self, question: Callable[[Analysis], ObjectAnswer]) -> ObjectAnswer | PolicyError:
         """The answer, or why there is none, once everything is known that it is asked for."""
         while True:
             self.rounds += 1
-            found: Answer | PolicyError | None = None
+            found: ObjectAnswer | PolicyError | None = None
             try:
                 found = question(_analysis(self._snapshot, self.world, self._profiles))
             except StillToBeRead:

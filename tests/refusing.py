@@ -10,8 +10,9 @@ from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE, plural
 from kubectl_policy.profiles.registry import Registry
-from kubectl_policy.sources.cluster.api.answers import Answer, ListAnswer, refusal_of
-from kubectl_policy.sources.cluster.api.discovery import Discovery, Served
+from kubectl_policy.sources.cluster.api.answers import ListAnswer, ObjectAnswer
+from kubectl_policy.sources.cluster.api.refusals import refusal_of
+from kubectl_policy.sources.cluster.api.served import Discovery, Served
 from kubectl_policy.sources.cluster.asking import Cluster, ClusterAddress, Interests
 from kubectl_policy.topology.references import GATEWAY_CLASS, HIERARCHY, ROUTES, WITH_LISTENERS
 
@@ -59,14 +60,14 @@ class Server:
         """The same: it takes no time."""
         return self
 
-    def get(self, path: str, query: Mapping[str, str] | None = None, accept: str = "") -> Answer:
+    def get(self, path: str, query: Mapping[str, str] | None = None, accept: str = "") -> ObjectAnswer:
         """An object. Raises Refusal."""
         del query, accept
         self._check(path)
         found = self._objects.get(path)
         if not isinstance(found, dict):
             raise refusal_of(404, {})
-        return Answer(200, found)
+        return ObjectAnswer(found)
 
     def list(self, path: str, query: Mapping[str, str], accept: str, chunk_size: int) -> ListAnswer:
         """The objects at a path. Raises Refusal."""

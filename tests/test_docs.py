@@ -12,10 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
+from typer.core import TyperOption
 
 from kubectl_policy import cli, errors, load_profiles
-from kubectl_policy.cli.completion import rules as completed
+from kubectl_policy.cli.app import build_command
+from kubectl_policy.cli.completion.line import OPTIONS_TABLE
+from kubectl_policy.cli.completion.values import RULES_TABLE
 from kubectl_policy.cli.linting.project import Project
+from kubectl_policy.cli.overview import COMMANDS
 from kubectl_policy.lint.requirement import Requirement, RouteSelection
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.profiles.shapes import Record
@@ -220,7 +224,7 @@ def test_the_profile_in_the_documentation_is_the_one_that_it_uses() -> None:
 
 def options_of(help_text: str) -> set[str]:
     """The options that a help text lists, each with its short form."""
-    listed = help_text.partition("\nOptions:\n")[2].partition("\n  Also, as for kubectl:")[0]
+    listed = help_text.partition("\n  Connection options of kubectl")[0]
     entries = re.findall(r"^  (-.*?)(?:  .*)?$", listed, re.MULTILINE)
     return {option for entry in entries for option in re.findall(r"(?<!\S)--?[a-zA-Z]+(?:-[a-z]+)*", entry)}
 
@@ -229,7 +233,9 @@ def test_every_command_and_option_is_documented() -> None:
     """A command has a heading with a table of its options."""
     page = ROOT / "docs" / "commands.md"
     overview, _ = run("kubectl policy --help")
-    commands = re.findall(r"^  ([\w-]+) ", overview.partition("\nCommands:\n")[2], re.MULTILINE)
+    groups = overview.partition("--help")[2]
+    commands = sorted(re.findall(r"^  (\w[\w-]*)  ", groups, re.MULTILINE))
+    assert commands == sorted(COMMANDS)
     assert commands == re.findall(r"^## ([\w-]+)$", text_of(page), re.MULTILINE)
     assert [option for option in options_of(overview) if f"`{option}`" not in text_of(page)] == []
     for command in commands:
@@ -240,7 +246,7 @@ def test_every_command_and_option_is_documented() -> None:
 
 def test_kubectls_flags_are_documented() -> None:
     """Those that the help of a command names at its end, once for all commands."""
-    named = run("kubectl policy describe --help")[0].partition("Also, as for kubectl:")[2]
+    named = run("kubectl policy describe --help")[0].partition("Connection options of kubectl work as well:")[2]
     flags = re.findall(r"--?[a-z][a-z-]*", re.sub(r"\s+", "", named))
     documented = text_of(ROOT / "docs" / "commands.md").partition("### Clusters")[2].partition("\n## ")[0]
     assert flags
@@ -265,10 +271,34 @@ def test_every_key_of_the_config_file_is_documented(heading: str, read: list[typ
     assert sorted(keys) == sorted(key for each in read for key in Record(each).fields)
 
 
+def rules_table() -> str:
+    """The table of rules that completion reads."""
+    return "".join(f"{rule.id}\t{rule.name}\t{rule.summary}\n" for rule in RULES)
+
+
+def options_table() -> str:
+    """The table of options that completion reads."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for command in COMMANDS:
+        for option in build_command(command).params:
+            if isinstance(option, TyperOption):
+                number = "flag" if option.is_flag else "repeatable" if option.multiple else "once"
+                choices = getattr(option.type, "choices", ())
+                metavar = f"[{'|'.join(choices)}]" if choices else option.metavar or ""
+                row = (option.name or "", ",".join(option.opts), number, metavar, option.help or "")
+                rows.setdefault(row, []).append(command)
+    return "".join("\t".join((",".join(commands), *row)) + "\n" for row, commands in rows.items())
+
+
+def test_every_option_is_completed() -> None:
+    """`python -m tests.test_docs` writes the table of options."""
+    assert OPTIONS_TABLE.read_text("utf-8") == options_table()
+
+
 def test_every_rule_is_documented() -> None:
     """`python -m tests.test_docs` writes the page, and the table that completion reads."""
     assert text_of(RULES_PAGE) == rules_page.page()
-    assert completed.TABLE.read_text("utf-8") == completed.table(RULES)
+    assert RULES_TABLE.read_text("utf-8") == rules_table()
 
 
 def test_the_version_and_kinds_of_documents_are_documented() -> None:
@@ -318,7 +348,8 @@ def test_every_layer_is_described() -> None:
 
 
 if __name__ == "__main__":
-    completed.TABLE.write_text(completed.table(RULES), "utf-8")
+    OPTIONS_TABLE.write_text(options_table(), "utf-8")
+    RULES_TABLE.write_text(rules_table(), "utf-8")
     RULES_PAGE.write_text(rules_page.page(), "utf-8")
     for shown in PAGES:
         shown.write_text(with_real_output(shown), "utf-8")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.cli.changes import deletions, retargetings
+from kubectl_policy.cli.states import deletions, retargetings
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.cli.config import config_file, known, offline_paths, owner_key
+from kubectl_policy.cli.config import config_file, offline_paths, owner_key, read_config
 from kubectl_policy.errors import ProfileError, UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def test_a_malformed_config_file(config: Path, text: str, message: str) -> None:
     """Is wrong usage, with its line."""
     config.write_text(text, "utf-8")
     with pytest.raises(ProfileError) as refused:
-        known([], None)
+        read_config([], None)
     assert f"{config.parent}/{message}" in refused.value.message
     assert refused.value.hint == "docs/profiles.md describes the config file"
     assert refused.value.exit_code == 2
@@ -60,30 +60,30 @@ def test_a_config_file_that_cannot_be_read(config: Path) -> None:
     """Says why."""
     config.mkdir()
     with pytest.raises(ProfileError, match=r"config\.yaml: cannot be read: Is a directory"):
-        known([], None)
+        read_config([], None)
 
 
 def test_a_place_that_cannot_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """Is not taken for an absent file."""
     monkeypatch.setenv("KUBECTL_POLICY_CONFIG", "/" + "x" * 300)
     with pytest.raises(ProfileError, match="cannot be read: File name too long"):
-        known([], None)
+        read_config([], None)
 
 
 def test_a_bad_profile_that_it_names(config: Path) -> None:
     """The error is the profile's, the hint says who names it."""
     config.write_text("profiles:\n  - near.yaml\n  - gone.yaml\n", "utf-8")
     with pytest.raises(ProfileError, match=r"gone\.yaml: cannot be read: No such file") as refused:
-        known([], None)
+        read_config([], None)
     assert refused.value.hint == f"{config}:3 names it; docs/profiles.md describes every field"
 
 
 @pytest.mark.parametrize("text", ["", "# profiles: [near.yaml]\n", "profiles: []\n", "{}\n"])
 def test_a_config_file_that_says_nothing(config: Path, text: str) -> None:
     """Is as good as none."""
-    assert known([], None).profiles == ()
+    assert read_config([], None).profiles == ()
     config.write_text(text, "utf-8")
-    assert known([], None).profiles == ()
+    assert read_config([], None).profiles == ()
 
 
 def test_the_command_line_beats_the_config_file(config: Path, command: Command, manifests: Path) -> None:
@@ -138,16 +138,16 @@ def test_where_the_config_file_is(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_place_below_a_file_has_no_config_file(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing can be there."""
     monkeypatch.setenv("KUBECTL_POLICY_CONFIG", str(config.parent / "near.yaml" / "config.yaml"))
-    assert known([], None).profiles == ()
+    assert read_config([], None).profiles == ()
 
 
 def test_a_folder_of_profiles(config: Path) -> None:
     """Can be named in either place."""
-    assert [profile.strategy for profile in known([str(config.parent)], None).profiles] == ["Patch defaults"]
+    assert [profile.strategy for profile in read_config([str(config.parent)], None).profiles] == ["Patch defaults"]
     config.parent.joinpath("more").mkdir()
     Path(config.parent / "more" / "a.yml").write_text(PROFILE % "None", "utf-8")
     config.write_text("profiles: [more]\n", "utf-8")
-    assert [profile.strategy for profile in known([], None).profiles] == ["None"]
+    assert [profile.strategy for profile in read_config([], None).profiles] == ["None"]
 
 
 CONTROLLED = """\
@@ -187,28 +187,28 @@ class TestSettings:
         """Is wrong usage."""
         config.parent.joinpath("near.yaml").write_text(CONTROLLED, "utf-8")
         with pytest.raises(UsageError, match="is not a setting") as refused:
-            known([str(config.parent)], [setting])
+            read_config([str(config.parent)], [setting])
         assert refused.value.hint == "write --setting NAME=VALUE"
 
     def test_a_name_that_no_profile_has(self, config: Path) -> None:
         """Is wrong usage, with the names that there are: those of the user's profiles and of the built-in ones."""
         config.parent.joinpath("near.yaml").write_text(CONTROLLED, "utf-8")
         with pytest.raises(UsageError, match=r'no profile has a setting "example\.name"') as refused:
-            known([str(config.parent)], ["example.name=x"])
+            read_config([str(config.parent)], ["example.name=x"])
         assert "there are: envoyGateway.controllerName, example.controllerName" in refused.value.hint
 
     def test_a_value_that_is_no_text(self, config: Path) -> None:
         """Is refused with its line, as anything else in the config file."""
         config.write_text("settings:\n  envoyGateway.controllerName: 1\n", "utf-8")
         with pytest.raises(ProfileError, match=r'config\.yaml:2: settings\["envoyGateway\.controllerName"\]'):
-            known([], None)
+            read_config([], None)
 
     def test_the_command_line_beats_the_config_file(self, config: Path) -> None:
         """Of two values the one on the command line counts; an equals sign may be part of it."""
         config.write_text("settings: {envoyGateway.controllerName: one}\n", "utf-8")
-        assert known([], None).implementation.settings == {"envoyGateway.controllerName": "one"}
-        told = known([], ["envoyGateway.controllerName=two=2"])
-        assert told.implementation.settings == {"envoyGateway.controllerName": "two=2"}
+        assert read_config([], None).implementation.settings == {"envoyGateway.controllerName": "one"}
+        overridden = read_config([], ["envoyGateway.controllerName=two=2"])
+        assert overridden.implementation.settings == {"envoyGateway.controllerName": "two=2"}
 
     def test_a_setting_decides_whose_gateways_a_kind_is_for(self, config: Path, command: Command) -> None:
         """`get` and `describe` go by it."""
@@ -217,11 +217,11 @@ class TestSettings:
         world.parent.mkdir()
         world.write_text(WORLD, "utf-8")
         options = ["--offline", str(world), "--profiles", str(config.parent / "near.yaml")]
-        told = [*options, "--setting", "example.controllerName=example.com/two"]
+        with_setting = [*options, "--setting", "example.controllerName=example.com/two"]
         assert "NoEffect" in command("get", "colorpolicies", *options).out
-        assert "Enforced" in command("get", "colorpolicies", *told).out
-        assert "is affected by 1 policy" in command("describe", "gateway/g", *told).out
-        assert "example.com/two" in command("explain", "colorpolicy", *told).out
+        assert "Enforced" in command("get", "colorpolicies", *with_setting).out
+        assert "is affected by 1 policy" in command("describe", "gateway/g", *with_setting).out
+        assert "example.com/two" in command("explain", "colorpolicy", *with_setting).out
 
 
 class TestOwner:

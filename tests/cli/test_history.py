@@ -104,7 +104,7 @@ def test_what_has_no_history(command: Command) -> None:
 def test_progress(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said how far the reading is, once it takes a while."""
     told: list[tuple[int, int, str]] = []
-    monkeypatch.setattr("kubectl_policy.cli.history._SOON", 1)
+    monkeypatch.setattr("kubectl_policy.cli.commands.history._SOON", 1)
 
     def tell(begun: int, total: int, name: str) -> None:
         told.append((begun, total, name))

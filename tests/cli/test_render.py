@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-import pty
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from kubectl_policy import cli
 from tests.repository import Repository
 from tests.sources.rendered.trees import SERVICE, kubectl, program, write
+from tests.terminals import stderr_at_terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+GET_SERVICES: Final = (sys.executable, "-m", "kubectl_policy", "get", "services")
 
 
 @pytest.fixture
@@ -28,29 +30,13 @@ def tree(tmp_path: Path) -> Path:
     )
 
 
-def _at_a_terminal(folder: Path, programs: Path, **environment: str) -> str:
-    """What a command writes to standard error where that is a terminal."""
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "kubectl_policy", "get", "services", "-A", "--render", "--offline", str(folder)]
-    told = {**os.environ, "PATH": str(programs), "TERM": "xterm", **environment}
-    with subprocess.Popen(words, env=told, stderr=theirs, stdout=subprocess.PIPE) as process:  # noqa: S603 (our own)
-        process.wait()
-    os.close(theirs)
-    written = b""
-    while True:
-        try:
-            written += os.read(ours, 2**16)
-        except OSError:
-            os.close(ours)
-            return written.decode()
-
-
 def test_progress(tree: Path, tmp_path: Path) -> None:
     """At a terminal, a line says how far it is, and is gone afterwards; elsewhere, nothing does."""
     program(tmp_path, "kubectl", f"echo '{SERVICE % 'a'}'")
     line = f"rendering 1 of 1: {tree} ..."[:99]
-    assert _at_a_terminal(tree, tmp_path).startswith(f"\r\x1b[2K{line}\r\x1b[2K")
-    assert "rendering" not in _at_a_terminal(tree, tmp_path, TERM="dumb")
+    command = [*GET_SERVICES, "-A", "--render", "--offline", str(tree)]
+    assert stderr_at_terminal(command, PATH=str(tmp_path)).startswith(f"\r\x1b[2K{line}\r\x1b[2K")
+    assert "rendering" not in stderr_at_terminal(command, PATH=str(tmp_path), TERM="dumb")
 
 
 @kubectl
@@ -85,7 +71,7 @@ def test_an_interrupt(tree: Path, tmp_path: Path) -> None:
     temporary.mkdir()
     permit.touch()
     program(tmp_path, "kubectl", f"while [ -e {permit} ]; do echo >> {beat}; done")
-    words = [sys.executable, "-m", "kubectl_policy", "get", "services", "--render", "--offline", str(tree)]
+    words = [*GET_SERVICES, "--render", "--offline", str(tree)]
     told = {**os.environ, "PATH": str(tmp_path), "TMPDIR": str(temporary)}
     with subprocess.Popen(words, env=told, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603 (our own)
         while not beat.exists() and process.poll() is None:

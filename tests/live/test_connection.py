@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.sources.cluster.api.connection import METADATA, METADATA_LIST, Connection, Refusal
+from kubectl_policy.sources.cluster.api.connection import METADATA, METADATA_LIST, Connection
 from kubectl_policy.sources.cluster.api.discovery import discover
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.options import ClusterOptions
 from kubectl_policy.sources.cluster.reaching.access import access_to
 from tests.live.server import ADMIN, BAKER
@@ -77,15 +78,15 @@ def test_pages_are_one_list(server: Server, namespace: str) -> None:
 @pytest.mark.usefixtures("namespace")
 def test_refusals_are_those_that_it_gives(server: Server) -> None:
     """With its own message."""
-    with pytest.raises(Refusal, match="not found") as missing:
+    with pytest.raises(RequestRefused, match="not found") as missing:
         connected(server).get(f"{MAPS}/missing")
     assert missing.value.message == 'configmaps "missing" not found'
     baker = connected(server, BAKER)
-    with pytest.raises(Refusal, match="forbidden") as forbidden:
+    with pytest.raises(RequestRefused, match="forbidden") as forbidden:
         baker.list(MAPS)
     assert (forbidden.value.status, "cannot list resource" in forbidden.value.message) == (403, True)
     stranger = ClusterOptions(kubeconfig=str(server.kubeconfig(ADMIN)), token="wrong")  # noqa: S106 (it is)
-    with pytest.raises(Refusal, match="the credentials were refused"):
+    with pytest.raises(RequestRefused, match="the credentials were refused"):
         Connection(access_to(stranger)).get("/api")
 
 

@@ -90,3 +90,12 @@ def test_words_are_looked_for_in_keys_and_strings() -> None:
         body = make({"spec": {"names": ["baker", {"key": 'the "é" one\n'}]}})
         assert all(map(body.may_contain, ("bake", "key", 'e "é" one\n', "names")))
         assert not any(map(body.may_contain, ("x\n", "maker")))
+
+
+def test_what_is_no_label_is_kept_as_it_is() -> None:
+    """Labels that are no strings, and fields of metadata that are neither strings nor mappings."""
+    metadata: dict[str, Json] = {"name": "a", "generation": 1, "labels": {"n": 1}, "finalizers": ["f"]}
+    body = Body.deferred({"kind": "A", "metadata": metadata, "spec": {}})
+    assert body["metadata"] == metadata
+    assert Body.deferred({"kind": "A", "metadata": None}).get("metadata", 1) is None
+    assert Body.deferred({"kind": "A", "metadata": []})["metadata"] == []

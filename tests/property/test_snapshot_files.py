@@ -81,7 +81,7 @@ def plain(raw: Json, ref: ObjectRef) -> Json:
     """An object with its namespace said."""
     assert isinstance(raw, Mapping)
     metadata = raw["metadata"]
-    assert isinstance(metadata, dict)
+    assert isinstance(metadata, Mapping)
     kept = {key: each for key, each in metadata.items() if key != "namespace"}
     data = {"data", "stringData"} if ref.group_kind == SECRET else set[str]()
     return {key: kept if key == "metadata" else each for key, each in raw.items() if key not in data}

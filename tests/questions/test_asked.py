@@ -12,7 +12,7 @@ import pytest
 
 from bench.worlds import one_gateway
 from kubectl_policy import analyze, load_manifests
-from kubectl_policy.cli.options import Call
+from kubectl_policy.cli.call import Call
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import world_of

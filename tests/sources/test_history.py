@@ -9,18 +9,16 @@ import pytest
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.sources import InputOptions
 from kubectl_policy.sources.history import State, commit_of, states
-from tests.repository import CM, Repository, alone
+from tests.repository import CM, Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """One without commits, which is where the test is."""
-    made = alone(tmp_path, monkeypatch)
-    monkeypatch.chdir(made.folder)
-    return made
+def repository(empty_repository: Repository) -> Repository:
+    """The repository to which tests commit."""
+    return empty_repository
 
 
 def names(state: State) -> list[str] | None:

@@ -359,7 +359,9 @@ def test_what_follows_the_end_is_a_gap() -> None:
     data = file_of(Snapshot((resource("a"),)))
     for more in (data, b"\0"):
         read = read_snapshot(data + more, "s.gz")
-        assert [gap.reason for gap in read.gaps] == ["something else follows the end of the snapshot in the file"]
+        assert [gap.reason for gap in read.gaps] == [
+            "something else follows the end of the compressed data in the file"
+        ]
 
 
 def test_far_too_much_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:

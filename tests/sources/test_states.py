@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
-from tests.repository import CM, Repository, alone
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """One with `a.yaml`, which is where the test is."""
-    made = alone(tmp_path, monkeypatch)
-    made.write("a.yaml", CM % "a")
-    made.commit()
-    monkeypatch.chdir(made.folder)
-    return made
+from tests.repository import CM, Repository
 
 
 def test_a_live_cluster(repository: Repository) -> None:

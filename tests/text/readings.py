@@ -10,6 +10,7 @@ import pytest
 
 from kubectl_policy.text import Document, Unread, documents, fast_yaml, inherited_fields
 from kubectl_policy.text.documents import DocumentReader
+from kubectl_policy.text.yaml_reader import YamlReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,6 +48,8 @@ def _contents(document: Document | Unread) -> list[object]:
     if isinstance(document, Unread):
         return [document]
     inherited = documents_in_list(document)
+    if document.is_item and not isinstance(document.content, Mapping):
+        return [repr(document.content)]
     if inherited is None:
         return [(repr(_plain(document.content)), document.line, document.problems)]
     return [*inherited, document.problems] if document.problems else inherited
@@ -61,13 +64,30 @@ def documents_in_list(document: Document) -> list[object] | None:
     items = value["items"]
     assert isinstance(items, list | None)
     return [
-        (repr({**inherited, **item} if isinstance(item, Mapping) else item), document.item_lines.get((n,), 0), ())
-        for n, item in enumerate(items or ())
+        (repr({**inherited, **item}), document.item_lines.get((number,), document.line), ())
+        if isinstance(item, Mapping)
+        else repr(item)
+        for number, item in enumerate(items or ())
     ]
 
 
 def _plain(value: Json) -> Json:
     return dict(value) if isinstance(value, Mapping) else value
+
+
+def read_exactly(text: str) -> list[str]:
+    """The parts of a text that take the exact reader."""
+    parts: list[str] = []
+    read_part = YamlReader.read
+
+    def record(reader: YamlReader, part: str, first_line: int = 1) -> Iterator[Document]:
+        parts.append(part)
+        return read_part(reader, part, first_line)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(YamlReader, "read", record)
+        read(text)
+    return parts
 
 
 def same_in_all_modes(text: str) -> list[Document | Unread]:

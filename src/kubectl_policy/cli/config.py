@@ -1,4 +1,4 @@
-"""What the config file, the environment and the command line say of policy kinds, controllers, owners and the input."""
+"""The user's configuration: profiles, controller settings, owner key and manifests, from file, environment, options."""
 
 from __future__ import annotations
 
@@ -21,27 +21,26 @@ _HINT: Final = "docs/profiles.md describes the config file"
 
 
 @value()
-class Known:
-    """Profiles, of which the later one of two counts, and settings."""
+class PolicyConfig:
+    """The user's profiles and controller settings."""
 
-    profiles: tuple[PolicyKindProfile, ...]
+    profiles: tuple[PolicyKindProfile, ...]  # a later profile of a kind replaces an earlier one
     implementation: Implementation
 
 
-def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
-    """What the config file says, and then the command line, which beats it.
+def read_config(files: Sequence[str] | None, settings: Sequence[str] | None) -> PolicyConfig:
+    """Read the config file, and merge it with options of the command line, which win.
 
-    Raises `ProfileError` for a file that cannot be read or is malformed, and `UsageError` for a setting that no profile
-    has.
+    Raise `ProfileError` for a file that cannot be read or is malformed, and `UsageError` for a setting that no profile
+    declares.
     """
     from kubectl_policy import Implementation
     from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 
     document = _config()
     profiles = _profiles(document, files or ()) if document or files else ()
-    said = cast("dict[str, Any]", document.value) if document else {}
-    configured: dict[str, str] = said.get("settings", {})
-    values = dict(configured)
+    content = cast("dict[str, Any]", document.value) if document else {}
+    values: dict[str, str] = dict(content.get("settings", {}))
     for setting in settings or ():
         name, equals, value = setting.partition("=")
         if not name or not equals:
@@ -52,11 +51,11 @@ def known(files: Sequence[str] | None, settings: Sequence[str] | None) -> Known:
         allowed = sorted({name for profile in (*profiles, *built_in) for name in profile.settings})
         if unknown := next((name for name in values if name not in allowed), None):
             raise UsageError(f'no profile has a setting "{unknown}"', f"there are: {', '.join(allowed)}")
-    return Known(profiles, Implementation(settings=values))
+    return PolicyConfig(profiles, Implementation(settings=values))
 
 
 def _profiles(document: Configuration | None, files: Sequence[str]) -> tuple[PolicyKindProfile, ...]:
-    """The profiles that the config file names, and those of some files."""
+    """Load the profiles that the config file names, and those of other files."""
     from pathlib import Path
 
     from kubectl_policy import load_profiles
@@ -66,49 +65,48 @@ def _profiles(document: Configuration | None, files: Sequence[str]) -> tuple[Pol
 
 
 def owner_key() -> str:
-    """The label or annotation that names owners, as the config file says; empty if it does not.
+    """Return the label or annotation that names owners in the config file, or "".
 
-    Raises `ProfileError` for a file that cannot be read or is malformed.
+    Raise `ProfileError` for a file that cannot be read or is malformed.
     """
     document = _config()
     return cast("dict[str, str]", document.value).get("owner", "") if document else ""
 
 
 def offline_paths() -> list[str]:
-    """The manifests that are read where a call names none: by KUBECTL_POLICY_OFFLINE, else by the config file.
+    """Return the manifests to read if options name none: from KUBECTL_POLICY_OFFLINE, else from the config file.
 
-    Those in the file are relative to it, but for `-`. Raises `ProfileError` for a file that cannot be read or is
-    malformed.
+    Paths in the file are relative to it, except `-`. Raise `ProfileError` for a file that is unreadable or malformed.
     """
-    named = [path for path in os.environ.get("KUBECTL_POLICY_OFFLINE", "").split(os.pathsep) if path]
-    if named:
-        return named
+    paths = [path for path in os.environ.get("KUBECTL_POLICY_OFFLINE", "").split(os.pathsep) if path]
+    if paths:
+        return paths
     document = _config()
-    said: list[str] = cast("dict[str, Any]", document.value).get("offline", []) if document else []
-    return [path if path == "-" else os.path.join(os.path.dirname(config_file()), path) for path in said]  # noqa: PTH118, PTH120 (pathlib is slow to load)
+    paths = cast("dict[str, list[str]]", document.value).get("offline", []) if document else []
+    return [path if path == "-" else os.path.join(os.path.dirname(config_file()), path) for path in paths]  # noqa: PTH118, PTH120 (pathlib is slow to load)
 
 
 def config_file() -> str:
-    """Where the config file is, whether or not there is one."""
-    named = os.environ.get("KUBECTL_POLICY_CONFIG")
+    """Return the path of the config file, which need not exist."""
+    path = os.environ.get("KUBECTL_POLICY_CONFIG")
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 (pathlib is slow to load)
-    return named or f"{home}/kubectl-policy/config.yaml"
+    return path or f"{home}/kubectl-policy/config.yaml"
 
 
 def _config() -> Configuration | None:
-    """The config file; None if there is none, or nothing is in it."""
+    """Read the config file; return None if it does not exist or is empty."""
     try:
         os.stat(config_file())  # noqa: PTH116 (pathlib is slow to load)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:
-        pass  # What cannot be looked at cannot be read: the reader says why.
+        pass  # The reader reports why the file cannot be read.
     from pathlib import Path
 
     from kubectl_policy.profiles.load import check, read_file
 
     document = read_file(Path(config_file()), _HINT)
-    # A file in which everything is commented out says nothing, which is allowed.
+    # A file may have nothing but comments.
     if document.value is None:
         return None
     check(document, _shape(), _HINT)
@@ -116,20 +114,21 @@ def _config() -> Configuration | None:
 
 
 def _shape() -> Shape:
-    """What the config file may say."""
+    """Return the fields of the config file."""
     from kubectl_policy.profiles.shapes import Declaration, Entries, Items, Record, Text
 
-    named = r"^[^\x00]+$"
+    pattern = r"^[^\x00]+$"
     return Record(
         dict,
-        Declaration(Items(Text(pattern=named, hint="A path is expected.")), name="profiles"),
+        Declaration(Items(Text(pattern=pattern, hint="A path is expected.")), name="profiles"),
         Declaration(Entries(Text()), name="settings"),
-        Declaration(Text(pattern=named, hint="A label or annotation is expected."), name="owner"),
-        Declaration(Items(Text(pattern=named, hint="A path is expected.")), name="offline"),
+        Declaration(Text(pattern=pattern, hint="A label or annotation is expected."), name="owner"),
+        Declaration(Items(Text(pattern=pattern, hint="A path is expected.")), name="offline"),
     )
 
 
 def _named_in(document: Configuration, folder: Path) -> Iterator[PolicyKindProfile]:
+    """Load the profiles that the config file names."""
     from kubectl_policy import load_profiles
     from kubectl_policy.errors import ProfileError
 

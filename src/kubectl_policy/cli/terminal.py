@@ -1,4 +1,4 @@
-"""The terminal, or what stands in for it: its width, whether it takes colour, and writing to it."""
+"""Standard output and standard error: their width, colors and encoding, and writing to them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.formats import Shown
     from kubectl_policy.render.output.text import Document
 
-_NARROWEST: Final = 40
-_WIDEST: Final = 9_999
-# Colour repeats what the words say, so a style that is missing here loses nothing.
+_MIN_WIDTH: Final = 40
+_MAX_WIDTH: Final = 9_999
+# Styles without a color are not colored: colors add nothing to the text.
 _COLOURS: Final = {
     "title": "bold",
     "heading": "bold cyan",
@@ -35,34 +35,34 @@ _ASCII: Final = str.maketrans({"▸": ">", "→": "->", "·": "-", "…": "..."}
 
 
 def is_terminal() -> bool:
-    """Whether the answer goes to a person's terminal."""
+    """Whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
 def takes_unicode() -> bool:
-    """Whether every character can be written to standard output."""
+    """Whether standard output can encode every character."""
     encoding = (sys.stdout.encoding if sys.stdout else "") or "utf-8"
     return encoding.lower().replace("-", "").startswith("utf")
 
 
 def width() -> int:
-    """The width to lay out for, in cells: COLUMNS, else the terminal's, else 100."""
+    """Return the width for layout, in cells: COLUMNS, else the width of the terminal, else 100."""
     columns = os.environ.get("COLUMNS", "").lstrip("0")
     if columns.isdecimal():
-        return max(int(columns), _NARROWEST) if len(columns) <= len(str(_WIDEST)) else _WIDEST
+        return max(int(columns), _MIN_WIDTH) if len(columns) <= len(str(_MAX_WIDTH)) else _MAX_WIDTH
     if is_terminal():
         with suppress(OSError):
-            return max(os.get_terminal_size(sys.stdout.fileno()).columns, _NARROWEST)
+            return max(os.get_terminal_size(sys.stdout.fileno()).columns, _MIN_WIDTH)
     return DEFAULT_WIDTH
 
 
 def view(program: str, *options: str) -> View:
-    """What an answer has to be laid out for, and how the program was called."""
+    """Return the view for which an answer is laid out; the program and options are for suggested commands."""
     return View(width(), is_terminal(), takes_unicode(), program, options)
 
 
 def wants_colour(choice: str) -> bool:
-    """Whether to colour: as chosen, else as NO_COLOR, FORCE_COLOR and TERM say, else at a terminal only."""
+    """Whether to color: by `--color`, else by NO_COLOR, FORCE_COLOR and TERM, else only at a terminal."""
     if choice != "auto":
         return choice == "always"
     environment = os.environ.get
@@ -74,9 +74,9 @@ def wants_colour(choice: str) -> bool:
 
 
 def show(answer: Shown, columns: int, *, coloured: bool) -> None:
-    """Write an answer to standard output. Raises `PolicyError` if it is lost, unless the reader closed the pipe.
+    """Write an answer to standard output. Raise `PolicyError` if this fails, unless the reader closed the pipe.
 
-    At a terminal its last line is ended, so that what is said beside it, and the next prompt, have lines of their own.
+    At a terminal a missing last newline is added, so that remarks and the next prompt start on new lines.
     """
     if isinstance(answer, bytes):
         if is_terminal():
@@ -87,51 +87,51 @@ def show(answer: Shown, columns: int, *, coloured: bool) -> None:
     elif isinstance(answer, tuple):
         write(_coloured(answer, columns) if coloured else to_text(answer, columns))
     else:
-        # What nobody reads is not made.
+        # A closed pipe ends the answer.
         all(map(write, answer))
 
 
 class Held:
-    """What is written to standard output and to standard error, until it is let go."""
+    """Output to standard output and standard error that is held back until `let_go`."""
 
     def __init__(self) -> None:
-        """Nothing is written yet."""
+        """Start without output."""
         self._written: list[tuple[Callable[..., object], tuple[str | bytes, ...]]] = []
 
     def keep(self, write: Callable[..., object], *texts: str | bytes) -> None:
-        """Keep what is written by a function."""
+        """Keep the texts that a function would write."""
         self._written.append((write, texts))
 
     @property
     def answer(self) -> str:
-        """What was written to standard output, as text."""
-        return "".join(map(str, self._said_by(write)))
+        """The text for standard output."""
+        return "".join(map(str, self._texts_of(write)))
 
     @property
     def remarks(self) -> Sequence[str]:
-        """The lines that were written to standard error."""
-        return [*map(str, self._said_by(complain))]
+        """The lines for standard error."""
+        return [*map(str, self._texts_of(complain))]
 
-    def _said_by(self, function: Callable[..., object]) -> Iterator[str | bytes]:
+    def _texts_of(self, function: Callable[..., object]) -> Iterator[str | bytes]:
         return (text for write, texts in self._written for text in texts if write is function)
 
-    def let_go(self, about: str = "") -> bool:
-        """Write all of it; what it is `about` stands before each line on standard error. False if nobody reads it."""
+    def let_go(self, prefix: str = "") -> bool:
+        """Write all texts, with a prefix before each line on standard error. Return False if the pipe was closed."""
         _holding.clear()
         is_read = True
         for write, texts in self._written:
-            said = (f"{about}{text}" if isinstance(text, str) and write is complain else text for text in texts)
-            is_read = write(*said) is not False and is_read
+            prefixed = (f"{prefix}{text}" if isinstance(text, str) and write is complain else text for text in texts)
+            is_read = write(*prefixed) is not False and is_read
         return is_read
 
 
-# What holds back what is written, if anything does.
+# The output that is held back now, if any is.
 _holding: Final[list[Held]] = []
 
 
 @contextmanager
 def held() -> Generator[Held]:
-    """Hold back what is written; what is not let go is never written."""
+    """Hold back all output; output that is not let go is never written."""
     _holding[:] = [Held()]
     try:
         yield _holding[0]
@@ -140,10 +140,10 @@ def held() -> Generator[Held]:
 
 
 def write(answer: str | bytes) -> bool:
-    """Write to standard output; see `show`. False if the reader closed the pipe.
+    """Write to standard output; see `show`. Return False if the reader closed the pipe.
 
-    What of a text its encoding lacks is replaced by what it has, and nothing is a command to a CI that reads it, but
-    for `Commands`.
+    Characters that the encoding lacks are replaced, and text that a CI system would run as a command is escaped, except
+    `Commands`.
     """
     if _holding:
         _holding[0].keep(write, answer)
@@ -178,10 +178,10 @@ def complain(*lines: str) -> None:
 
 @contextmanager
 def progress(doing: str, after: float = 0) -> Generator[Callable[[int, int, str], None] | None]:
-    """What shows on standard error how far something is, in one line that is gone afterwards; None without a terminal.
+    """Show progress in one line on standard error, which is erased at the end. Yield None without a terminal.
 
-    It takes how many of how many things are begun, and the name of the last one; of things that nobody has counted, the
-    name alone. Nothing shows until `after` so many seconds from the first call.
+    Yield a function of the number of steps begun, their total (0 if unknown), and the name of the last step. Nothing is
+    shown until `after` seconds have passed since the first call.
     """
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
@@ -202,10 +202,10 @@ def progress(doing: str, after: float = 0) -> Generator[Callable[[int, int, str]
 
 
 class _Line:
-    """A line on standard error that is written anew again and again, from some seconds after it is begun."""
+    """A line on standard error that is overwritten, and is shown some seconds after its first text."""
 
     def __init__(self, after: float) -> None:
-        """Nothing is written yet."""
+        """Start without text."""
         from threading import Lock, Timer
 
         self._text, self._shows = "", not after
@@ -213,7 +213,7 @@ class _Line:
         self._timer.daemon = True
 
     def say(self, text: str) -> None:
-        """Write a text, or keep it until it is time for it."""
+        """Show a text, or keep it until the line is shown."""
         with self._lock:
             self._text, is_first = text, not self._text
             if self._shows:
@@ -222,7 +222,7 @@ class _Line:
                 self._timer.start()
 
     def clear(self) -> None:
-        """Have nothing there, from now on."""
+        """Erase the line, and show nothing from now on."""
         self._timer.cancel()
         with self._lock:
             if self._shows:
@@ -231,7 +231,7 @@ class _Line:
 
     def _show(self) -> None:
         with self._lock:
-            # It may be over by now.
+            # The progress may have ended.
             if self._text:
                 self._shows = True
                 self._write(self._text)
@@ -243,7 +243,7 @@ class _Line:
 
 
 def encodable(text: str, encoding: str) -> str:
-    r"""The text with ASCII for our own symbols and `\xe9` for anything else that an encoding lacks, if it lacks any."""
+    r"""Replace what an encoding lacks: symbols of ours by ASCII, other characters by escapes such as `\xe9`."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
@@ -252,7 +252,7 @@ def encodable(text: str, encoding: str) -> str:
 
 
 def _coloured(document: Document, columns: int) -> str:
-    # Only colour needs Rich, which takes longer to import than most questions take to answer.
+    # Rich takes longer to import than most questions take to answer.
     from rich.console import Console
     from rich.text import Text
 

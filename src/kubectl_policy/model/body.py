@@ -8,30 +8,33 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import islice
 from operator import attrgetter
+from sys import intern
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Resource
 
-_HEAD: Final = ("apiVersion", "kind", "metadata")
+_KIND: Final = ("apiVersion", "kind")
 # Fields of metadata that are longer than all else in it.
 _LONG_METADATA: Final = frozenset({"annotations", "managedFields"})
 _TEXTS_AT_ONCE: Final = 256
+# Names of fields, of which many objects have the same.
+_NAMES: Final[dict[tuple[str, ...], tuple[str, ...]]] = {}
 
 
 class _Deferred(Mapping[str, "Json"]):
     """Mapping of which some fields are at hand, and the others are loaded on first access to any of them."""
 
-    __slots__ = ("_content", "_head")
+    __slots__ = ("_content", "_head", "_names")
 
-    def __init__(self, head: Mapping[str, Json], content: Mapping[str, Json] | None) -> None:
-        """Keep some fields, and all of them if they are known."""
-        self._head, self._content = head, content
+    def __init__(self, head: Mapping[str, Json], names: Collection[str], content: Mapping[str, Json] | None) -> None:
+        """Keep some fields, the names of all fields, and all of them if they are known."""
+        self._head, self._names, self._content = head, names, content
 
     @abstractmethod
     def _load(self) -> Mapping[str, Json]:
@@ -50,11 +53,13 @@ class _Deferred(Mapping[str, "Json"]):
 
     def get(self, key: str, default: Json = None) -> Json:  # type: ignore[override] # (any default is JSON)
         """Return a field, or a default."""
-        return self._head[key] if key in self._head else self.content.get(key, default)
+        if key in self._head:
+            return self._head[key]
+        return self.content[key] if key in self._names else default
 
     def __contains__(self, key: object) -> bool:
         """Whether there is a field of this name."""
-        return key in self._head or key in self.content
+        return key in self._names
 
     def __repr__(self) -> str:
         """Return all fields as a dictionary shows them."""
@@ -66,7 +71,7 @@ class _Deferred(Mapping[str, "Json"]):
 
     def __len__(self) -> int:
         """Return the number of fields."""
-        return len(self.content)
+        return len(self._names)
 
 
 class Body(_Deferred):
@@ -76,7 +81,7 @@ class Body(_Deferred):
 
     def __init__(self, content: Mapping[str, Json], text: bytes | None = None) -> None:
         """Keep the content of an object, and its text if that is known."""
-        super().__init__(content, content)
+        super().__init__(content, content, content)
         self._text = text
 
     @classmethod
@@ -89,12 +94,14 @@ class Body(_Deferred):
         # JSON has no infinity.
         if b"null" in text and msgspec.json.decode(text) != content:
             return cls(content, text)
-        head = {key: content[key] for key in _HEAD if key in content}
+        head = {key: _shared(content[key]) for key in _KIND if key in content}
         body = cls(head, text)
-        body._content = None
+        body._names, body._content = _shared_names(content), None
         metadata = content.get("metadata")
-        if isinstance(metadata, Mapping) and not _LONG_METADATA.isdisjoint(metadata):
-            head["metadata"] = _Metadata({key: metadata[key] for key in metadata.keys() - _LONG_METADATA}, body)
+        if isinstance(metadata, dict):
+            short = {intern(key): _shared(value) for key, value in metadata.items() if key not in _LONG_METADATA}
+            is_whole = len(short) == len(metadata)
+            head["metadata"] = short if is_whole else _Metadata(short, _shared_names(metadata), body)
         return body
 
     def _load(self) -> Mapping[str, Json]:
@@ -118,18 +125,29 @@ class _Metadata(_Deferred):
 
     __slots__ = ("_body",)
 
-    def __init__(self, head: Mapping[str, Json], body: Body) -> None:
+    def __init__(self, head: Mapping[str, Json], names: Collection[str], body: Body) -> None:
         """Keep the short fields of the metadata of a body."""
-        super().__init__(head, None)
+        super().__init__(head, names, None)
         self._body = body
-
-    def get(self, key: str, default: Json = None) -> Json:  # type: ignore[override] # (any default is JSON)
-        """Return a field, or a default; only a long field is loaded for that."""
-        return super().get(key, default) if key in _LONG_METADATA else self._head.get(key, default)
 
     def _load(self) -> Mapping[str, Json]:
         metadata = self._body.content["metadata"]
         return metadata if isinstance(metadata, Mapping) else {}
+
+
+def _shared(value: Json) -> Json:
+    """Return a value of which the strings are kept once, as far as many objects have the same."""
+    if isinstance(value, str):
+        return intern(value)
+    if isinstance(value, dict):
+        return {intern(key): intern(inner) if isinstance(inner, str) else inner for key, inner in value.items()}
+    return value
+
+
+def _shared_names(fields: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return the names of some fields, in one tuple for all objects with the same ones."""
+    names = tuple(map(intern, fields))
+    return _NAMES.setdefault(names, names)
 
 
 def text_of(raw: Mapping[str, Json]) -> bytes:

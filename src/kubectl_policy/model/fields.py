@@ -8,6 +8,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
+from kubectl_policy.model.body import Body
 from kubectl_policy.model.values import compact
 from kubectl_policy.patterns import pattern
 
@@ -193,7 +194,7 @@ def value_at(value: Json, path: str) -> Json:
     """Return the value at a path (`spec.targetRef`, see `FieldPath`); None where a step is absent."""
     for step in _steps(path):
         # Nearly all are dicts, whose keys are texts; to ask about any other mapping takes several times as long.
-        if isinstance(value, dict):
+        if isinstance(value, dict) or type(value) is Body:
             value = value.get(step)
         elif value is None:
             return None

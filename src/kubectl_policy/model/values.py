@@ -1,21 +1,15 @@
-"""Values, as dataclasses are, and properties that are computed once: both so that they load soon, and are read fast.
-
-Code is generated for values only once there are many, and `dataclasses` is not imported, which takes as long as a small
-answer; `field` and `replace` are what they are there. CPython reads a field several times as fast where the class has
-no attribute of that name, and where nobody has asked the object for its `__dict__`: defaults are not kept on a class,
-and what is computed is set like any field. For the same reason nothing is in the way of assigning to a value at run
-time; that it never changes is for type checkers to tell, which take it for frozen.
-"""
+"""Values: frozen Structs of msgspec that are declared like dataclasses; and properties that are computed once."""
 
 from __future__ import annotations
 
-from itertools import count
-from operator import attrgetter
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, cast, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, dataclass_transform, overload
+
+import msgspec
+from msgspec.structs import force_setattr
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from dataclasses import Field
     from typing import Self
 
@@ -26,10 +20,10 @@ Computed = TypeVar("Computed")
 Default = TypeVar("Default")
 Instance = TypeVar("Instance", bound="DataclassInstance")
 
-# To generate the constructor of a class takes as long as it saves for so many of its values.
-_MANY: Final = 200
-_NO_DEFAULT: Final = object()
+_NO_DEFAULT: Final[object] = msgspec.NODEFAULT
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+# The attributes that every class gets when it is created.
+_OF_CLASS: Final = frozenset({"__annotations__", "__dict__", "__match_args__", "__slots__", "__weakref__"})
 
 
 class Declared:
@@ -54,70 +48,84 @@ def field(*, default_factory: Callable[[], Default]) -> Default:
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def value(*, kw_only: bool = False) -> Callable[[type[Class]], type[Class]]:
-    """A decorator that makes a class what a frozen dataclass is to type checkers; `dataclasses` takes it for one."""
+    """A decorator that makes a class a frozen Struct; `dataclasses` takes it for one of its own."""
     return lambda cls: as_value(cls, kw_only=kw_only)
-
-
-def as_value(cls: type[Class], *, kw_only: bool) -> type[Class]:
-    """The class as `value` makes it, for decorators that have field specifiers of their own."""
-    for name, attribute in _described(cls, kw_only=kw_only).items():
-        setattr(cls, name, attribute)
-    for name in fields_of(cls):
-        if name in vars(cls):
-            delattr(cls, name)
-    return cls
 
 
 @dataclass_transform(frozen_default=True)
 def compact(cls: type[Class]) -> type[Class]:
-    """A decorator for values of which there may be a hundred thousand: they have slots, and code that makes them soon.
-
-    Any field may be given by its place, and has no default or a plain one.
-    """
-    described = _described(cls, kw_only=False)
-    names: tuple[str, ...] = described["__match_args__"]
-    namespace = {key: item for key, item in vars(cls).items() if key not in (*names, "__dict__", "__weakref__")}
-    # Only a new class can have slots.
-    slotted: type[Any] = type(cls.__name__, cls.__bases__, {**described, **namespace, "__slots__": names})
-    known = {"defaults": described["_defaults"]}
-    parameters = ", ".join(f"{name}=defaults[{name!r}]" if name in known["defaults"] else name for name in names)
-    exec(f"def make(self, {parameters}): " + "; ".join(f"self.{name} = {name}" for name in names), known)  # noqa: S102 (our own code)
-    slotted.__init__ = known["make"]
-    return slotted
+    """`value()` for values of which there may be a hundred thousand."""
+    return as_value(cls, kw_only=False)
 
 
-def _described(cls: type, *, kw_only: bool) -> dict[str, Any]:
-    """Return the attributes to set on a class."""
-    # First come the fields of the value that the class inherits from, if any.
-    fields: dict[str, Declared] = {**getattr(cls, "_declared", {})}
-    placed: list[str] = [*getattr(cls, "__match_args__", ())]
-    namespace = vars(cls)
-    for name, annotation in cls.__annotations__.items():
-        if annotation == "KW_ONLY":
-            kw_only = True
-            continue
-        default = namespace.get(name, _NO_DEFAULT)
-        fields[name] = default if isinstance(default, Declared) else Declared(default)
-        if not kw_only:
-            placed.append(name)
-    return {
-        **{name: method for name, method in _METHODS.items() if name not in namespace},
-        "__match_args__": tuple(placed),
-        "__dataclass_fields__": _FIELDS,
-        "_declared": fields,
-        "_defaults": {
-            name: declared.default for name, declared in fields.items() if declared.default is not _NO_DEFAULT
-        },
-        "_makers": {name: declared.make for name, declared in fields.items() if declared.make},
-        # One call, however many fields: values are compared and hashed far more often than made.
-        "_values": attrgetter(*fields) if fields else type,
-        "_number": count(1),
+def as_value(cls: type[Class], *, kw_only: bool) -> type[Class]:
+    """The class as `value` makes it, for decorators that have field specifiers of their own."""
+    annotations: dict[str, str] = vars(cls).get("__annotations__", {})
+    positional, keywords = _parted(annotations, kw_only=kw_only)
+    declared = {name: _declaration(cls, name) for name in (*positional, *keywords)}
+    attributes = {
+        name: attribute
+        for name, attribute in vars(cls).items()
+        if name not in annotations and name not in _OF_CLASS and not name.startswith("__struct_")
     }
+    attributes["_declared"] = {**getattr(cls, "_declared", {}), **declared}
+    attributes["__dataclass_fields__"] = _FIELDS
+    # A value that inherits from another one is a Struct already.
+    bases = cls.__bases__ if issubclass(cls, msgspec.Struct) else (msgspec.Struct, *cls.__bases__)
+    if positional and keywords:
+        bases = (_struct(cls, bases, {}, {name: declared[name] for name in positional}, kw_only=False),)
+        declared = {name: declared[name] for name in keywords}
+    return cast("type[Class]", _struct(cls, bases, attributes, declared, kw_only=bool(keywords)))
+
+
+def _parted(annotations: Mapping[str, str], *, kw_only: bool) -> tuple[Sequence[str], Sequence[str]]:
+    """The names of the fields that may be given by their places, and of those that are given by name."""
+    names = list(annotations)
+    marker = next((place for place, annotation in enumerate(annotations.values()) if annotation == "KW_ONLY"), None)
+    if marker is not None:
+        return names[:marker], names[marker + 1 :]
+    return ([], names) if kw_only else (names, [])
+
+
+def _declaration(cls: type, name: str) -> Declared:
+    """How a class declares one of its own fields."""
+    default = vars(cls).get(name, _NO_DEFAULT)
+    if issubclass(cls, msgspec.Struct):
+        from_last = cls.__struct_fields__.index(name) - len(cls.__struct_fields__)
+        default = cls.__struct_defaults__[from_last] if -from_last <= len(cls.__struct_defaults__) else _NO_DEFAULT
+    return default if isinstance(default, Declared) else Declared(default)
+
+
+def _struct(
+    cls: type,
+    bases: tuple[type, ...],
+    attributes: Mapping[str, object],
+    fields: Mapping[str, Declared],
+    *,
+    kw_only: bool,
+) -> type:
+    """A Struct that is called as a class is, with some attributes and fields."""
+    defaults = {
+        name: msgspec.field(default_factory=declared.make) if declared.make else declared.default
+        for name, declared in fields.items()
+        if declared.make or declared.default is not _NO_DEFAULT
+    }
+    annotations = {name: cls.__annotations__[name] for name in fields}
+    computes = any(isinstance(attribute, cached_property) for attribute in attributes.values())
+    return msgspec.StructMeta(
+        cls.__name__,
+        tuple(base for base in bases if base is not object),
+        {"__module__": cls.__module__, **attributes, **defaults, "__annotations__": annotations},
+        frozen=True,
+        kw_only=kw_only,
+        dict=computes,
+    )
 
 
 def replace(old: Instance, **changes: Any) -> Instance:  # noqa: ANN401 (of any type)
     """A value that has other values of some fields."""
-    return type(old)(**{name: getattr(old, name) for name in fields_of(type(old)) if name not in changes}, **changes)
+    struct: Any = old
+    return cast("Instance", msgspec.structs.replace(struct, **changes))
 
 
 def fields_of(cls: type) -> Mapping[str, Declared]:
@@ -127,94 +135,37 @@ def fields_of(cls: type) -> Mapping[str, Declared]:
     return fields
 
 
-class _Value:
-    """The methods of every value."""
-
-    __match_args__: ClassVar[tuple[str, ...]]
-    _declared: ClassVar[Mapping[str, Declared]]
-    _defaults: ClassVar[Mapping[str, object]]
-    _makers: ClassVar[Mapping[str, Callable[[], object]]]
-    _values: ClassVar[Any]
-    _number: ClassVar[Iterator[int]]
-
-    def __init__(self, *arguments: object, **named: object) -> None:
-        if next(self._number) == _MANY:
-            setattr(type(self), "__init__", _constructor(type(self)))  # noqa: B010 (a method is no variable)
-        if arguments:
-            named.update(zip(self.__match_args__, arguments, strict=False))
-        if len(named) < len(self._declared):
-            named = {**self._defaults, **named}
-            for name, make in self._makers.items():
-                if name not in named:
-                    named[name] = make()
-        if named.keys() != self._declared.keys() or len(arguments) > len(self.__match_args__):
-            wrong = ", ".join(sorted(named.keys() ^ self._declared.keys())) or f"{len(arguments)} without names"
-            raise TypeError(f"{type(self).__name__} has other fields than it is given: {wrong}")
-        # In their order: so do the values of a class share the table of its names.
-        for name in self._declared:
-            setattr(self, name, named[name])
-
-    def __eq__(self, other: object) -> bool:
-        return self._values(self) == self._values(other) if type(other) is type(self) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._values(self))
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._declared)
-        return f"{type(self).__name__}({shown})"
-
-
-def _constructor(cls: type[_Value]) -> Callable[..., None]:
-    """Generate a constructor with the fields as parameters, which takes half the time and memory of `_Value`'s."""
-    fields, positional = fields_of(cls), cls.__match_args__
-    keyword_only = [name for name in fields if name not in positional]
-    defaults = {name: declared.default for name, declared in fields.items() if declared.default is not _NO_DEFAULT}
-    makers = {name: declared.make for name, declared in fields.items() if declared.make}
-    optional = {**defaults, **dict.fromkeys(makers, _NO_DEFAULT)}
-    # No field is called as what has two underscores here.
-    parameters = ["__self", *positional, *(["*", *keyword_only] if keyword_only else [])]
-    signature = ", ".join(f"{name}=__optional[{name!r}]" if name in optional else name for name in parameters)
-    expressions = {name: f"__makers[{name!r}]() if {name} is __missing else {name}" for name in makers}
-    body = "\n".join(f"    __self.{name} = {expressions.get(name, name)}" for name in fields)
-    known: dict[str, Any] = {"__optional": optional, "__makers": makers, "__missing": _NO_DEFAULT}
-    exec(f"def __init__({signature}):\n{body}", known)  # noqa: S102 (as dataclasses does)
-    constructor: Callable[..., None] = known["__init__"]
-    return constructor
-
-
 class _Fields:
     """The fields of values as `dataclasses` has them, made when it asks for those of a class."""
 
     def __init__(self) -> None:
-        self._made: dict[type[_Value], Mapping[str, Field[Any]]] = {}
+        self._made: dict[type, Mapping[str, Field[Any]]] = {}
 
-    def __get__(self, _: object, cls: type[_Value]) -> Mapping[str, Field[Any]]:
+    def __get__(self, _: object, cls: type) -> Mapping[str, Field[Any]]:
         if cls not in self._made:
             self._made[cls] = self._of(cls)
         return self._made[cls]
 
-    def _of(self, cls: type[_Value]) -> Mapping[str, Field[Any]]:
-        import dataclasses  # noqa: PLC0415 (see above)
+    def _of(self, cls: type) -> Mapping[str, Field[Any]]:
+        import dataclasses  # noqa: PLC0415 (no command needs it)
 
-        types = {name: hint for base in cls.__mro__[-2::-1] for name, hint in base.__annotations__.items()}
+        annotated: list[dict[str, str]] = [vars(base).get("__annotations__", {}) for base in reversed(cls.__mro__)]
+        types = {name: hint for annotations in annotated for name, hint in annotations.items()}
         dataclass = dataclasses.make_dataclass(cls.__name__, [(name, types[name]) for name in fields_of(cls)])
         fields: Mapping[str, Field[Any]] = {item.name: item for item in dataclasses.fields(dataclass)}
         for name, declared in fields_of(cls).items():
             fields[name].default = dataclasses.MISSING if declared.default is _NO_DEFAULT else declared.default
             fields[name].default_factory = declared.make or dataclasses.MISSING
             fields[name].metadata = MappingProxyType(dict(declared.metadata))
-            fields[name].kw_only = name not in cls.__match_args__
+            fields[name].kw_only = name not in getattr(cls, "__match_args__", ())
         return fields
 
 
 _FIELDS: Final = _Fields()
-_NAMES = ("__init__", "__eq__", "__hash__", "__repr__")
-_METHODS: Final = {name: vars(_Value)[name] for name in _NAMES}
 
 
 class cached_property(Generic[Computed]):  # noqa: N801 (as functools calls it)
-    """A property that is computed when it is first asked for, and kept: `functools.cached_property` without `__dict__`.
+    """A property that is computed when it is first asked for, and kept, also by a frozen Struct.
 
     Nor does it take a lock, as that does before Python 3.12.
     """
@@ -237,5 +188,8 @@ class cached_property(Generic[Computed]):  # noqa: N801 (as functools calls it)
         if instance is None:
             return self
         computed = self.compute(instance)
-        setattr(instance, self._name, computed)
+        if isinstance(instance, msgspec.Struct):
+            force_setattr(instance, self._name, computed)
+        else:
+            setattr(instance, self._name, computed)
         return computed

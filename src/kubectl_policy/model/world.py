@@ -137,9 +137,12 @@ class Loaded(World):
     def _find_naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
         word = as_written(obj if isinstance(obj, str) else obj.name)
         pairs = zip(self._unsorted.get(kind, ()), self._texts_of(kind), strict=True)
-        containing = [(ref, text) for ref, text in pairs if word in text]
         if isinstance(obj, str):
-            return sorted(ref for ref, _ in containing)
+            return sorted(ref for ref, text in pairs if word in text)
+        home, namespace = obj.namespace, as_written(obj.namespace)
+        # Few objects are about one namespace.
+        near = ((ref, text) for ref, text in pairs if namespace in text or ref.namespace == home)
+        containing = [(ref, text) for ref, text in near if word in text]
         return sorted(ref for ref, text in containing if names_object(self._objects[ref], obj, text))
 
     def _texts_of(self, kind: GroupKind) -> Sequence[bytes]:

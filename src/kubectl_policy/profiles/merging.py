@@ -51,7 +51,7 @@ class MergeStrategy(StrEnum):
     @property
     def overrides(self) -> bool:
         """Whether the established spec beats its challengers on purpose."""
-        return self in {MergeStrategy.ATOMIC_OVERRIDES, MergeStrategy.PATCH_OVERRIDES}
+        return self is MergeStrategy.ATOMIC_OVERRIDES or self is MergeStrategy.PATCH_OVERRIDES
 
     @property
     def defaults(self) -> bool:

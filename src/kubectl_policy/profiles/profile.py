@@ -447,6 +447,11 @@ class PolicyKindProfile:
         return bool(self.scopes or self.ignored or self.port_field)
 
     @cached_property
+    def counts_anywhere(self) -> bool:
+        """Whether policies count on every path, whatever acts on it and which hostnames it has."""
+        return not (self.controllers or self.enabled_by or self.hostnames == "inside")
+
+    @cached_property
     def ignores_some(self) -> bool:
         """Whether there may be something in policies that does not count."""
         return bool(self.ignored or self.port_field) or self.counting_fields is not None

@@ -185,9 +185,14 @@ class Resolution:
 
     def outcomes_of(self, policy: ObjectRef) -> list[FieldOutcome]:
         """What becomes of each field of a policy, and who superseded it: its fate without words."""
-        outcome = self._finder.outcome
-        declared = [each for part in self.contributions_of.get(policy, ()) for each in leaves(part.spec)]
-        return [(name, leaf, *outcome(name, leaf)[:2]) for name, leaf in declared]
+        outcome, outcomes = self._finder.outcome, list[FieldOutcome]()
+        for part in self.contributions_of.get(policy, ()):
+            if part.spec is self.spec and not (self.rejected or self.ignored_fields or self.undecided):
+                # Nothing is merged into it.
+                outcomes.extend((name, leaf, "effective", ()) for name, leaf in leaves(part.spec))
+            else:
+                outcomes.extend((name, leaf, *outcome(name, leaf)[:2]) for name, leaf in leaves(part.spec))
+        return outcomes
 
     @cached_property
     def own_fates(self) -> tuple[tuple[Field, Leaf, Fate], ...]:

@@ -13,7 +13,7 @@ from kubectl_policy.resolution.precedence import in_order
 from kubectl_policy.resolution.reach import paths_by_way_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
@@ -90,9 +90,17 @@ class Enforcement:
     idle: tuple[Path, ...] = ()
 
     @cached_property
-    def resolutions(self) -> tuple[Resolution, ...]:
-        """What became of it on its paths, each once: on many of them the same policies meet."""
-        return tuple(dict.fromkeys([outcome.resolution for outcome in self.outcomes]))
+    def by_resolution(self) -> Mapping[Resolution, Sequence[EffectivePolicy]]:
+        """The outcomes by what became of the policy: on many paths the same policies meet."""
+        outcomes: dict[Resolution, list[EffectivePolicy]] = {}
+        for outcome in self.outcomes:
+            outcomes.setdefault(outcome.resolution, []).append(outcome)
+        return outcomes
+
+    @property
+    def resolutions(self) -> Collection[Resolution]:
+        """What became of it on its paths, each once."""
+        return self.by_resolution.keys()
 
     @property
     def is_undecided(self) -> bool:
@@ -183,7 +191,7 @@ def enforce(
 def standing(policy: ObjectRef, resolutions: Iterable[Resolution]) -> tuple[EnforcementState, tuple[ObjectRef, ...]]:
     """The state of a policy that is attached, and who beats it, by what becomes of it on all of its paths."""
     alike: dict[object, list[Resolution]] = {}
-    for resolution in dict.fromkeys(resolutions):
+    for resolution in resolutions:
         alike.setdefault(resolution.likeness, []).append(resolution)
     if not alike:
         return "NoEffect", ()
@@ -194,7 +202,7 @@ def standing(policy: ObjectRef, resolutions: Iterable[Resolution]) -> tuple[Enfo
         parts.append(part)
         by |= part.beaten_by
         # Where one object's own settings beat the policy, so do those of the others.
-        if others and first.own_object in part.beaten_by:
+        if first.own and first.own_object in part.beaten_by:
             by.update(filter(None, (other.own_object for other in others)))
     return _state(parts), tuple(sorted(by - {policy}))
 

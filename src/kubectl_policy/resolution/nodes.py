@@ -15,10 +15,9 @@ from kubectl_policy.resolution.precedence import (
     same_level_of,
 )
 from kubectl_policy.resolution.traced import field_name
-from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.attachment.attachments import Attachments
@@ -87,11 +86,12 @@ class AttachedPolicies:
         """
         return sorted(self._everywhere)
 
-    def on_path(self, path: Path) -> list[NodeRef]:
+    def on_path(self, path: Path) -> tuple[NodeRef, ...]:
         """The nodes of a path with policies, in its order."""
-        if self._is_known_everywhere:
-            return on_path(self._with_policies, path)
-        return [node for node in path if self.at(node).on]
+        if not self._is_known_everywhere:
+            return tuple(node for node in path if self.at(node).on)
+        nodes = self._with_policies.intersection(path)
+        return tuple(sorted(nodes, key=path.index) if len(nodes) > 1 else nodes)
 
     @property
     def _is_known_everywhere(self) -> bool:
@@ -99,8 +99,8 @@ class AttachedPolicies:
         return self._every is not None or self._attachments.are_all_known
 
     @cached_property
-    def _with_policies(self) -> Collection[NodeRef]:
-        return {node: None for node, here in self._everywhere.items() if here.on}
+    def _with_policies(self) -> frozenset[NodeRef]:
+        return frozenset(node for node, here in self._everywhere.items() if here.on)
 
     @property
     def _everywhere(self) -> Mapping[NodeRef, OnTarget]:

@@ -38,7 +38,8 @@ def _paths(target: NodeRef, profile: PolicyKindProfile, topology: Topology) -> I
         return
     for path in topology.paths_through(target):
         reached = reach(path, profile)
-        if reached and target in reached:
+        # Every path through a target has it on it, if only as far as a kind reaches.
+        if reached is path or target in reached:
             yield reached
     # What is in a target Namespace, and outside of the hierarchy, is affected though no traffic leads there.
     kinds = [level.group_kind for level in profile.effective_targets if level.group_kind not in HIERARCHY]

@@ -100,7 +100,7 @@ class Resolver:
         `same` is that of another state of the world which has the same objects, and the same policies, on the path.
         """
         policies = self._of_kind(kind, path[-1].object.group_kind)
-        if policies is None or not self._counts(path, policies.profile):
+        if policies is None or not (policies.profile.counts_anywhere or self._counts(path, policies.profile)):
             return None
         nodes = _contributing(policies, path)
         known = policies.resolved.get(nodes)
@@ -214,7 +214,7 @@ def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
     if profile.policy_class == "inherited":
         nodes = attached.on_path(path)
         if profile.sections != "replace":
-            return tuple(nodes)
+            return nodes
         replaced = {node._replace(section="") for node in nodes if node.section}
         return tuple(node for node in nodes if node not in replaced)
     node = path[-1]

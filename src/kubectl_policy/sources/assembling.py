@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import posixpath
 from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.errors import NothingThereError, SourceError
@@ -16,7 +16,7 @@ from kubectl_policy.model.kinds import (
 )
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.model.world import Loaded
-from kubectl_policy.sources.files import PackedError
+from kubectl_policy.sources.files.decoding import PackedError
 from kubectl_policy.sources.options import AS_IT_IS, InputOptions
 from kubectl_policy.sources.reading import Reading
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.model.snapshot import LeftOut
-    from kubectl_policy.sources.files import Files, InputFile
-    from kubectl_policy.sources.places.below import Below
+    from kubectl_policy.sources.files.finding import InputFile, InputFiles
     from kubectl_policy.sources.places.lines import Lines
     from kubectl_policy.sources.places.origins import Origins
     from kubectl_policy.sources.rendered.render import Rendered
@@ -39,11 +38,10 @@ if TYPE_CHECKING:
 
 @value(kw_only=True)
 class Input:
-    """Files that were found, what renders them, if anything is to be rendered, and what they may have been made of."""
+    """Files that were found, and what renders them, if anything is to be rendered."""
 
-    files: Files
+    files: InputFiles
     renderer: Renderer | None = None
-    below: Callable[[], Below] | None = None
 
 
 def snapshot_of(found: Input, options: InputOptions, lines: Lines | None = None) -> Snapshot:
@@ -68,7 +66,7 @@ def snapshot_of(found: Input, options: InputOptions, lines: Lines | None = None)
 def read_files(found: Input, options: InputOptions, lines: Lines | None = None) -> Reading | Snapshot:
     """What is in files, or the snapshot that one of them holds, which has to be the only one."""
     reading = Reading(options.values, lines, _origins(found, options, lines))
-    for file in found.files.found:
+    for file in found.files.files:
         try:
             reading.read_file(file, found.files.text_of)
         except PackedError as packed:
@@ -78,14 +76,15 @@ def read_files(found: Input, options: InputOptions, lines: Lines | None = None) 
 
 def _origins(found: Input, options: InputOptions, lines: Lines | None) -> Origins | None:
     """What tells where things come from, if that is asked for."""
-    if not (found.below and (options.map_origins or options.path_map)):
+    if not (options.map_origins or options.path_map):
         return None
+    from kubectl_policy.sources.places.below import Below  # noqa: PLC0415 (few commands ask for it)
     from kubectl_policy.sources.places.origins import Origins  # noqa: PLC0415 (few commands ask for it)
 
-    return Origins(found.below(), options, lines)
+    return Origins(Below(found.files.tree), options, lines)
 
 
-def tree_around(reading: Reading, files: Files, options: InputOptions) -> TreeInput | None:
+def tree_around(reading: Reading, files: InputFiles, options: InputOptions) -> TreeInput | None:
     """What stands around the objects that were read, if anything does."""
     if not reading.others and DELIVERING.isdisjoint(reading.kinds):
         return None
@@ -105,8 +104,7 @@ def assembled(reading: Reading, around: TreeInput | None, found: Input, options:
     objects = reading.objects if origins else ()
     definitions = _definitions(reading)
     reading.diagnostics.extend(_wrong_definitions(definitions))
-    arguments = {file.path: file.argument for file in files.found if file.argument}
-    resources = _resources(reading, definitions, options.namespace, around, arguments)
+    resources = _resources(reading, definitions, options.namespace, around, files)
     # The order of files means nothing: what is said of them does not depend on it.
     gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
     diagnostics = sorted(reading.diagnostics, key=lambda said: (said.origin or Origin(""), said.rule, said.message))
@@ -138,13 +136,13 @@ def _as_applied(reading: Reading, around: TreeInput, options: InputOptions, rend
     return not_objects
 
 
-def _unpacked(data: bytes, file: InputFile, files: Files, options: InputOptions) -> Snapshot:
+def _unpacked(data: bytes, file: InputFile, files: InputFiles, options: InputOptions) -> Snapshot:
     """The snapshot in a file. Raises SourceError if it is none that can be read, or if other files are meant, too."""
     from kubectl_policy.sources.snapshot import read_snapshot  # noqa: PLC0415 (most input is manifests)
 
     if options.cluster:
         raise unknown_cluster(options.cluster)
-    if len(files.found) > 1:
+    if len(files.files) > 1:
         message = f"{file.path}: a snapshot is all of a world, and read alone"
         raise SourceError(message, "diff --offline SNAPSHOT -f FILE applies manifests to it")
     snapshot = read_snapshot(data, file.path)
@@ -184,7 +182,7 @@ def _resources(
     definitions: Sequence[Resource],
     default: str,
     around: TreeInput | None,
-    arguments: Mapping[str, int],
+    files: InputFiles,
 ) -> Sequence[Resource]:
     """One object for each name, in the namespace where it lives."""
     cluster_scoped = _cluster_scoped(definitions)
@@ -203,7 +201,7 @@ def _resources(
         if first is not resource:
             repeated.setdefault(ref, [first]).append(resource)
     if repeated:
-        found.update({each.ref: each for each in _chosen(repeated, reading, around, arguments)})
+        found.update({each.ref: each for each in _chosen(repeated, reading, around, files)})
     return Loaded(found.values())
 
 
@@ -211,14 +209,16 @@ def _chosen(
     repeated: Mapping[ObjectRef, Sequence[Resource]],
     reading: Reading,
     around: TreeInput | None,
-    arguments: Mapping[str, int],
+    files: InputFiles,
 ) -> Iterable[Resource]:
     """The one that counts of several objects of each name; what is wrong with the others is noted."""
     from kubectl_policy.sources.duplicates import one_of_each  # noqa: PLC0415 (few inputs need it)
 
+    arguments = {file.path: file.argument for file in files.files if file.argument}
+
     def folder_of(resource: Resource) -> str:
-        folder = around.folders.get(resource) if around else None
-        return folder or os.path.dirname(resource.origin.source) or "."  # noqa: PTH120 (REV:PATH)
+        prefix, folder = files.tree.prefix, around.folders.get(resource) if around else None
+        return folder or prefix + posixpath.dirname(resource.origin.source.removeprefix(prefix)) or "."
 
     def clusters_of(resource: Resource) -> frozenset[str]:
         return around.clusters_of(resource) if around else frozenset()
@@ -264,12 +264,12 @@ def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
             )
 
 
-def nothing_found(reading: Reading, files: Files) -> NothingThereError:
+def nothing_found(reading: Reading, files: InputFiles) -> NothingThereError:
     """What is said of files without any object."""
     first = next(iter(reading.diagnostics or reading.unexplained), None)
     if first:
         return NothingThereError(f"{first.origin}: {first.message}", "nothing else could be read either")
-    looked_at = "1 file" if len(files.found) == 1 else f"{len(files.found)} files"
+    looked_at = "1 file" if len(files.files) == 1 else f"{len(files.files)} files"
     return NothingThereError(
         f"no Kubernetes object in {looked_at}",
         "name files or folders with manifests, or pipe `kubectl get -o yaml` to `-`",

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.body import Body
-from kubectl_policy.model.fields import items_at, mapping_at, time_at
+from kubectl_policy.model.fields import items_at, time_at
 from kubectl_policy.model.kinds import impossible
-from kubectl_policy.sources.files import ABOUT_OTHERS, PackedError, reason_of
+from kubectl_policy.sources.files.decoding import PackedError
+from kubectl_policy.sources.files.finding import ABOUT_OTHERS
+from kubectl_policy.sources.files.tree import reason_of
 from kubectl_policy.sources.outline import (
     NOTHING_KNOWN,
     Outline,
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from kubectl_policy.model import Json, Severity
-    from kubectl_policy.sources.files import InputFile
+    from kubectl_policy.sources.files.finding import InputFile
     from kubectl_policy.sources.places.lines import Lines
     from kubectl_policy.sources.places.origins import Origins
 
@@ -208,8 +210,7 @@ class Reading:
             message = f"{problem.message}, and kubectl refuses that: remove one of the two; here, the last one counts"
             origin = Origin(source, problem.line)
             self.diagnostics.append(Diagnostic(problem.reason, "error", message, origin=origin))
-        inherited = inherited_fields(document.content)
-        if inherited is None:
+        if inherited_fields(document.content) is None:
             self.read_object(document.content, Origin(source, document.line), listed=document.is_item)
             return
         rest: list[tuple[Json, tuple[int, ...], int]] = [(document.content, (), document.line)]
@@ -227,9 +228,10 @@ class Reading:
 
         Of an object that is `listed` and was stored by an API server, others of its kind there would be listed as well.
         """
-        raw = value if isinstance(value, Mapping) else _NO_FIELDS
+        raw = value if isinstance(value, (Body, Mapping)) else _NO_FIELDS
         api_version, kind = raw.get("apiVersion"), raw.get("kind")
-        metadata = mapping_at(raw, "metadata")
+        written = raw.get("metadata")
+        metadata = written if isinstance(written, (dict, Mapping)) else _NO_FIELDS
         name, namespace = metadata.get("name"), metadata.get("namespace")
         group_kind = self._kind_of(raw, api_version, kind, origin, namespace)
         if group_kind is None:

@@ -17,7 +17,8 @@ from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.model.values import fields_of, replace, value
 from kubectl_policy.sources.duplicates import one_of_each
-from kubectl_policy.sources.files import GZIP, MAX_FILE_SIZE, SNAPSHOT_FORMAT, reason_of
+from kubectl_policy.sources.files.decoding import GZIP, MAX_FILE_SIZE, SNAPSHOT_FORMAT, unpacked
+from kubectl_policy.sources.files.tree import reason_of
 from kubectl_policy.sources.reading import Reading
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.json_reader import decoded
@@ -37,7 +38,6 @@ _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _OF_SECRETS: Final = frozenset({"apiVersion", "kind", "metadata", "type"})
 _NOT_OF_SECRETS: Final = frozenset({"annotations", "managedFields"})
 
-_PIECE: Final = 2**20
 # So much of a name does not make one that is too long.
 _NAME: Final = 64
 # etcd takes no object that comes near it, and no header of ours does.
@@ -222,21 +222,14 @@ def _line(entry: Mapping[str, Json]) -> bytes:
 
 def _lines(data: bytes) -> Iterator[bytes]:
     """The lines of compressed text. Raises DocumentError where it is cut off or damaged, and for far too much of it."""
-    unpacker = zlib.decompressobj(wbits=GZIP)
-    left, begun = MAX_FILE_SIZE, b""
-    while not unpacker.eof:
-        try:
-            piece = unpacker.decompress(data, _PIECE)
-        except zlib.error:
-            raise DocumentError("unreadable", 1, "the file is damaged: take the snapshot again") from None
-        if not (piece or data or unpacker.eof):
-            raise DocumentError("unreadable", 1, "the end of the file is missing: copy it again")
-        data, left = unpacker.unconsumed_tail, left - len(piece)
+    size, begun = 0, b""
+    for piece in unpacked(data):
+        size += len(piece)
         *lines, begun = (begun + piece).split(b"\n")
         yield from lines
-        if left < 0 or len(begun) > _LONGEST_LINE:
+        if size > MAX_FILE_SIZE or len(begun) > _LONGEST_LINE:
             raise DocumentError("too-large", 1, "more is packed into the file than any cluster holds")
-    if begun or unpacker.unused_data:
+    if begun:
         raise DocumentError("unreadable", 1, "something else follows the end of the snapshot in the file")
 
 

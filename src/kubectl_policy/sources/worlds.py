@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from kubectl_policy.model import Diagnostic, Snapshot
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.assembling import assembled, nothing_found, read_files, tree_around
-from kubectl_policy.sources.manifests import manifests_at, state_at
+from kubectl_policy.sources.manifests import input_at
 from kubectl_policy.sources.options import AS_IT_IS, InputOptions, Progress
 from kubectl_policy.sources.tree import unknown_cluster
 
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 @value(kw_only=True)
 class NamedWorld:
-    """What is in one world, and the name of that, which is empty where the input is for one alone."""
+    """One world that the input is for."""
 
     name: str
+    """Its name, empty where the input is for one world alone."""
     snapshot: Snapshot
+    """The objects in it."""
 
 
 def load_worlds(
@@ -37,7 +39,7 @@ def load_worlds(
     progress: Progress | None = None,
     lines: Lines | None = None,
 ) -> tuple[NamedWorld, ...]:
-    """What `load_manifests` reads, as one world for each cluster and each overlay that it is for, sorted by name.
+    """Read the input of `load_manifests` as one world for each cluster and overlay that it is for, sorted by name.
 
     A world is what is for it, and all that is not for others. The names of clusters are those that `options.cluster`
     takes, which takes those of overlays here as well. Of overlays that make mostly the same, or of the same files, each
@@ -45,8 +47,8 @@ def load_worlds(
     those of other applications that have that name as well. What none of them is called as is a gap of a world. Raises
     as `load_manifests`.
     """
-    with manifests_at(paths, options, stdin, progress, lines) as found:
-        return _worlds_in(found, options, lines)
+    with input_at(paths, options, stdin, progress, lines) as files:
+        return _worlds_in(files, options, lines)
 
 
 def load_worlds_of_state(
@@ -57,27 +59,27 @@ def load_worlds_of_state(
     progress: Progress | None = None,
     lines: Lines | None = None,
 ) -> tuple[NamedWorld, ...]:
-    """The same of what `load_state` reads, be it a path or `REV:PATH`. Raises as that."""
-    with state_at(operand, options, stdin, progress, lines) as found:
-        return _worlds_in(found, options, lines)
+    """Read the input of `load_state`, a path or `REV:PATH`, as `load_worlds` does. Raises as `load_state`."""
+    with input_at([operand], options, stdin, progress, lines, may_be_revision=True) as files:
+        return _worlds_in(files, options, lines)
 
 
-def _worlds_in(found: Input, options: InputOptions, lines: Lines | None) -> tuple[NamedWorld, ...]:
-    reading = read_files(found, options, lines)
+def _worlds_in(files: Input, options: InputOptions, lines: Lines | None) -> tuple[NamedWorld, ...]:
+    reading = read_files(files, options, lines)
     if isinstance(reading, Snapshot):
         return (NamedWorld(name="", snapshot=reading),)
     # What is in the input and was not rendered may create more, also where somebody says that there is nothing else.
-    around = tree_around(reading, found.files, replace(options, complete=False))
-    worlds = tuple(_told_apart(reading, around, found, options))
+    around = tree_around(reading, files.files, replace(options, complete=False))
+    worlds = tuple(_told_apart(reading, around, files, options))
     if not any(world.snapshot.resources for world in worlds):
-        raise nothing_found(reading, found.files)
+        raise nothing_found(reading, files.files)
     return worlds
 
 
 def _told_apart(
-    reading: Reading, around: TreeInput | None, found: Input, options: InputOptions
+    reading: Reading, around: TreeInput | None, files: Input, options: InputOptions
 ) -> Iterator[NamedWorld]:
-    """The world that was asked for, or else all of them."""
+    """Yield the world that was asked for, or else all of them."""
     known = around.tree.worlds if around else None
     names = known.names if known else []
     if options.cluster and options.cluster not in names:
@@ -88,11 +90,11 @@ def _told_apart(
         reading.diagnostics.append(Diagnostic("too-many-worlds", "warning", message))
         chosen = []
     if not around or len(names) < 2 or not chosen:  # noqa: PLR2004 (one or none)
-        yield NamedWorld(name="", snapshot=assembled(reading, around, found, options))
+        yield NamedWorld(name="", snapshot=assembled(reading, around, files, options))
         return
     clusters = around.tree.clusters.names
     for name in chosen:
-        own = around.of_world(name)
+        of_world = around.of_world(name)
         of_it = replace(options, cluster=name if name in clusters else "")
-        snapshot = assembled(own.reading, own, found, of_it)
+        snapshot = assembled(of_world.reading, of_world, files, of_it)
         yield NamedWorld(name=name if len(chosen) > 1 else "", snapshot=snapshot)

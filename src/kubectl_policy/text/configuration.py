@@ -5,14 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
 
-from yaml import AliasEvent
-
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import FieldPath, Problem
 from kubectl_policy.model.values import value
-from kubectl_policy.text import DocumentError
-from kubectl_policy.text.events import places, repeated_key
-from kubectl_policy.text.yaml_reader import YamlReader
+from kubectl_policy.text import Bodies, DocumentError, Span
+from kubectl_policy.text.fast_yaml import fast_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,6 +47,11 @@ class Configuration:
 
 def read_configuration(text: str, source: str, hint: str) -> Configuration:
     """The one document of a text. Raises `ProfileError` with its line for anything but plain YAML or JSON."""
+    from yaml import AliasEvent  # noqa: PLC0415 (most files of our own are flawless)
+
+    from kubectl_policy.text.events import places, repeated_key  # noqa: PLC0415 (see above)
+    from kubectl_policy.text.yaml_reader import YamlReader  # noqa: PLC0415 (see above)
+
     documents: list[Document] = []
     written: list[Place] = []
     problem: Problem | None
@@ -77,5 +79,10 @@ def read_configuration(text: str, source: str, hint: str) -> Configuration:
 
 def read_flawless(text: str) -> Json:
     """The one document of a text that has no flaws, without looking for the lines where these would be."""
-    (document,) = YamlReader(strict=True).read(text)
+    fast = fast_reader()
+    document = fast.text(text, Bodies()).read(Span(0, len(text), 1)) if fast else None
+    if document is None:
+        from kubectl_policy.text.yaml_reader import YamlReader  # noqa: PLC0415 (see above)
+
+        (document,) = YamlReader(strict=True).read(text)
     return document.value

@@ -23,6 +23,7 @@ MAX_YAML_SIZE: Final = 32 * 2**20
 # Of what is read after so many characters, only the heads of objects are kept.
 MAX_KEPT: Final = 8 * 2**20
 
+_MARKER: Final = "---\n"
 _BEGINNING: Final = 64
 # In flow style of YAML, the first key has no quotes.
 _JSON_START: Final = pattern(r"(?:---)?\s*(?=\[|\{\s*[\"}])")
@@ -107,7 +108,10 @@ class DocumentReader:
 
 def _read_json(text: str, span: Span, bodies: Bodies) -> Sequence[Document] | None:
     """Read a part of a text that is JSON from beginning to end; None if it is not."""
-    # Most manifests are YAML, and to see that takes less than to compile a pattern.
+    # Most manifests are YAML, and start with a key.
+    first = span.start + len(_MARKER) if text.startswith(_MARKER, span.start) else span.start
+    if text[first : first + 1].isalpha():
+        return None
     beginning = text[span.start : min(span.start + _BEGINNING, span.end)].removeprefix("---").lstrip()
     if not beginning.startswith(("{", "[")) and (beginning or span.end - span.start <= _BEGINNING):
         return None

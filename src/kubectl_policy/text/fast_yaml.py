@@ -50,12 +50,12 @@ _ODD_SCALAR: Final = rf"""(?:
     (?:y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF){_END}
   | (?=[-+.0-9])(?!{_SIMPLE_NUMBER}(?:[ \t]*$|[ \t]+\#))(?:{_ANY_NUMBER}){_END}
   | {_WORD}{_KEY_END}
-  | <<{_KEY_END}
+  | <<{_END}
   | \?(?:[ \t]|$)
   | [&*][-\w] | !
 )"""
 _ODD: Final = (
-    pattern(rf"{_LINE_START}(?:{_ODD_SCALAR}|:)|^%", re.MULTILINE | re.VERBOSE),
+    pattern(rf"{_LINE_START}(?:{_ODD_SCALAR}|:(?!:[0-9a-fA-F]))|^%", re.MULTILINE | re.VERBOSE),
     pattern(rf"{_KEY_BEFORE}{_ODD_SCALAR}", re.MULTILINE | re.VERBOSE),
 )
 _MARKER: Final = "---\n"
@@ -156,10 +156,11 @@ class FastText:
 
         The exact reader also tells the lines of items.
         """
-        span = self._without_comments(span)
         content = self._value(self._text[span.start : span.end])
         # What says nothing may be no document at all.
-        return None if content is None or inherited_fields(content) is not None else self._document(content, span)
+        if content is None or inherited_fields(content) is not None:
+            return None
+        return self._document(content, self._without_comments(span))
 
     def read_items(self, span: Span, read_exactly: Callable[[Span], Json]) -> list[Document] | None:
         """Read the items of a List in block style; None for anything else, and where an item cannot be read.

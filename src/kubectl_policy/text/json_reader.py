@@ -154,7 +154,7 @@ def _has_repeated_keys(data: bytes, value: Json) -> bool:
     return repeats
 
 
-def decoded(body: bytes) -> Json:
+def decoded(body: bytes | bytearray) -> Json:
     """Decode the one JSON value that is encoded in UTF-8; of keys that are there twice, the last one counts.
 
     Raises ValueError where it is not JSON, and DocumentError (too-deep).
@@ -163,7 +163,8 @@ def decoded(body: bytes) -> Json:
         value: Json = _DECODER.decode(body)
     except RecursionError:
         raise _too_deep(1) from None
-    except msgspec.DecodeError:
+    # msgspec refuses half characters, in escapes and in bytes.
+    except (msgspec.DecodeError, UnicodeDecodeError):
         value = _DECODER.decode(_without_halves(body.decode()))
     if _may_be_deep(body) and _deeper_than(MAX_DEPTH, value):
         raise _too_deep(1)
@@ -174,7 +175,7 @@ def _too_deep(line: int) -> DocumentError:
     return DocumentError("too-deep", line, f"nested more than {MAX_DEPTH} levels deep")
 
 
-def _may_be_deep(body: bytes) -> bool:
+def _may_be_deep(body: bytes | bytearray) -> bool:
     """Whether the brackets of a text, also those in its strings, nest deeper than is allowed: a quick look at bytes."""
     if body.count(b"{") + body.count(b"[") <= MAX_DEPTH:
         return False

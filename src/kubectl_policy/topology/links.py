@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind
     from kubectl_policy.topology.relations import Relations
 
+# What a relation means for a path; see `Link`.
+Carries: TypeAlias = Literal["traffic", "frontend", "place"]
 _Lookup: TypeAlias = "Callable[[Relations, NodeRef], Iterable[NodeRef]]"
 
 
@@ -28,7 +30,7 @@ class Link:
     """
 
     name: str
-    carries: Literal["traffic", "frontend", "place"]
+    carries: Carries
     above: Container[GroupKind]
     below: Container[GroupKind] | None = None
     down: _Lookup

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef
@@ -14,13 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.model import GroupKind
-    from kubectl_policy.topology.links import Link
+    from kubectl_policy.topology.links import Carries, Link
     from kubectl_policy.topology.relations import Relations
 
 Path: TypeAlias = "tuple[NodeRef, ...]"
 
-_TRAFFIC: Final = tuple(link for link in LINKS if link.carries == "traffic")
-_FRONTENDS: Final = tuple(link for link in LINKS if link.carries == "frontend")
 # Deeper than any hierarchy in use, shallow enough for the stack: where routes refer to routes, input decides the depth.
 MOST_NODES: Final = 60
 _FEW: Final = 4
@@ -29,23 +28,25 @@ _ABOVE_ROUTES: Final = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
 
 # Kinds are few, but input may name any number of them.
 @lru_cache(256)
-def _links_below(kind: GroupKind) -> tuple[Link, ...]:
-    """The links by which traffic runs on from nodes of a kind."""
-    return tuple(link for link in _TRAFFIC if kind in link.above)
+def _links_below(kind: GroupKind, carries: Carries) -> tuple[Link, ...]:
+    """The links that lead down from nodes of a kind."""
+    return tuple(link for link in LINKS if link.carries == carries and kind in link.above)
 
 
 @lru_cache(256)
-def _links_above(kind: GroupKind) -> tuple[Link, ...]:
-    """The links by which traffic reaches nodes of a kind."""
-    return tuple(link for link in _TRAFFIC if link.below is None or kind in link.below)
+def _links_above(kind: GroupKind, carries: Carries) -> tuple[Link, ...]:
+    """The links that lead up from nodes of a kind."""
+    return tuple(link for link in LINKS if link.carries == carries and (link.below is None or kind in link.below))
 
 
-def _children(relations: Relations, node: NodeRef) -> Iterator[NodeRef]:
-    return (child for link in _links_below(node.object.group_kind) for child in link.children(relations, node))
+def _children(relations: Relations, node: NodeRef, carries: Carries = "traffic") -> list[NodeRef]:
+    links = _links_below(node.object.group_kind, carries)
+    return [child for link in links for child in link.children(relations, node)]
 
 
-def _parents(relations: Relations, node: NodeRef) -> Iterator[NodeRef]:
-    return (parent for link in _links_above(node.object.group_kind) for parent in link.parents(relations, node))
+def _parents(relations: Relations, node: NodeRef, carries: Carries = "traffic") -> list[NodeRef]:
+    links = _links_above(node.object.group_kind, carries)
+    return [parent for link in links for parent in link.parents(relations, node)]
 
 
 class Paths:
@@ -67,7 +68,7 @@ class Paths:
     def to(self, node: NodeRef) -> tuple[Path, ...]:
         """Every path from a root down to a node; see `Topology.paths`."""
         if node not in self._to:
-            self._to[node] = tuple(sorted({_with_namespaces(way) for way in self._ways(node)}))
+            self._to[node] = _in_order(_with_namespaces(way) for way in self._ways(node))
         return self._to[node]
 
     def through(self, node: NodeRef) -> tuple[Path, ...]:
@@ -78,9 +79,8 @@ class Paths:
                 relations, inside = self.relations, self.relations.namespace(node.object.name)
                 existing = [obj for obj in inside if relations.index.presence(obj) != "missing"]
                 nodes = [NodeRef(obj) for obj in existing if not self._is_below_own_routes(obj)]
-            paths = (path for each in nodes for start in self._ways(each) for path in self._descend(start))
-            # They come nearly in their order, which a set would lose.
-            self._through[node] = tuple(sorted(dict.fromkeys(paths))) or self.to(node)
+            paths = (path for start in nodes for way in self._ways(start) for path in self._descend(way))
+            self._through[node] = _in_order(paths) or self.to(node)
         return self._through[node]
 
     def _is_below_own_routes(self, backend: ObjectRef) -> bool:
@@ -123,17 +123,17 @@ class Paths:
             for way in self._ways_above(parent, (*below, node)) if parent not in below else ():
                 if self._goes_on(way, node):
                     yield _extended(way, node)
-        frontends = [parent for link in _FRONTENDS for parent in link.parents(self.relations, node)]
+        frontends = _parents(self.relations, node, "frontend")
         for parent in frontends:
             yield _extended(_extended((), parent), node)
         is_entered = bool(parents or frontends)
-        if not is_entered or any(True for link in _FRONTENDS for _ in link.children(self.relations, node)):
+        if not is_entered or _children(self.relations, node, "frontend"):
             yield _extended((), node)
 
     def _feeding(self, node: NodeRef) -> Iterable[NodeRef]:
         """The nodes from which traffic reaches a node; for a backend with ports the rules, whatever their port is."""
         if not self.relations.has_ports(node.object.group_kind):
-            return dict.fromkeys(parent for parent in _parents(self.relations, node) if self._leads(parent, node))
+            return dict.fromkeys([parent for parent in _parents(self.relations, node) if self._leads(parent, node)])
         whole = NodeRef(node.object)
         ports = [NodeRef(node.object, section) for section in self.relations.sections(node.object)]
         entries = (node, whole) if node.section else (whole, *ports)
@@ -161,14 +161,17 @@ class Paths:
             return self._follow(way)
         if route not in self._below:
             self._below[route] = self._straight_below(route.object)
-        rest, above = self._below[route], way[:-1]
-        if above not in self._heads:
-            self._heads[above] = _head(above)
-        head = self._heads[above]
+        rest, head = self._below[route], self._head(way[:-1])
         if rest is None or head is None:
             return self._follow(way)
         start = head.to(route)
         return [start + nodes if is_at_home else _with_namespaces(way + nodes) for nodes, is_at_home in rest]
+
+    def _head(self, above: Path) -> _Head | None:
+        head = self._heads.get(above)
+        if head is None and above not in self._heads:
+            head = self._heads[above] = _head(above)
+        return head
 
     def _straight_below(self, route: ObjectRef) -> list[tuple[Path, bool]] | None:
         """The ways on from a route to backends, and whether each stays in its namespace; None if one may go further."""
@@ -201,10 +204,10 @@ class Paths:
         node = way[-1]
         if node.section and self.relations.has_ports(node.object.group_kind) and way[0].object != node.object:
             return ()
-        below = dict.fromkeys(child for child in _children(self.relations, node) if self._leads(node, child))
+        below = dict.fromkeys([child for child in _children(self.relations, node) if self._leads(node, child)])
         starts = way[0].object == node.object
         if starts:
-            return below | dict.fromkeys(child for link in _FRONTENDS for child in link.children(self.relations, node))
+            return below | dict.fromkeys(_children(self.relations, node, "frontend"))
         if node.section or not self.relations.has_ports(node.object.group_kind):
             return below
         # Of a Service's ports, a rule reaches those that it names, or all of them if it names none.
@@ -214,22 +217,36 @@ class Paths:
 
 def _end_of(way: Path) -> Path:
     """As many nodes of a way as are followed; a section is preceded by its object there, too."""
+    if len(way) <= MOST_NODES:
+        return way
     end = way[-MOST_NODES:]
-    return (NodeRef(end[0].object), *end) if len(end) < len(way) and end[0].section else end
+    return (NodeRef(end[0].object), *end) if end[0].section else end
 
 
 def _extended(way: Path, node: NodeRef) -> Path:
     """A way with one more node; the object of a section stands before it."""
+    if not node.section:
+        return (*way, node)
     whole = NodeRef(node.object)
-    return (*way, whole, node) if node.section and way[-1:] != (whole,) else (*way, node)
+    return (*way, node) if way[-1:] == (whole,) else (*way, whole, node)
+
+
+def _in_order(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Sort paths, each once: to compare neighbours takes a fraction of the time in which all nodes are hashed."""
+    return tuple([path for path, _ in groupby(sorted(paths))])
 
 
 def first_route(path: Path) -> ObjectRef | None:
     """The first route on a path; None if it leads through none."""
-    for node in path:
-        if node.object.group_kind in ROUTES:
-            return node.object
+    for obj, _ in path:
+        if obj.group_kind in ROUTES:
+            return obj
     return None
+
+
+def routes_on(paths: Iterable[Path]) -> Collection[ObjectRef]:
+    """The routes on some paths, each once, in the order in which they come."""
+    return dict.fromkeys([obj for path in paths for obj, _ in path if obj.group_kind in ROUTES]).keys()
 
 
 def is_cut(path: Path) -> bool:

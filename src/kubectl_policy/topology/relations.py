@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.body import with_signs
 from kubectl_policy.model.index import Referrers, grouped
-from kubectl_policy.model.kinds import BUILT_IN, NAMESPACE
+from kubectl_policy.model.kinds import BUILT_IN, NAMESPACE, SERVICE
 from kubectl_policy.model.values import cached_property
 from kubectl_policy.patterns import pattern
 from kubectl_policy.topology.backends import backends_of
@@ -134,6 +134,7 @@ class Relations:
         self.gateways = Gateways(index, implementation, profiles)
         self._profiles = profiles
         self._handshakes = Handshakes(self.gateways)
+        self._with_ports: dict[GroupKind, bool] = {}
         self._sections: dict[ObjectRef, tuple[str, ...]] = {}
         self._ports: dict[ObjectRef, Mapping[Port, str]] = {}
         self._ignored: dict[NodeRef, Problem | None] = {}
@@ -182,13 +183,21 @@ class Relations:
 
     def _ports_of(self, obj: ObjectRef) -> Mapping[Port, str]:
         kind = obj.group_kind
+        if kind == SERVICE:
+            # What an API server fills in is neither a number nor a name of a port.
+            resource = self.index.get(obj)
+            return port_names(resource.raw) if resource else {}
         if kind in WITH_PORTS:
             return port_names(self.index.raw(obj))
         return ports_at(self.index.raw(obj), self._profiles.ports_of(kind) or ()) if self.has_ports(kind) else {}
 
     def has_ports(self, kind: GroupKind) -> bool:
         """Whether objects of a kind are known to have ports."""
-        return kind in WITH_PORTS or (kind not in HIERARCHY and self._profiles.ports_of(kind) is not None)
+        known = self._with_ports.get(kind)
+        if known is None:
+            known = kind in WITH_PORTS or (kind not in HIERARCHY and self._profiles.ports_of(kind) is not None)
+            self._with_ports[kind] = known
+        return known
 
     def has_known_sections(self, kind: GroupKind) -> bool:
         """Whether it is known which sections objects of a kind have, or that they have none."""
@@ -332,7 +341,7 @@ class Relations:
 
     def leaves_namespace(self, route: ObjectRef) -> bool:
         """Whether a route names a backend in another namespace."""
-        return any(each.ref.object.namespace != route.namespace for each in self.backends(route))
+        return bool([each for each in self.backends(route) if each.ref.object.namespace != route.namespace])
 
     def below_rule(self, rule: NodeRef) -> Mapping[NodeRef, None]:
         """Where the rule of a route sends requests, as far as its references are permitted; in their order."""
@@ -343,13 +352,13 @@ class Relations:
 
     def below_rules(self, route: ObjectRef) -> Mapping[NodeRef, Mapping[NodeRef, None]]:
         """The same for each rule of a route, in their order; worked out anew, for who asks only once."""
-        rules = [NodeRef(route, section) for section in self.sections(route)]
-        below: dict[NodeRef, dict[NodeRef, None]] = {each: {} for each in rules}
+        sections = self.sections(route)
+        below: list[dict[NodeRef, None]] = [{} for _ in sections]
         for backend in self.backends(route):
-            nodes = below[rules[backend.ref.rule]]
+            nodes = below[backend.ref.rule]
             for node in backend.nodes:
                 nodes[node] = None
-        return below
+        return {NodeRef(route, section): nodes for section, nodes in zip(sections, below, strict=True)}
 
     def routes_naming(self, parent: ObjectRef) -> tuple[ObjectRef, ...]:
         """The routes with a parentRef to an object, whether or not they attach; sorted."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Diagnostic
-from kubectl_policy.model.fields import Every, FieldPath
+from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.unknown import is_unfilled
@@ -142,7 +142,15 @@ class _Expected:
     def __init__(self) -> None:
         """Nothing is said of it yet."""
         self.type = ""
-        self.inner: dict[Step, _Expected] = {}
+        self.fields: dict[str, _Expected] = {}
+        self.item: _Expected | None = None
+
+    def at(self, step: Step) -> _Expected:
+        """What the table says of a field of the value, or of each of its items."""
+        if isinstance(step, str):
+            return self.fields.setdefault(step, _Expected())
+        self.item = self.item or _Expected()
+        return self.item
 
 
 @lru_cache(maxsize=1_000)
@@ -152,7 +160,7 @@ def _expected_of(kind: GroupKind) -> _Expected:
         for path, wanted in shape.fields.items() if not shape.kinds or kind in shape.kinds else ():
             expected = top
             for step in FieldPath.parse(path).steps:
-                expected = expected.inner.setdefault(step, _Expected())
+                expected = expected.at(step)
             expected.type = wanted
     return top
 
@@ -162,11 +170,14 @@ def _is_sound(expected: _Expected, content: Json) -> bool:
     if expected.type and expected.type != _type_of(content):
         return False
     if isinstance(content, (dict, Mapping)):
-        fields = ((each, content.get(step)) for step, each in expected.inner.items() if isinstance(step, str))
-        return all(found is None or _is_sound(each, found) for each, found in fields)
-    item = expected.inner.get(Every.ITEM)
-    if item and isinstance(content, list | tuple):
-        return all(found is None or _is_sound(item, found) for found in content)
+        for name, field in expected.fields.items():
+            inner = content.get(name)
+            if inner is not None and not _is_sound(field, inner):
+                return False
+    elif expected.item and isinstance(content, (list, tuple)):
+        for inner in content:
+            if inner is not None and not _is_sound(expected.item, inner):
+                return False
     return True
 
 

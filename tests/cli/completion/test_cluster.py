@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy.cli.completion.arguments import object_tiers
 from kubectl_policy.cli.completion.candidates import complete
-from kubectl_policy.cli.completion.cluster import Cluster
-from kubectl_policy.cli.completion.objects import object_of
-from kubectl_policy.cli.completion.protocol import NOTHING
-from kubectl_policy.cli.completion.typed import typed
-from kubectl_policy.cli.completion.values import value_of
-from kubectl_policy.cli.completion.world import World
-from kubectl_policy.cli.parameters import Option, Parameter
+from kubectl_policy.cli.completion.known import KnownInput
+from kubectl_policy.cli.completion.line import parse_line
+from kubectl_policy.cli.completion.offer import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from kubectl_policy.cli.completion.line import CommandLine
     from tests.cli.completion.conftest import Offered
 
 ANSWERS = """\
@@ -110,53 +108,37 @@ def test_fields_are_those_of_profiles(offered: Offered, kubectl: Callable[[str],
     assert offered("describe", "--kind", "backendtlspolicy", "--field", "j") == [":4"]
 
 
+def known_input(*words: str) -> tuple[CommandLine, KnownInput]:
+    """The line of a command that is typed, and what it refers to."""
+    line = parse_line(words[0], words[1:])
+    return line, KnownInput(line, time.monotonic() + 60)
+
+
 def test_kubeconfig_is_asked_through_kubectl(kubectl: Callable[[str], Path]) -> None:
     """With the options that were typed."""
     notes = kubectl(ANSWERS)
-    cluster = Cluster(["--kubeconfig=a b"], time.monotonic() + 60)
-    assert list(cluster.kubeconfig("--context")) == ["one", "two"]
+    _, known = known_input("describe", "--kubeconfig=a b", "--context", "")
+    assert list(known.objects.kubeconfig("--context")) == ["one", "two"]
     assert notes.read_text("utf-8") == "__complete --kubeconfig=a b --request-timeout=1s --context \n"
 
 
 def test_options_for_reaching_a_cluster_are_passed_on(kubectl: Callable[[str], Path]) -> None:
     """Those alone, in full, each with its value in the same word, so that no value is an option."""
     notes = kubectl(ANSWERS)
-    text, flag = Option("--server", "-s", help=""), Option("--insecure-skip-tls-verify", help="")
-    parameters = [
-        Parameter("kubeconfig", str, Option(help=""), ""),
-        Parameter("server", str, text, ""),
-        Parameter("insecure_skip_tls_verify", bool, flag, default=False),
-        Parameter("namespace", str, Option("--namespace", "-n", help=""), ""),
-        Parameter("as_group", list[str] | None, Option("--as-group", help=""), None),
-        Parameter("section", str, Option(help=""), ""),
-    ]
-    words = [
-        "-s",
-        "--x",
-        "--section",
-        "y",
-        "--insecure-skip-tls-verify",
-        "--as-group=a",
-        "--as-group",
-        "b",
-        "-n",
-        "infra",
-    ]
-    line = typed(parameters, [*words, "--kubeconfig", "a b", "gateway/"])
-    world = World(parameters, line, time.monotonic() + 60)
-    assert object_of(world, line.completed, ["targets"]).candidates.keys() == {"gateway/edge", "gateway/internal"}
-    called = "--kubeconfig=a b --server=--x --insecure-skip-tls-verify --as-group=a --as-group=b"
-    assert notes.read_text("utf-8") == f"__complete {called} --request-timeout=1s --namespace=infra get gateway \n"
+    reaching = ("-s", "--x", "--insecure-skip-tls-verify", "--as-group=a", "--as-group", "b", "--kubeconfig", "a b")
+    line, known = known_input("describe", *reaching, "--section", "y", "-n", "infra", "gateway/")
+    names = {name for tier in object_tiers(known, line.prefix, ["targets"]) for name, _ in tier}
+    assert names == {"gateway/edge", "gateway/internal"}
+    called, namespace, asked = notes.read_text("utf-8").partition(" --request-timeout=1s --namespace=infra ")
+    assert (namespace, asked) == (" --request-timeout=1s --namespace=infra ", "get gateway \n")
+    assert called == ("__complete --kubeconfig=a b --server=--x --as-group=a --as-group=b --insecure-skip-tls-verify")
 
 
 @pytest.mark.parametrize("name", ["--context", "--cluster", "--user"])
-def test_contexts_clusters_and_users_are_offered(kubectl: Callable[[str], Path], name: str) -> None:
+def test_contexts_clusters_and_users_are_offered(offered: Offered, kubectl: Callable[[str], Path], name: str) -> None:
     """As kubectl itself would."""
     notes = kubectl(ANSWERS)
-    option = Parameter(name[2:], str, Option(name, metavar="NAME", help=""), "")
-    line = typed([option], [name, "t"])
-    found = value_of(option, line, World([option], line, time.monotonic() + 60))
-    assert list(found.candidates) == (["two"] if name == "--context" else [])
+    assert offered("describe", name, "t") == (["two", ":4"] if name == "--context" else [":4"])
     assert notes.read_text("utf-8") == f"__complete --request-timeout=1s {name} \n"
 
 

@@ -64,7 +64,7 @@ def test_it_never_fails(words: list[str]) -> None:
 )
 def test_what_needs_no_input_imports_nothing_for_it(words: list[str]) -> None:
     """To import it takes longer than the answer."""
-    heavy = {"subprocess", "typer", "yaml", "kubectl_policy.analysis", "kubectl_policy.sources"}
+    heavy = {"kubernetes", "subprocess", "typer", "yaml", "kubectl_policy.analysis", "kubectl_policy.sources"}
     code = f"""
 import sys
 from kubectl_policy.cli.completion.candidates import complete

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy.cli import run
-from kubectl_policy.cli.itself import SCRIPTS
+from kubectl_policy.cli.completion import SCRIPTS
 from tests.cli.completion.conftest import BAKERY, ROOT
 
 if TYPE_CHECKING:

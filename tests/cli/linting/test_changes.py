@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 from pathlib import Path
 from shutil import copytree, rmtree
 from typing import TYPE_CHECKING
@@ -101,6 +102,22 @@ def test_an_absolute_path(lint: Lint, repository: Path) -> None:
     result = lint(repository / "apps", "--diff-base", "base", CHECKED)
     assert result.findings == [f"{repository}/apps/shop/{LOST}", f"{repository}/apps/shop/{MADE}"]
     assert result.said("fixed") == [f"{repository}/apps/shop/{MENDED}"]
+
+
+@pytest.mark.parametrize(
+    ("path", "base"), [("apps/shop", "b"), ("n.tar", "b"), ("n.tar", "b.tar"), ("apps/shop", "b.tar")]
+)
+def test_archives(lint: Lint, changed: Repository, tmp_path: Path, path: str, base: str) -> None:
+    """What was is named like what is, whichever of them is packed."""
+    changed.git("archive", f"--output={tmp_path}/b.tar", "base:apps/shop")
+    with tarfile.open(tmp_path / "b.tar") as archive:
+        archive.extractall(tmp_path / "b", filter="data")
+    with tarfile.open(tmp_path / "n.tar", "w") as archive:
+        archive.add("apps/shop", ".")
+    here, begins = (f"{tmp_path}/{path}", f"{tmp_path}/{path}:") if path == "n.tar" else (path, f"{path}/")
+    result = lint(here, "--diff-base", f"{tmp_path}/{base}")
+    assert (result.code, result.findings) == (1, [f"{begins}{LOST}", f"{begins}{MADE}"])
+    assert result.said("fixed") == [f"{begins}{MENDED}"]
 
 
 @pytest.mark.parametrize(("folder", "path"), [("", "apps/shop/shop.yaml"), ("apps", "shop/shop.yaml")])

@@ -42,35 +42,6 @@ widest: 20
 policies:
   - {name: ours, policies: [SecurityPolicy], fields: [jwt]}
 """
-IN_TOML = """\
-[project]
-name = "shop"
-
-[tool.kubectl-policy]
-select = ["GWP1", "target-not-found"]
-ignore = ["GWP1013"]
-severity = {GWP1001 = "warning", GWP2 = "off"}
-fail-on = "never"
-min-severity = "warning"
-exclude = ["tests/"]
-baseline = "lint/baseline.json"
-require-reason = true
-complete = true
-context-from = ["around", "other:cluster"]
-path-map = {"rendered/" = "charts/"}
-grace = 0
-owner = "example.com/team"
-widest = 20
-
-[[tool.kubectl-policy.per-path]]
-path = "legacy/**"
-ignore = ["GWP1001"]
-
-[[tool.kubectl-policy.policies]]
-name = "ours"
-policies = ["SecurityPolicy"]
-fields = ["jwt"]
-"""
 
 
 @pytest.fixture
@@ -111,18 +82,6 @@ class TestWhatItSays:
         assert project.written["GWP1013"] == Origin(".kubectl-policy.yaml", 3)
         assert project.written["GWP2"] == Origin(".kubectl-policy.yaml", 6)
         assert project.written["target-not-found"] == Origin(".kubectl-policy.yaml", 1)
-
-    def test_in_toml(self, here: Path) -> None:
-        """It means the same; the place of all of it is the table."""
-        (here / ".kubectl-policy.yaml").write_text(EVERYTHING)
-        in_yaml = find_project().settings_with()
-        (here / ".kubectl-policy.yaml").unlink()
-        (here / "pyproject.toml").write_text(IN_TOML)
-        project = find_project()
-        assert project.baseline == "lint/baseline.json"
-        assert project.written["GWP2"] == Origin("pyproject.toml", 4)
-        in_toml = project.settings_with()
-        assert {**vars(in_toml), "written": {}} == {**vars(in_yaml), "written": {}}
 
     @pytest.mark.parametrize("text", ["", "# select: [GWP1]\n", "{}\n", "select: []\n"])
     def test_nothing(self, here: Path, text: str) -> None:
@@ -167,55 +126,20 @@ class TestWhatItSays:
         assert refused.value.hint == "docs/linting.md describes the config file"
         assert refused.value.exit_code == 2
 
-    @pytest.mark.parametrize(
-        ("text", "message"),
-        [
-            ("select = 1\n", "tool.kubectl-policy.select: must be a list, not 1"),
-            ("fail_on = 'error'\n", "tool.kubectl-policy.fail_on: there is no such field; did you mean fail-on?"),
-            ("select = ", "not valid TOML: Invalid value"),
-            (f"select = {'[' * 5000}", "not valid TOML: "),
-            (f"a{'.a' * 2000} = 1", "too large, or with too long a line: write .kubectl-policy.yaml instead"),
-            ("# \n" * 100_000, "too large, or with too long a line: write .kubectl-policy.yaml instead"),
-            ("owner = 2026-12-31\n", "tool.kubectl-policy.owner: must be text, not datetime.date(2026, 12, 31)"),
-        ],
-    )
-    def test_malformed_toml(self, here: Path, text: str, message: str) -> None:
-        """It has no lines, but a name."""
-        (here / "pyproject.toml").write_text(f"[tool.kubectl-policy]\n{text}")
-        with pytest.raises(ProfileError) as refused:
-            find_project()
-        assert refused.value.message.startswith(f"pyproject.toml: {message}")
-
-    @pytest.mark.parametrize(
-        "text", [b"", b"[tool.other]\nx = 1\n", b"# kubectl-policy\n[tool", b"\xff", b"[tool.kubectl-policy2]\nx ="]
-    )
-    def test_toml_of_others(self, here: Path, text: bytes) -> None:
-        """It is none of our business, whatever is in it."""
-        (here / "pyproject.toml").write_bytes(text)
-        assert find_project().file == ""
-
-    def test_a_table_that_is_none(self, here: Path) -> None:
-        """An empty one says nothing, one of another type is refused."""
-        (here / "pyproject.toml").write_text("[tool.kubectl-policy]\n")
-        assert find_project().file == "pyproject.toml"
-        (here / "pyproject.toml").write_text("[[tool.kubectl-policy]]\n")
-        assert find_project().file == ""
-
 
 class TestWhereItIs:
     """Beside the current directory, or above it."""
 
     def test_in_the_repository(self, tmp_path: Path, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The nearest file counts, up to the root; of two beside each other, our own."""
+        """The nearest file counts, up to the root."""
         repository.write("apps/shop/x.yaml", "")
         (tmp_path / ".kubectl-policy.yaml").write_text("owner: outside\n")
         monkeypatch.chdir(repository.folder / "apps/shop")
         assert find_project() == Project(root=str(repository.folder))
-        repository.write("pyproject.toml", "[tool.kubectl-policy]\nowner = 'toml'\nbaseline = 'b.json'\n")
+        repository.write(".kubectl-policy.yaml", "owner: root\nbaseline: b.json\n")
         project = find_project()
-        assert (project.owner, project.file, project.baseline) == ("toml", "../../pyproject.toml", "../../b.json")
-        repository.write(".kubectl-policy.yaml", "owner: root\n")
-        assert find_project().owner == "root"
+        assert (project.owner, project.file) == ("root", "../../.kubectl-policy.yaml")
+        assert project.baseline == "../../b.json"
         repository.write("apps/.kubectl-policy.yaml", "owner: apps\n")
         assert (find_project().owner, find_project().root) == ("apps", str(repository.folder))
 
@@ -234,9 +158,7 @@ class TestWhereItIs:
             find_project()
 
     def test_it_cannot_be_read(self, here: Path) -> None:
-        """It is said why; of TOML, that it is for this program is not known."""
-        (here / "pyproject.toml").mkdir()
-        assert find_project().file == ""
+        """The message has the reason of the operating system."""
         (here / ".kubectl-policy.yaml").mkdir()
         with pytest.raises(ProfileError, match=r"^\.kubectl-policy\.yaml: cannot be read: Is a directory"):
             find_project()

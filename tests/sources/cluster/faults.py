@@ -157,3 +157,13 @@ def dripping_chunks() -> Fault:
 def dripping_headers() -> Fault:
     """A header that never ends."""
     return drip(b"HTTP/1.1 200 OK\r\nContent-Type: ", b"x")
+
+
+def then_hang_up(fault: Fault) -> Fault:
+    """A fault after which the server closes the connection."""
+
+    def answer(handler: Handler) -> None:
+        fault(handler)
+        handler.hang_up()
+
+    return answer

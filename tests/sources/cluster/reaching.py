@@ -6,41 +6,35 @@ from typing import TYPE_CHECKING
 
 from urllib3 import PoolManager
 
-from kubectl_policy.model.values import field, value
-from kubectl_policy.sources.cluster.api.connection import Refusal
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
+from kubectl_policy.sources.cluster.reaching.access import Access
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kubectl_policy.sources.cluster.api.connection import Answer
+    from kubectl_policy.sources.cluster.api.answers import ObjectAnswer
     from tests.sources.cluster.faulty import FaultyServer
 
 
-def _token() -> Mapping[str, str]:
-    return {"Authorization": "Bearer abc"}
+def access_of(
+    server: str,
+    *,
+    headers: Callable[[], Mapping[str, str]] = lambda: {"Authorization": "Bearer abc"},
+    renew: Callable[[Mapping[str, str]], bool] = lambda _: False,
+    pool: PoolManager | None = None,
+) -> Access:
+    """Return the access to an address."""
+    return Access("", "", "default", server, pool or PoolManager(maxsize=8), headers, renew)
 
 
-def _pool() -> PoolManager:
-    return PoolManager(maxsize=8)
+def reaching(server: FaultyServer) -> Access:
+    """Return the access to a server of tests."""
+    return access_of(server.url)
 
 
-@value(kw_only=True)
-class Reaching:
-    """What a connection needs of an access to a cluster."""
-
-    server: str
-    headers: Callable[[], Mapping[str, str]] = field(default_factory=lambda: _token)
-    pool: PoolManager = field(default_factory=_pool)
-
-
-def reaching(server: FaultyServer) -> Reaching:
-    """The access to a server of tests."""
-    return Reaching(server=server.url)
-
-
-def outcome(call: Callable[[], Answer]) -> Answer | Refusal:
+def outcome(call: Callable[[], ObjectAnswer]) -> ObjectAnswer | RequestRefused:
     """What a call answers, or why it does not."""
     try:
         return call()
-    except Refusal as refusal:
+    except RequestRefused as refusal:
         return refusal

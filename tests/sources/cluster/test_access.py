@@ -14,8 +14,9 @@ import pytest
 from kubectl_policy.errors import ClusterError, UsageError
 from kubectl_policy.model.values import replace
 from kubectl_policy.sources.cluster.options import ClusterOptions
-from kubectl_policy.sources.cluster.reaching import access
-from kubectl_policy.sources.cluster.reaching.access import access_to, contexts
+from kubectl_policy.sources.cluster.reaching import kubeconfig
+from kubectl_policy.sources.cluster.reaching.access import access_to
+from kubectl_policy.sources.cluster.reaching.kubeconfig import contexts
 from tests.sources.cluster.kubeconfigs import config, written
 from tests.sources.cluster.servers import CERTIFICATES, served
 
@@ -91,17 +92,41 @@ def test_the_variable_lists_files_of_which_the_first_counts(tmp_path: Path, monk
     assert access_to(ClusterOptions(context="mill")).server == "https://mill.example"
 
 
+def test_paths_start_in_the_folder_of_the_file_that_has_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user and a cluster of one context may stand in two files, each beside certificates of its own."""
+    user, cluster = tmp_path / "user", tmp_path / "cluster"
+    for folder, names in ((user, ("client.pem", "client.key")), (cluster, ("ca.pem",))):
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_bytes((CERTIFICATES / name).read_bytes())
+    own = {"client-certificate": "client.pem", "client-key": "./client.key"}
+    with served(asks_for_certificate=True) as server:
+        authority: Json = {
+            "server": f"https://{server.authority}",
+            "certificate-authority": "ca.pem",
+            # What is empty is absent.
+            "certificate-authority-data": "",
+            "tls-server-name": "cluster.example",
+        }
+        (user / "config").write_text(json.dumps({**config(user=own), "clusters": None}))
+        (cluster / "config").write_text(json.dumps({"clusters": config(cluster=authority)["clusters"]}))
+        monkeypatch.setenv("KUBECONFIG", f"{user}/config{os.pathsep}{cluster}/config")
+        access = access_to(ClusterOptions())
+        assert access.pool.request("GET", access.server, headers=access.headers()).status == 200
+        assert "jane" in str(server.clients)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("{", "is no YAML"),
         ("- a", "holds something else than a mapping"),
-        ("clusters: {a: b}", "clusters: it has to be a list"),
-        ("clusters: [a]", "clusters: it has to be a list of mappings"),
+        ("clusters: {a: b}", "clusters: expected `array`, got `object`"),
+        ("clusters: [a]", "clusters[0]: expected `object`, got `str`"),
         ("clusters: [{name: a}, {name: a}]", "clusters: the name a is there twice"),
-        ("clusters: [{name: 5}]", "clusters[0].name: it has to be text"),
-        ("users: [{name: a, user: []}]", "users[0].user: it has to be a mapping"),
-        ("current-context: 5", "current-context: it has to be text"),
+        ("clusters: [{name: 5}]", "clusters[0].name: expected `str`, got `int`"),
+        ("users: [{name: a, user: []}]", "users[0].user: expected `object`, got `array`"),
+        ("current-context: 5", "current-context: expected `str`, got `int`"),
         ("apiVersion: v1\nkind: Pod", "kind: a kubeconfig is a Config of version v1"),
         (BOMB, "is no YAML"),
     ],
@@ -192,7 +217,6 @@ def test_a_server_needs_no_kubeconfig() -> None:
         "https://a b",
         "https://a\nb",
         "https://a:99999",
-        "a/b",
         "https://u:p@a",
         "https://[::1",
         "https://a..b",
@@ -237,10 +261,10 @@ def test_in_a_pod_without_a_kubeconfig(tmp_path: Path, monkeypatch: pytest.Monke
     (folder / "token").write_text("of-the-pod\n")
     (folder / "namespace").write_text("ovens\n")
     (folder / "ca.crt").write_bytes((CERTIFICATES / "ca.pem").read_bytes())
-    monkeypatch.setattr(access, "SERVICE_ACCOUNT", f"{folder}/")
+    monkeypatch.setattr(kubeconfig, "SERVICE_ACCOUNT", f"{folder}/")
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "fd00::1")
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
-    reached = access_to(ClusterOptions(impersonated="jane"))
+    reached = access_to(ClusterOptions(as_="jane"))
     assert (reached.context, reached.cluster, reached.namespace, reached.server) == (
         "",
         "in-cluster",
@@ -276,9 +300,9 @@ def test_impersonation_is_sent_as_kubectl_sends_it(tmp_path: Path) -> None:
             ClusterOptions(kubeconfig=path),
             ClusterOptions(
                 kubeconfig=path,
-                impersonated="joe",
-                impersonated_groups=("c",),
-                impersonated_extra=(("Example.com/Team", "y"), ("role", "1"), ("role", "2")),
+                as_="joe",
+                as_group=("c",),
+                as_user_extra={"Example.com/Team": ("y",), "role": ("1", "2")},
             ),
         ):
             reached = access_to(options)
@@ -301,9 +325,9 @@ def test_impersonation_of_nobody(tmp_path: Path) -> None:
     path = written(tmp_path, user={"as-uid": "7"})
     assert "users[bakery].user.as-uid: it needs the user" in refused(ClusterOptions(kubeconfig=path))[0]
     with pytest.raises(UsageError, match="--as-group: it needs the user"):
-        access_to(ClusterOptions(kubeconfig=written(tmp_path), impersonated_groups=("a",)))
+        access_to(ClusterOptions(kubeconfig=written(tmp_path), as_group=("a",)))
     with pytest.raises(UsageError, match="--as-user-extra: it needs the user"):
-        access_to(ClusterOptions(kubeconfig=written(tmp_path), impersonated_extra=(("a", "b"),)))
+        access_to(ClusterOptions(kubeconfig=written(tmp_path), as_user_extra={"a": ("b",)}))
 
 
 def test_answers_that_are_not_compressed(tmp_path: Path) -> None:
@@ -323,22 +347,27 @@ def test_headers_hold_one_line(tmp_path: Path) -> None:
     message, _ = refused(ClusterOptions(kubeconfig=path))
     assert message == f"{path}: users[bakery].user.token: it holds a line break or another control character"
     with pytest.raises(ClusterError, match="--as: it holds a line break"):
-        access_to(ClusterOptions(kubeconfig=written(tmp_path), impersonated="a\nb"))
+        access_to(ClusterOptions(kubeconfig=written(tmp_path), as_="a\nb"))
 
 
 # What it takes
 
 
-def test_the_package_is_not_imported_for_what_does_without(tmp_path: Path) -> None:
-    """It takes as long as all the rest."""
+def test_the_package_is_imported_where_a_cluster_is_asked(tmp_path: Path) -> None:
+    """It takes as long as all the rest, and is not needed to say that there is no cluster, or for which contexts."""
     path = written(tmp_path, user={"username": "jane", "password": "päss"})
     program = (
-        "import sys; from kubectl_policy.sources.cluster.reaching.access import access_to; "
-        "from kubectl_policy.sources.cluster.options import ClusterOptions; "
+        "import sys; from kubectl_policy.sources.cluster.options import ClusterOptions; "
+        "from kubectl_policy.sources.cluster.reaching.access import access_to; "
+        "from kubectl_policy.sources.cluster.reaching.kubeconfig import contexts\n"
+        "try: access_to(ClusterOptions())\n"
+        "except Exception as error: assert 'no kubeconfig was found' in str(error), error\n"
+        f"assert contexts(ClusterOptions(kubeconfig={path!r})) == ('bakery',); "
+        "assert 'kubernetes' not in sys.modules; "
         f"print(access_to(ClusterOptions(kubeconfig={path!r})).headers()['Authorization'], 'kubernetes' in sys.modules)"
     )
     printed = subprocess.run(  # noqa: S603 (our own program)
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout
     scheme, login, imported = printed.split()
-    assert (scheme, base64.b64decode(login).decode(), imported) == ("Basic", "jane:päss", "False")
+    assert (scheme, base64.b64decode(login).decode(), imported) == ("Basic", "jane:päss", "True")

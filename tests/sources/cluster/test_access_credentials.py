@@ -15,7 +15,7 @@ import pytest
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.sources.cluster.options import ClusterOptions
-from kubectl_policy.sources.cluster.reaching import identity
+from kubectl_policy.sources.cluster.reaching import credentials
 from kubectl_policy.sources.cluster.reaching.access import access_to
 from tests.sources.cluster.kubeconfigs import written
 from tests.sources.cluster.servers import CERTIFICATES, served
@@ -71,7 +71,7 @@ def runs(folder: Path) -> int:
 
 def test_a_token_in_a_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It comes before one that is written out; when the file is gone, the last one counts."""
-    monkeypatch.setattr(identity, "_REREAD", 0.0)
+    monkeypatch.setattr(credentials, "_REREAD", 0.0)
     file = tmp_path / "token"
     file.write_text("one\n")
     path = written(tmp_path, user={"token": "spare", "tokenFile": "token"})
@@ -101,18 +101,16 @@ def test_a_token_from_a_flag_beats_all_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("user", "reason"),
     [
-        ({"token": "a", "username": "b"}, "token: a username or a password is there as well"),
-        ({"exec": {"command": "a"}, "auth-provider": {"name": "oidc"}}, "exec: an auth-provider is there as well"),
         ({"exec": {"apiVersion": V1}}, "exec.command: it has to name a program"),
         ({"exec": {"command": "sh"}}, "exec.apiVersion: it has to be one of client.auth"),
         ({"exec": {"command": "sh", "apiVersion": "v1alpha1"}}, "exec.apiVersion: it has to be one of client.auth"),
         ({"exec": {"command": "sh", "apiVersion": V1, "interactiveMode": "no"}}, "interactiveMode: it has to be Never"),
-        ({"exec": {"command": "sh", "apiVersion": V1, "args": "a"}}, "exec.args: it has to be a list"),
-        ({"exec": {"command": "sh", "apiVersion": V1, "args": [5]}}, "exec.args: it has to be a list of texts"),
-        ({"exec": {"command": "sh", "apiVersion": V1, "env": ["a"]}}, "exec.env: it has to be a list of mappings"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "args": "a"}}, "exec.args: expected `array`"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "args": [5]}}, "exec.args[0]: expected `str`"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "env": ["a"]}}, "exec.env[0]: expected `object`"),
         ({"exec": {"command": "sh", "apiVersion": V1, "args": ["a\0b"]}}, "cannot be run: embedded null byte"),
-        ({"exec": []}, "exec: it has to be a mapping"),
-        ({"token": ["a"]}, "token: it has to be text"),
+        ({"exec": []}, "exec: expected `object | null`"),
+        ({"token": ["a"]}, "token: expected `str`"),
         ({"auth-provider": {"name": "gcp"}}, "the auth-provider gcp is no more"),
         ({"auth-provider": {"name": "oidc"}}, "there is no id-token that is valid"),
         ({"auth-provider": {"name": "oidc", "config": {"id-token": "a.b.c"}}}, "there is no id-token that is valid"),
@@ -137,7 +135,7 @@ def test_a_token_of_an_auth_provider(tmp_path: Path) -> None:
     assert authorization(tmp_path, valid).startswith("Bearer e30.")
     for claims in ({"exp": 1}, {"exp": "soon"}, {"exp": 1e300}, ["exp"], "exp"):
         message, hint = refused(tmp_path, with_token(claims))
-        assert "auth-provider.config: there is no id-token that is valid" in message
+        assert "auth-provider: there is no id-token that is valid" in message
         assert hint == "`kubectl version` gets a new one, or log in again"
 
 
@@ -180,8 +178,85 @@ def test_a_plugin_is_run_again_when_its_token_expires(tmp_path: Path) -> None:
         access.headers()
 
 
+def test_a_plugin_is_run_again_when_its_token_was_refused(tmp_path: Path) -> None:
+    """Once for all requests with that token; if it has no other one, it is not run for every further request."""
+    path = written(tmp_path, user=plugin(tmp_path, answering({"token": "one"})))
+    access = access_to(ClusterOptions(kubeconfig=path))
+    old = access.headers()
+    plugin(tmp_path, answering({"token": "two"}))
+    assert access.renew(old)
+    assert access.renew(old)
+    assert access.headers()["Authorization"] == "Bearer two"
+    assert runs(tmp_path) == 2
+    assert [access.renew(access.headers()) for _ in range(3)] == [False] * 3
+    assert runs(tmp_path) == 3
+
+
+def test_a_token_of_a_kubeconfig_is_not_renewed(tmp_path: Path) -> None:
+    """There is no other one; nor without TLS, where none is sent."""
+    access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user={"token": "t"})))
+    assert not access.renew(access.headers())
+    assert not access_to(ClusterOptions(server="localhost:1")).renew({})
+
+
+def test_a_token_in_a_file_is_read_again_when_it_was_refused(tmp_path: Path) -> None:
+    """It may have been renewed within the minute for which it counts."""
+    file = tmp_path / "token"
+    file.write_text("one")
+    access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user={"tokenFile": "token"})))
+    file.write_text("two")
+    assert access.headers()["Authorization"] == "Bearer one"
+    assert access.renew(access.headers())
+    assert access.headers()["Authorization"] == "Bearer two"
+
+
+def test_connections_do_not_keep_a_certificate_that_was_replaced(tmp_path: Path) -> None:
+    """After a 401, the plugin prints another one, which is presented from the next request on."""
+
+    def own(name: str) -> Mapping[str, Json]:
+        return {
+            "clientCertificateData": (CERTIFICATES / f"{name}.pem").read_text(),
+            "clientKeyData": (CERTIFICATES / f"{name}.key").read_text(),
+        }
+
+    user = plugin(tmp_path, answering(own("server")))
+    with served(asks_for_certificate=True) as server:
+        cluster: Json = {"server": f"https://{server.authority}", "insecure-skip-tls-verify": True}
+        access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user=user, cluster=cluster)))
+        headers = access.headers()
+        plugin(tmp_path, answering(own("client")))
+        for _ in range(2):
+            assert access.pool.request("GET", access.server, headers=headers).status == 200
+        assert access.renew(headers)
+        assert access.pool.request("GET", access.server, headers=access.headers()).status == 200
+    assert ["jane" in str(client) for client in server.clients] == [False, False, True]
+
+
+def test_a_plugin_is_run_where_kubectl_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not in the folder of the kubeconfig."""
+    monkeypatch.chdir("/")
+    user = plugin(tmp_path, answering({"token": "$PWD"}).replace("'END'", "END"))
+    assert authorization(tmp_path, user) == "Bearer /"
+
+
+@pytest.mark.parametrize("user", [{"username": "a", "password": "b"}, {"token": "t"}])
+def test_no_plugin_is_run_beside_other_credentials(tmp_path: Path, user: Mapping[str, Json]) -> None:
+    """As in kubectl, a password or a token counts."""
+    run = plugin(tmp_path, answering({"token": "printed"}))
+    assert isinstance(run, dict)
+    assert authorization(tmp_path, {**run, **user}) in {"Basic YTpi", "Bearer t"}
+    assert runs(tmp_path) == 0
+
+
+def test_passwords(tmp_path: Path) -> None:
+    """A user needs none, and they are sent in UTF-8."""
+    assert authorization(tmp_path, {"username": "jane"}) == f"Basic {base64.b64encode(b'jane:').decode()}"
+    login = base64.b64encode("jane:é☃".encode()).decode()
+    assert authorization(tmp_path, {"username": "jane", "password": "é☃"}) == f"Basic {login}"
+
+
 def test_a_plugin_that_answers_a_certificate(tmp_path: Path) -> None:
-    """It is presented, and no token is sent."""
+    """It is presented, and no token is sent unless the plugin printed one as well."""
     certificate, key = ((CERTIFICATES / f"client.{end}").read_text() for end in ("pem", "key"))
     user = plugin(tmp_path, answering({"clientCertificateData": certificate, "clientKeyData": key}))
     with served(asks_for_certificate=True) as server:
@@ -189,6 +264,11 @@ def test_a_plugin_that_answers_a_certificate(tmp_path: Path) -> None:
         access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user=user, cluster=cluster)))
         assert access.pool.request("GET", access.server, headers=access.headers()).status == 200
         assert "Authorization" not in server.headers[0]
+        user = plugin(tmp_path, answering({"token": "t", "clientCertificateData": certificate, "clientKeyData": key}))
+        access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user=user, cluster=cluster)))
+        assert access.pool.request("GET", access.server, headers=access.headers()).status == 200
+        assert server.headers[1]["Authorization"] == "Bearer t"
+        assert "jane" in str(server.clients[1])
     user = plugin(tmp_path, answering({"clientCertificateData": certificate, "clientKeyData": certificate}))
     assert "there is no client certificate with its key" in refused(tmp_path, user)[0]
 
@@ -211,26 +291,29 @@ def test_a_plugin_is_not_run_where_it_is_not_needed(tmp_path: Path) -> None:
         ("exit 7", " ended with code 7"),
         ("kill -9 $$", " ended with code -9"),
         ("yes | head -c 3000000 >&2; exit 1", "y / y / y"),
-        ("echo '{'", "is no JSON object"),
-        ("echo '[]'", "is no JSON object"),
-        ("printf '\\377'", "is no JSON object"),
-        ("yes '[' | head -c 200000", "is no JSON object"),
-        ("true", "is no JSON object"),
-        ("echo '{}'", "apiVersion: it has to be an ExecCredential of"),
-        (answering({}).replace("/v1", "/v1beta1"), "apiVersion: it has to be an ExecCredential of"),
-        (answering({}), "status: it has to have a token, or"),
-        (answering({"token": 5}), "status.token: it has to be text"),
-        (answering({"clientCertificateData": "a"}), "status: it has to have a token, or"),
-        (answering({"token": "a", "clientKeyData": "a"}), "status: it has to have a token, or"),
+        ("echo '{'", "a wrong answer: Input data was truncated"),
+        ("echo '[]'", "a wrong answer: Expected `object`"),
+        ("printf '\\377'", "a wrong answer: JSON is malformed"),
+        ("yes '[' | head -c 200000", "a wrong answer: Expected `object`"),
+        ("true", "a wrong answer: Input data was truncated"),
+        ("echo '{}'", "a wrong answer: Object missing required field `kind`"),
+        (answering({}).replace("/v1", "/v1beta1"), "its apiVersion is not client.authentication.k8s.io/v1"),
+        (answering({}), "status has to have a token, or"),
+        (answering({"token": 5}), "Expected `str | null`, got `int` - at `$.status.token`"),
+        (answering({"clientCertificateData": "a"}), "status has to have a token, or"),
+        (answering({"token": "a", "clientKeyData": "a"}), "status has to have a token, or"),
         (
             answering({"clientCertificateData": "a", "clientKeyData": "b"}),
             "there is no client certificate with its key",
         ),
         (answering({"token": "a\nb"}), "it holds a line break"),
-        (answering({"token": "a", "expirationTimestamp": "soon"}), "expirationTimestamp: it is no time"),
+        (
+            answering({"token": "a", "expirationTimestamp": "soon"}),
+            "Invalid RFC3339 encoded datetime",
+        ),
         (
             answering({"token": "a", "expirationTimestamp": "2020-01-01T00:00:00"}),
-            "expirationTimestamp: it has no time zone",
+            "Expected `datetime` with a timezone component",
         ),
     ],
 )

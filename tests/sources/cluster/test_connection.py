@@ -14,14 +14,15 @@ import pytest
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.model.fields import text_at
+from kubectl_policy.sources.cluster.api import answers
 from kubectl_policy.sources.cluster.api import connection as module
-from kubectl_policy.sources.cluster.api import understood
-from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST, Connection, Refusal
+from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST, Connection
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.options import ClusterOptions
 from kubectl_policy.sources.cluster.reaching.access import access_to
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer, Kind
-from tests.sources.cluster.reaching import Reaching, outcome, reaching
+from tests.sources.cluster.reaching import access_of, outcome, reaching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -69,9 +70,9 @@ def impatient(server: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> FaultySe
     return server
 
 
-def refused(call: Callable[[], object]) -> Refusal:
+def refused(call: Callable[[], object]) -> RequestRefused:
     """Why a call has no answer."""
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(RequestRefused) as caught:
         call()
     return caught.value
 
@@ -224,7 +225,7 @@ def test_credentials_that_take_forever_do_not(server: FaultyServer) -> None:
         server.closing.wait()
         return {}
 
-    hurried = Connection(Reaching(server=server.url, headers=headers), timeout=0.2)
+    hurried = Connection(access_of(server.url, headers=headers), timeout=0.2)
     assert refused(lambda: hurried.get("/api")).reason == "no answer within --request-timeout 0.2s"
 
 
@@ -235,7 +236,7 @@ def test_errors_of_the_access_are_raised_where_one_asks(server: FaultyServer) ->
         raise ClusterError("the plugin failed")
 
     with pytest.raises(ClusterError, match="the plugin failed"):
-        Connection(Reaching(server=server.url, headers=headers)).get("/api")
+        Connection(access_of(server.url, headers=headers)).get("/api")
 
 
 def test_a_wait_longer_than_the_time_left_is_not_waited(server: FaultyServer, connection: Connection) -> None:
@@ -252,7 +253,7 @@ def test_a_wait_that_the_server_asks_for_is_waited(server: FaultyServer, connect
     """In seconds; a date, which no API server sends, is not understood."""
     server.fault(f"{ROUTES}/r1", faults.status(503, retry_after="1"), times=1)
     start = time.monotonic()
-    assert connection.get(f"{ROUTES}/r1").status == 200
+    assert connection.get(f"{ROUTES}/r1").body
     assert time.monotonic() - start >= 1
 
 
@@ -260,21 +261,41 @@ def test_there_may_be_no_limit(server: FaultyServer) -> None:
     """As with kubectl, 0 is none."""
     unlimited = Connection(reaching(server), timeout=0)
     server.fault(f"{ROUTES}/r1", faults.slow(0.1), times=1)
-    assert unlimited.get(f"{ROUTES}/r1").status == 200
+    assert unlimited.get(f"{ROUTES}/r1").body
 
 
-def test_fresh_credentials_are_tried_once(server: FaultyServer) -> None:
-    """The access may have others when it is asked again; if they are the same, they are refused."""
-    tokens = iter(["old", "new", "newer"])
-    renewing = Connection(Reaching(server=server.url, headers=lambda: {"Authorization": next(tokens)}))
+def test_new_credentials_are_tried_once(server: FaultyServer) -> None:
+    """After a 401, the access is asked for others; if there are none, or they are refused as well, that is told."""
+    tokens = ["old"]
+
+    def renew(headers: Mapping[str, str]) -> bool:
+        assert headers["Authorization"] == tokens[-1]
+        tokens.append(f"new-{len(tokens)}")
+        return True
+
+    renewing = Connection(access_of(server.url, headers=lambda: {"Authorization": tokens[-1]}, renew=renew))
     server.fault(f"{ROUTES}/r1", faults.status(401), times=1)
-    assert renewing.get(f"{ROUTES}/r1").status == 200
-    assert [each.headers["Authorization"] for each in server.requests] == ["old", "new"]
+    assert renewing.get(f"{ROUTES}/r1").body
+    assert [request.headers["Authorization"] for request in server.requests] == ["old", "new-1"]
     server.fault(f"{ROUTES}/r2", faults.status(401))
-    again = iter(["a", "b", "c"])
-    refusing = Connection(Reaching(server=server.url, headers=lambda: {"Authorization": next(again)}))
-    assert refused(lambda: refusing.get(f"{ROUTES}/r2")).status == 401
+    assert refused(lambda: renewing.get(f"{ROUTES}/r2")).status == 401
     assert server.count(f"{ROUTES}/r2") == 2
+    assert refused(lambda: Connection(reaching(server)).get(f"{ROUTES}/r2")).status == 401
+    assert server.count(f"{ROUTES}/r2") == 3
+
+
+def test_a_watch_gets_new_credentials_as_well(server: FaultyServer) -> None:
+    """One that goes on for hours begins anew every few minutes, and the token of its first minutes has expired."""
+    tokens = ["old"]
+
+    def renew(_: Mapping[str, str]) -> bool:
+        tokens.append("new")
+        return True
+
+    server.fault(ROUTES, faults.status(401), times=1)
+    watching = Connection(access_of(server.url, headers=lambda: {"Authorization": tokens[-1]}, renew=renew))
+    watching.watch(ROUTES, {"resourceVersion": "1"}, METADATA).close()
+    assert [request.headers["Authorization"] for request in server.requests] == ["old", "new"]
 
 
 def test_what_is_sent(server: FaultyServer, connection: Connection) -> None:
@@ -286,14 +307,14 @@ def test_what_is_sent(server: FaultyServer, connection: Connection) -> None:
     assert sent.headers["Accept"] == METADATA
     assert sent.headers["Accept-Encoding"] == "gzip"
     assert sent.headers["User-Agent"].startswith("kubectl-policy/0.")
-    plain = Reaching(server=server.url, headers=lambda: {"Accept-Encoding": "identity"})
+    plain = access_of(server.url, headers=lambda: {"Accept-Encoding": "identity"})
     Connection(plain).get(f"{ROUTES}/r1")
     assert server.requests[-1].headers["Accept-Encoding"] == "identity"
 
 
 def test_each_group_of_an_impersonated_user_is_sent(server: FaultyServer) -> None:
     """By an access as flags make it: headers of the same name are not put together."""
-    options = ClusterOptions(server=server.url, impersonated="jane", impersonated_groups=("a", "b"))
+    options = ClusterOptions(server=server.url, as_="jane", as_group=("a", "b"))
     Connection(access_to(options)).get(f"{ROUTES}/r1")
     sent = server.requests[0].all_headers
     assert [each for name, each in sent if name.lower() == "impersonate-group"] == ["a", "b"]
@@ -417,9 +438,24 @@ def test_no_items_are_an_empty_list(server: FaultyServer, connection: Connection
 
 def test_a_body_is_bounded(server: FaultyServer, connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one that is small as long as it is compressed."""
-    monkeypatch.setattr(understood, "LARGEST", 2**20)
+    monkeypatch.setattr(answers, "MAX_BYTES", 2**20)
     server.fault(ALL_ROUTES, faults.bomb(2**24))
     assert refused(lambda: connection.list(ALL_ROUTES)).reason == "the answer is larger than 1 MiB"
+
+
+def test_a_list_that_is_larger_than_one_answer_may_be_is_asked_for_in_pages(
+    server: FaultyServer, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that nothing but its objects is in memory as a whole."""
+    monkeypatch.setattr(answers, "MAX_BYTES", 600)
+    monkeypatch.setattr(module, "_CHUNK", 2)
+    assert len(connection.list(ALL_ROUTES).items) == 5
+    assert [request.query for request in server.requests] == [
+        {},
+        {"limit": "2"},
+        {"limit": "2", "continue": "2"},
+        {"limit": "2", "continue": "4"},
+    ]
 
 
 def test_large_answers_are_compressed() -> None:
@@ -436,7 +472,7 @@ def test_half_characters_are_replaced(server: FaultyServer, connection: Connecti
 
 def test_a_token_that_cannot_be_sent_is_not_shown(server: FaultyServer) -> None:
     """It would stand in the message of the library."""
-    broken = Connection(Reaching(server=server.url, headers=lambda: {"Authorization": "Bearer hidden\n"}))
+    broken = Connection(access_of(server.url, headers=lambda: {"Authorization": "Bearer hidden\n"}))
     refusal = refused(lambda: broken.get("/api"))
     assert "hidden" not in str(refusal)
     assert "header" in refusal.reason
@@ -446,11 +482,11 @@ def test_a_server_that_is_not_there() -> None:
     """Refused connections and unknown names are told apart, and nothing is tried again."""
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
-    nobody = Connection(Reaching(server=f"http://127.0.0.1:{port}"), timeout=5)
+    nobody = Connection(access_of(f"http://127.0.0.1:{port}"), timeout=5)
     start = time.monotonic()
     assert refused(lambda: nobody.get("/api")).reason == "connection refused"
     assert time.monotonic() - start < MUCH_LESS_THAN_A_SECOND
-    unknown = Connection(Reaching(server="http://no-such-host.invalid"), timeout=5)
+    unknown = Connection(access_of("http://no-such-host.invalid"), timeout=5)
     assert refused(lambda: unknown.get("/api")).reason in {"no such host", "no answer within --request-timeout 5s"}
 
 
@@ -464,7 +500,7 @@ def test_a_server_that_takes_no_connection() -> None:
             each.settimeout(0)
             each.connect_ex(full.getsockname())
         start = time.monotonic()
-        hurried = Connection(Reaching(server=f"http://127.0.0.1:{full.getsockname()[1]}"), timeout=0.3)
+        hurried = Connection(access_of(f"http://127.0.0.1:{full.getsockname()[1]}"), timeout=0.3)
         assert refused(lambda: hurried.get("/api")).reason == "no answer within --request-timeout 0.3s"
         assert time.monotonic() - start < 0.3 + MUCH_LESS_THAN_A_SECOND
         for each in waiting:
@@ -481,7 +517,7 @@ def test_a_resolver_of_names_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(socket, "getaddrinfo", hang)
     start = time.monotonic()
-    hurried = Connection(Reaching(server="http://slow.example"), timeout=0.2)
+    hurried = Connection(access_of("http://slow.example"), timeout=0.2)
     assert refused(lambda: hurried.get("/api")).reason == "no answer within --request-timeout 0.2s"
     assert time.monotonic() - start < 0.2 + MUCH_LESS_THAN_A_SECOND
     released.set()
@@ -489,7 +525,7 @@ def test_a_resolver_of_names_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_server_without_tls(server: FaultyServer) -> None:
     """Somebody wrote https:// by mistake."""
-    wrong = Connection(Reaching(server=server.url.replace("http:", "https:")), timeout=5)
+    wrong = Connection(access_of(server.url.replace("http:", "https:")), timeout=5)
     assert refused(lambda: wrong.get("/api")).reason == "the server does not speak TLS: is it http:// and not https://?"
 
 

@@ -7,17 +7,19 @@ import os
 import stat
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.sources.cluster.api.connection import Answer, Connection, Refusal
-from kubectl_policy.sources.cluster.api.discovery import EVERY_GROUP, Discovery, UnknownGroup, discover
-from kubectl_policy.sources.cluster.api.remembered import place_of, remember, remembered
-from kubectl_policy.sources.cluster.api.served import Served
+from kubectl_policy.sources.cluster.api.answers import ObjectAnswer
+from kubectl_policy.sources.cluster.api.connection import Connection
+from kubectl_policy.sources.cluster.api.discovery import discover
+from kubectl_policy.sources.cluster.api.discovery_cache import cache_path, read_cache, write_cache
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
+from kubectl_policy.sources.cluster.api.served import EVERY_GROUP, Discovery, Served, UnknownGroup
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer, Kind
 from tests.sources.cluster.reaching import reaching
@@ -177,7 +179,7 @@ def test_half_of_the_answer_is_better_than_none(new: FaultyServer, tmp_path: Pat
 def test_no_answer_is_a_refusal(new: FaultyServer, tmp_path: Path) -> None:
     """There is nothing to go by."""
     new.fault("/*", faults.status(401))
-    with pytest.raises(Refusal, match="the credentials were refused"):
+    with pytest.raises(RequestRefused, match="the credentials were refused"):
         found(new, tmp_path)
 
 
@@ -197,15 +199,15 @@ def test_what_no_server_can_serve_is_left_out(new: FaultyServer, tmp_path: Path)
 def test_the_file_is_for_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is where kubectl keeps its own, but in a folder of ours."""
     monkeypatch.setenv("KUBECACHEDIR", str(tmp_path / "cache"))
-    remember(Discovery([served()], ()), SERVER)
+    write_cache(Discovery([served()], ()), SERVER)
     place = tmp_path / "cache" / "kubectl-policy" / "10.0.0.1_6443" / "discovery.json"
-    assert place_of(SERVER) == place
+    assert cache_path(SERVER) == place
     assert [each.name for each in place.parent.iterdir()] == ["discovery.json"]
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
     assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / "cache").stat().st_mode) == 0o700
-    assert [*remembered(SERVER)] == [served()]
-    assert place_of(SERVER, str(tmp_path / "other")) == tmp_path.joinpath("other", *place.parts[-3:])
+    assert [*read_cache(SERVER)] == [served()]
+    assert cache_path(SERVER, str(tmp_path / "other")) == tmp_path.joinpath("other", *place.parts[-3:])
 
 
 def test_without_a_home_nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,16 +218,16 @@ def test_without_a_home_nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.delenv("KUBECACHEDIR", raising=False)
     monkeypatch.setattr(Path, "home", homeless)
-    assert place_of(SERVER) is None
-    assert place_of("https://..", "/tmp/x") is None  # noqa: S108 (nothing is written there)
-    remember(Discovery([served()], ()), SERVER)
-    assert remembered(SERVER) == ()
+    assert cache_path(SERVER) is None
+    assert cache_path("https://..", "/tmp/x") is None  # noqa: S108 (nothing is written there)
+    write_cache(Discovery([served()], ()), SERVER)
+    assert read_cache(SERVER) == ()
 
 
 def written(cache: Path, text: bytes | None = None) -> Path:
     """The file about a server, with other contents if any."""
-    remember(Discovery([served()], ()), SERVER, str(cache))
-    place = place_of(SERVER, str(cache))
+    write_cache(Discovery([served()], ()), SERVER, str(cache))
+    place = cache_path(SERVER, str(cache))
     assert place
     if text is not None:
         place.write_bytes(text)
@@ -237,34 +239,34 @@ def test_what_is_old_or_from_the_future_is_as_none(tmp_path: Path) -> None:
     place, now = written(tmp_path), time.time()
     for age, is_known in ((5.9 * 3600, True), (6.1 * 3600, False), (-5, True), (-3600, False)):
         os.utime(place, (now - age, now - age))
-        assert bool(remembered(SERVER, str(tmp_path))) == is_known
+        assert bool(read_cache(SERVER, str(tmp_path))) == is_known
 
 
 def test_what_others_may_write_is_as_none(tmp_path: Path) -> None:
     """So is what is no file, or leads elsewhere."""
     place = written(tmp_path)
     place.chmod(0o622)
-    assert remembered(SERVER, str(tmp_path)) == ()
+    assert read_cache(SERVER, str(tmp_path)) == ()
     kept = place.with_name("kept")
     place.chmod(0o600)
     place.rename(kept)
     place.symlink_to(kept)
-    assert remembered(SERVER, str(tmp_path)) == ()
+    assert read_cache(SERVER, str(tmp_path)) == ()
     place.unlink()
     os.mkfifo(place)
-    assert remembered(SERVER, str(tmp_path)) == ()
+    assert read_cache(SERVER, str(tmp_path)) == ()
     place.unlink()
     place.mkdir()
-    assert remembered(SERVER, str(tmp_path)) == ()
-    remember(Discovery([served()], ()), SERVER, str(tmp_path))
-    assert remembered(SERVER, str(tmp_path)) == ()
+    assert read_cache(SERVER, str(tmp_path)) == ()
+    write_cache(Discovery([served()], ()), SERVER, str(tmp_path))
+    assert read_cache(SERVER, str(tmp_path)) == ()
 
 
 def test_what_belongs_to_somebody_else_is_as_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They could have written anything into it."""
     written(tmp_path)
     monkeypatch.setattr(os, "getuid", lambda: 12345)
-    assert remembered(SERVER, str(tmp_path)) == ()
+    assert read_cache(SERVER, str(tmp_path)) == ()
 
 
 def test_a_place_that_cannot_be_written_is_no_error(new: FaultyServer, tmp_path: Path) -> None:
@@ -277,8 +279,8 @@ def test_another_server_is_not_taken_for_this(tmp_path: Path) -> None:
     """Their names may be the same in a file system."""
     written(tmp_path)
     other = "https://10.0.0.1_6443"
-    assert place_of(other, str(tmp_path)) == place_of(SERVER, str(tmp_path))
-    assert remembered(other, str(tmp_path)) == ()
+    assert cache_path(other, str(tmp_path)) == cache_path(SERVER, str(tmp_path))
+    assert read_cache(other, str(tmp_path)) == ()
 
 
 ROW: Final = [GATEWAYS, "v1", "Gateway", "gateways", "gateway", True, ["gtw"], ["get", "list"], []]
@@ -301,11 +303,11 @@ ROW: Final = [GATEWAYS, "v1", "Gateway", "gateways", "gateway", True, ["gtw"], [
 )
 def test_what_is_not_as_we_wrote_it_is_as_none(tmp_path: Path, rows: Any) -> None:  # noqa: ANN401 (anything)
     """All of it: who changed one kind may have changed others."""
-    assert remembered(SERVER, str(tmp_path)) == ()
+    assert not read_cache(SERVER, str(tmp_path))
     written(tmp_path, json.dumps({"form": 1, "server": SERVER, "kinds": rows}).encode())
-    assert remembered(SERVER, str(tmp_path)) == ()
+    assert not read_cache(SERVER, str(tmp_path))
     written(tmp_path, json.dumps({"form": 1, "server": SERVER, "kinds": [ROW]}).encode())
-    assert [*remembered(SERVER, str(tmp_path))] == [served()]
+    assert [*read_cache(SERVER, str(tmp_path))] == [served()]
 
 
 @given(
@@ -321,7 +323,7 @@ def test_damage_is_no_error(tmp_path_factory: pytest.TempPathFactory, text: byte
     """Whatever is in the file."""
     cache = tmp_path_factory.getbasetemp() / "damaged"
     written(cache, text)
-    assert isinstance(remembered(SERVER, str(cache)), tuple)
+    assert isinstance(read_cache(SERVER, str(cache)), tuple)
 
 
 WORDS: Final = ("kind", "items", "metadata", "name", "versions", "version", "resources", "resource", "groups", "verbs")
@@ -335,9 +337,9 @@ class Anything:
         """The body of every answer."""
         self.body = body
 
-    def get(self, path: str, query: object = (), accept: str = "") -> Answer:  # noqa: ARG002 (as is asked)
+    def get(self, path: str, query: object = (), accept: str = "") -> ObjectAnswer:  # noqa: ARG002 (as is asked)
         """The same, whatever is asked for."""
-        return Answer(200, self.body)
+        return ObjectAnswer(self.body)
 
     def hurried(self) -> Anything:
         """The same: it takes no time."""
@@ -354,16 +356,18 @@ class Anything:
 def test_any_answer_is_discovery(tmp_path_factory: pytest.TempPathFactory, body: dict[str, Any]) -> None:
     """Types are checked wherever something is read."""
     cache = tmp_path_factory.getbasetemp() / "any"
-    assert isinstance(discover(Anything(body), f"https://{time.monotonic_ns()}", str(cache)), Discovery)
+    assert isinstance(
+        discover(cast("Connection", Anything(body)), f"https://{time.monotonic_ns()}", str(cache)), Discovery
+    )
 
 
 def test_three_hundred_definitions_are_remembered_in_milliseconds(tmp_path: Path) -> None:
     """Completion waits for it."""
     kinds = [served(f"things{number}", f"Thing{number}") for number in range(400)]
-    remember(Discovery(kinds, ()), SERVER, str(tmp_path))
+    write_cache(Discovery(kinds, ()), SERVER, str(tmp_path))
     best = 1.0
     for _ in range(5):
         start = time.perf_counter()
-        assert len(remembered(SERVER, str(tmp_path))) == 400
+        assert len(read_cache(SERVER, str(tmp_path))) == 400
         best = min(best, time.perf_counter() - start)
     assert best < 0.02

@@ -2,56 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.sources.cluster.api.connection import Answer, Connection
+from kubectl_policy.sources.cluster.api.answers import ObjectAnswer
+from kubectl_policy.sources.cluster.api.connection import Connection
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer
+from tests.sources.cluster.mangling import answers, nearly_http
 from tests.sources.cluster.reaching import outcome, reaching
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.sources.cluster.faults import Fault
-    from tests.sources.cluster.faulty import Handler
-
-REAL: Final = json.dumps({"kind": "Route", "metadata": {"name": "é", "a": None}, "spec": [1, 2.5, True]}).encode()
-LINES: Final = (b"200 OK", b"200", b"99999 X", b"-1 X", b"abc", b"100 Continue", b"101 Switching Protocols")
-HEADERS: Final = (b"Transfer-Encoding: chunked", b"Content-Length: -1", b"Content-Length: x", b":", b"a b")
-CHUNKS: Final = (b"zz\r\n{}\r\n0\r\n\r\n", b"2\r\n{}\r\n0\r\n\r\n", b"-2\r\n{}\r\n")
-
-
-@st.composite
-def mangled(draw: st.DrawFn) -> bytes:
-    """A body with something else in a place of it."""
-    start, end = draw(st.integers(0, len(REAL))), draw(st.integers(0, len(REAL)))
-    return REAL[:start] + draw(st.binary(max_size=5)) + REAL[end:]
-
-
-@st.composite
-def answers(draw: st.DrawFn) -> Fault:
-    """HTTP as it should be, but for the body, its length or its compression."""
-    body = draw(st.one_of(st.binary(max_size=200), mangled()))
-    sent = gzip.compress(body) if draw(st.booleans()) else body
-    headers = {"Content-Length": str(max(len(sent) + draw(st.integers(-2, 3)), 0))}
-    if encoding := draw(st.sampled_from(["", "gzip", "deflate", "identity", "br", "gzip, gzip"])):
-        headers["Content-Encoding"] = encoding
-    code = draw(st.sampled_from([200, 200, 200, 201, 204, 206, 304, 400, 403, 500, 503, 999]))
-    return faults.raw(sent, code=code, headers=headers)
-
-
-@st.composite
-def nearly_http(draw: st.DrawFn) -> bytes:
-    """Something like HTTP."""
-    header = draw(st.one_of(st.binary(max_size=40), st.sampled_from(HEADERS)))
-    body = draw(st.sampled_from([b"", b"{}", *CHUNKS]))
-    return b"HTTP/1.1 " + draw(st.sampled_from(LINES)) + b"\r\n" + header + b"\r\n\r\n" + body
 
 
 @pytest.fixture(scope="module")
@@ -61,25 +28,20 @@ def server() -> Iterator[FaultyServer]:
         yield running
 
 
-def is_answer_or_refusal(server: FaultyServer, fault: Fault) -> bool:
-    """Whether nothing else comes of a fault, after which the server hangs up."""
-
-    def answer(handler: Handler) -> None:
-        fault(handler)
-        handler.hang_up()
-
-    server.fault("/*", answer)
-    found = outcome(lambda: Connection(reaching(server), timeout=0.25).get("/api"))
-    return isinstance(found.body, dict) if isinstance(found, Answer) else bool(found.reason)
+def is_understood(server: FaultyServer, fault: Fault) -> bool:
+    """Whether an answer comes of a fault, or a refusal with its reason."""
+    server.fault("/*", faults.then_hang_up(fault))
+    result = outcome(lambda: Connection(reaching(server), timeout=0.25).get("/api"))
+    return isinstance(result.body, dict) if isinstance(result, ObjectAnswer) else bool(result.reason)
 
 
 @given(answers())
 def test_mangled_bodies(server: FaultyServer, fault: Fault) -> None:
     """The server speaks HTTP, but what it says is wrong."""
-    assert is_answer_or_refusal(server, fault)
+    assert is_understood(server, fault)
 
 
 @given(st.one_of(st.binary(max_size=100), nearly_http()))
 def test_mangled_http(server: FaultyServer, sent: bytes) -> None:
     """The server need not even speak HTTP."""
-    assert is_answer_or_refusal(server, faults.wrong_bytes(sent))
+    assert is_understood(server, faults.wrong_bytes(sent))

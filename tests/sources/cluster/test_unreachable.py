@@ -9,10 +9,10 @@ import pytest
 from urllib3 import PoolManager, ProxyManager
 from urllib3.exceptions import InvalidHeader, ProtocolError, ProxyError, ReadTimeoutError, SSLError
 
-from kubectl_policy.sources.cluster.api.connection import Connection, Refusal
-from kubectl_policy.sources.cluster.api.unreachable import unreachable
+from kubectl_policy.sources.cluster.api.connection import Connection
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused, refusal_of_error
 from tests.sources.cluster.faulty import FaultyServer
-from tests.sources.cluster.reaching import Reaching
+from tests.sources.cluster.reaching import access_of
 from tests.sources.cluster.servers import CERTIFICATES
 
 
@@ -38,7 +38,7 @@ def certificate_error(code: int) -> SSLError:
 )
 def test_certificates(code: int, reason: str) -> None:
     """Each is put right elsewhere: the clock, the server, the authority, the name."""
-    refusal = unreachable(certificate_error(code), "late")
+    refusal = refusal_of_error(certificate_error(code), "late")
     assert (refusal.status, refusal.reason, refusal.message) == (0, reason, "as OpenSSL has it")
     assert not refusal.retry
 
@@ -57,14 +57,14 @@ def test_certificates(code: int, reason: str) -> None:
 )
 def test_other_errors(error: Exception, reason: str, retry: bool) -> None:  # noqa: FBT001 (a parameter of a test)
     """What may pass is worth asking again."""
-    refusal = unreachable(error, "late")
+    refusal = refusal_of_error(error, "late")
     assert (refusal.reason, refusal.retry) == (reason, retry)
 
 
 def reason_of(server: str, pool: PoolManager) -> str:
     """Why a server does not answer."""
-    with pytest.raises(Refusal) as caught:
-        Connection(Reaching(server=server, pool=pool), timeout=5).get("/api")
+    with pytest.raises(RequestRefused) as caught:
+        Connection(access_of(server, pool=pool), timeout=5).get("/api")
     return caught.value.reason
 
 
@@ -78,7 +78,7 @@ def test_a_real_handshake() -> None:
         trusting = PoolManager(ca_certs=authority)
         assert reason_of(server.url, trusting) == "the server's certificate is for another address"
         right = PoolManager(ca_certs=authority, server_hostname="cluster.example", assert_hostname="cluster.example")
-        assert Connection(Reaching(server=server.url, pool=right)).get("/api").body
+        assert Connection(access_of(server.url, pool=right)).get("/api").body
 
 
 def test_a_certificate_that_has_expired() -> None:

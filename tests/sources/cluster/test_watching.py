@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.sources.cluster.api.connection import METADATA, Connection, Event, Refusal, Watch
+from kubectl_policy.sources.cluster.api.connection import METADATA, Connection
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.reaching import reaching
@@ -18,6 +19,7 @@ from tests.sources.cluster.reaching import reaching
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kubectl_policy.sources.cluster.api.watch import Watch, WatchEvent
     from tests.sources.cluster.faults import Fault
 
 PATH = "/api/v1/namespaces/baker/services"
@@ -40,7 +42,7 @@ def watched(server: FaultyServer, version: str = "1000", path: str = PATH) -> Wa
     return Connection(reaching(server), timeout=2).watch(path, {"resourceVersion": version})
 
 
-def told(event: Event) -> tuple[str, str]:
+def told(event: WatchEvent) -> tuple[str, str]:
     """What happened, and to what."""
     return event.type, text_at(event.object, "metadata.name")
 
@@ -73,7 +75,7 @@ def test_nothing_limits_a_watch_but_its_beginning(server: FaultyServer) -> None:
     later.join()
     server.fault(PATH, faults.silence)
     start = time.monotonic()
-    with pytest.raises(Refusal, match="no answer within --request-timeout"):
+    with pytest.raises(RequestRefused, match="no answer within --request-timeout"):
         connection.watch(PATH, {})
     assert time.monotonic() - start < 0.6
 
@@ -91,13 +93,13 @@ def test_another_thread_can_end_it(server: FaultyServer) -> None:
 def test_what_is_too_old_is_gone(server: FaultyServer) -> None:
     """It is told in an event, or by the status; also after the deadline."""
     server.oldest = 1_500
-    with pytest.raises(Refusal, match="gone") as caught:
+    with pytest.raises(RequestRefused, match="gone") as caught:
         next(iter(watched(server)))
     assert (caught.value.status, caught.value.message) == (410, "too old resource version")
     server.fault(PATH, faults.status(410))
     connection = Connection(reaching(server), timeout=0.2)
     time.sleep(0.25)
-    with pytest.raises(Refusal, match="gone"):
+    with pytest.raises(RequestRefused, match="gone"):
         connection.watch(PATH, {})
 
 
@@ -115,7 +117,7 @@ def test_what_is_too_old_is_gone(server: FaultyServer) -> None:
 def test_what_goes_wrong_is_a_refusal(server: FaultyServer, fault: Fault, reason: str) -> None:
     """At the beginning and on the way."""
     server.fault(PATH, fault)
-    with pytest.raises(Refusal, match=reason):
+    with pytest.raises(RequestRefused, match=reason):
         _ = [*watched(server)]
 
 
@@ -140,5 +142,5 @@ def test_of_secrets_metadata_alone_is_watched(server: FaultyServer) -> None:
     with pytest.raises(ValueError, match="nothing but metadata"):
         watched(server, path=path)
     server.fault(path, faults.raw(b'{"type": "ADDED", "object": {"kind": "Secret", "data": {"key": "c2VjcmV0"}}}\n'))
-    with pytest.raises(Refusal, match="does not give the metadata of Secrets alone"):
+    with pytest.raises(RequestRefused, match="does not give the metadata of Secrets alone"):
         _ = [*Connection(reaching(server)).watch(path, {}, METADATA)]

@@ -9,7 +9,7 @@ import pytest
 from kubectl_policy.model import Origin
 from kubectl_policy.model.authorship import NOT_COMMITTED, Authorship
 from kubectl_policy.sources.places.authors import Authors
-from tests.repository import Repository, alone
+from tests.repository import Repository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,14 +18,14 @@ TEXT = "kind: A\nspec:\n  x: 1\n  y: 2\n"
 
 
 @pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
-    """Two commits: the second one changes line 3."""
-    made = alone(tmp_path, monkeypatch)
-    made.write("in/a.yaml", TEXT)
-    made.commit()
-    made.write("in/a.yaml", TEXT.replace("x: 1", "x: 3"))
-    made.git("-c", "user.name=unused", "commit", "--quiet", "--all", "--message=x", "--author=Eve \x1b[2J <e@x>")
-    return made
+def repository(empty_repository: Repository) -> Repository:
+    """A repository with two commits, of which the second one changes line 3."""
+    empty_repository.write("in/a.yaml", TEXT)
+    empty_repository.commit()
+    empty_repository.write("in/a.yaml", TEXT.replace("x: 1", "x: 3"))
+    author = "--author=Eve \x1b[2J <e@x>"
+    empty_repository.git("-c", "user.name=unused", "commit", "--quiet", "--all", "--message=x", author)
+    return empty_repository
 
 
 def ids(repository: Repository) -> tuple[str, str]:

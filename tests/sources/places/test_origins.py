@@ -232,7 +232,7 @@ class TestKustomize:
     def test_of_too_many(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Where a stranger says something else of each object, nobody looks for ever: the rest is taken at its word."""
         monkeypatch.setattr(origins, "_PATIENCE", 4)
-        monkeypatch.setattr(below, "_MOST", 9)
+        monkeypatch.setattr(below, "_MAX_ENTRIES", 9)
         write(tmp_path, self.FILES)
         text = "---\n".join(_annotated(ORIGIN, f"path: ../base/{name}.yaml", name) for name in ("a", "web", "b"))
         found = _origins(_read(text))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.sources import load_manifests
+from kubectl_policy.sources.files.disk import RepositoriesOnDisk
 from kubectl_policy.sources.rendered.argo import Files, to_render
-from kubectl_policy.sources.rendered.copying import Disk
 from kubectl_policy.sources.tree.declared.delivery import Application, delivery_of
 from tests.sources.rendered.trees import SERVICE, helm, kubectl, refs, rendered, write
 
@@ -198,8 +198,8 @@ def test_choices_in_a_folder(tmp_path: Path) -> None:
     write(tmp_path, {"app.yaml": APPLICATION % f"{{path: apps, directory: {directory}}}"})
     found = load_manifests([tmp_path]).resources
     (application,) = [delivery for each in found if isinstance(delivery := delivery_of(each), Application)]
-    tree = Disk([str(tmp_path)])
-    base = tree.place(str(tmp_path)) or ""
+    tree = RepositoriesOnDisk([str(tmp_path)])
+    base = tree.path_of(str(tmp_path)) or ""
     what = to_render(application.sources[0], application, tree, base)
     assert isinstance(what, Files)
     assert [file.removeprefix(f"{base}/apps/") for file in what.files] == ["a.yaml", "deep/c.yaml"]

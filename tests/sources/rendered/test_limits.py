@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.errors import SourceError
+from kubectl_policy.sources.files.disk import RepositoriesOnDisk
 from kubectl_policy.sources.rendered import copying, render
-from kubectl_policy.sources.rendered.copying import Copy, CopyError, Disk
+from kubectl_policy.sources.rendered.copying import Copy, CopyError
 from tests.sources.rendered.trees import SERVICE, kubectl, program, refs, rendered, write
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ def _complaints(folder: Path) -> list[str]:
 
 def test_too_much_to_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is not copied, be it many files or large ones."""
-    tree = Disk([str(write(tmp_path / "t", {"a/b/x": "12345", "a/y": "1"}))])
-    top = tree.place(str(tmp_path / "t")) or ""
+    tree = RepositoriesOnDisk([str(write(tmp_path / "t", {"a/b/x": "12345", "a/y": "1"}))])
+    top = tree.path_of(str(tmp_path / "t")) or ""
     monkeypatch.setattr(copying, "MAX_BYTES", 5)
     with pytest.raises(CopyError, match="more than 200,000 files or 0 MiB are needed"):
         Copy(tree, tmp_path / "one").take_all(top)
@@ -48,11 +49,11 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     """Is not there: pipes, folders, what does not exist, links in circles."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to("loop")
-    tree = Disk([str(tmp_path)])
-    place = tree.place(str(tmp_path)) or ""
+    tree = RepositoriesOnDisk([str(tmp_path)])
+    place = tree.path_of(str(tmp_path)) or ""
     assert [tree.kind(f"{place}/{name}") for name in ("pipe", "loop", "none", "a\0b")] == ["", "", "", ""]
     assert tree.names(f"{place}/none") == []
-    assert tree.place("<stdin>") is None
+    assert tree.path_of("<stdin>") is None
     copy = Copy(tree, tmp_path / "copy")
     copy.take(f"{place}/pipe")
     assert not (tmp_path / "copy").exists()
@@ -64,9 +65,9 @@ def test_names_of_what_lies_beside_the_input(tmp_path: Path, monkeypatch: pytest
     """They are as the input was named: from here, or from the top of the disk."""
     write(tmp_path, {"a/x": "", "b/y": ""})
     monkeypatch.chdir(tmp_path)
-    relative, absolute = Disk(["a"]), Disk([str(tmp_path / "a")])
-    assert [relative.source(relative.place(name) or "") for name in ("a/x", "b/y")] == ["a/x", "b/y"]
-    assert absolute.source(absolute.place("b/y") or "") == f"{tmp_path}/b/y"
+    relative, absolute = RepositoriesOnDisk(["a"]), RepositoriesOnDisk([str(tmp_path / "a")])
+    assert [relative.source(relative.path_of(name) or "") for name in ("a/x", "b/y")] == ["a/x", "b/y"]
+    assert absolute.source(absolute.path_of("b/y") or "") == f"{tmp_path}/b/y"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.sources.cluster.api.connection import Connection
-    from kubectl_policy.sources.cluster.api.discovery import Discovery
+    from kubectl_policy.sources.cluster.api.served import Discovery
     from kubectl_policy.sources.cluster.asking import Cluster
     from kubectl_policy.sources.cluster.options import ClusterOptions
     from kubectl_policy.sources.cluster.reaching.access import Access
@@ -120,9 +120,10 @@ class Live:
     @cached_property
     def _served(self) -> tuple[Connection, Discovery] | PolicyError:
         """Return the connection to the cluster and the kinds that it serves; or why it cannot be asked."""
-        from kubectl_policy.sources.cluster.api.connection import Connection, Refusal
+        from kubectl_policy.sources.cluster.api.connection import Connection
         from kubectl_policy.sources.cluster.api.discovery import discover
-        from kubectl_policy.sources.cluster.refused import cluster_error
+        from kubectl_policy.sources.cluster.api.refusals import RequestRefused
+        from kubectl_policy.sources.cluster.cluster_errors import cluster_error
 
         try:
             server = self.access.server
@@ -131,7 +132,7 @@ class Live:
                 self.progress(0, 0, "what it serves")
             connection = Connection(self.access, timeout=self._options.request_timeout)
             return connection, discover(connection, server, self._options.cache_dir)
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             return cluster_error(self.name, self.access.server, refusal)
         except PolicyError as error:
             return error

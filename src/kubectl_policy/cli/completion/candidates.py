@@ -1,54 +1,58 @@
-"""What may stand in place of the word under the cursor: a command, an option, its value, or what a command is about."""
+"""Complete the word under the cursor: a command, an option, the value of an option, or an argument."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.cli import COMMANDS, command_named, summaries
-from kubectl_policy.cli.completion.protocol import NOTHING, offered
-from kubectl_policy.cli.completion.typed import typed
+from kubectl_policy.cli.completion.line import parse_line
+from kubectl_policy.cli.completion.offer import NOTHING, offer
+from kubectl_policy.cli.overview import COMMANDS
 from kubectl_policy.errors import PolicyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.cli.completion.protocol import Offer
-    from kubectl_policy.cli.completion.typed import Typed
-    from kubectl_policy.cli.parameters import Command
+    from kubectl_policy.cli.completion.line import CommandLine
+    from kubectl_policy.cli.completion.offer import Offer
 
 _HELP: Final = {"-h": "Show this message and exit.", "--help": "Show this message and exit."}
-_OF_PROGRAM: Final = {"--version": "Print the version and exit.", **_HELP}
+_PROGRAM_OPTIONS: Final = {"--version": "Print the version and exit.", **_HELP}
 
 
 def complete(words: Sequence[str], deadline: float) -> Offer:
-    """What may stand in place of the last one of the words after `kubectl policy`.
+    """Return candidates for the last of the words after `kubectl policy`.
 
-    Programs are asked until the deadline, by `time.monotonic`. Nothing is offered where the input cannot be read, or
-    where the words before name something that is not there.
+    Programs may run until the deadline, by `time.monotonic`. Nothing is offered if the input cannot be read, or if the
+    words before the cursor name something that does not exist.
     """
     first, *rest = words or ("",)
+    if not rest and first.startswith("-"):
+        return offer(first, _PROGRAM_OPTIONS.items())
     if not rest:
-        return offered(_OF_PROGRAM.items() if first.startswith("-") else summaries().items(), to=first)
+        return offer(first, ((name, entry.summary) for name, entry in COMMANDS.items()))
     if first not in COMMANDS:
         return NOTHING
-    command = command_named(first)
-    line = typed(command.parameters, rest)
-    if not line.option and line.may_be_option and line.completed.startswith("-"):
-        return _options(command, line)
-    # Options need none of what their values and words need.
-    from kubectl_policy.cli.completion.values import value_of
-    from kubectl_policy.cli.completion.words import word_of
-    from kubectl_policy.cli.completion.world import World
-
-    world = World(command.parameters, line, deadline)
+    line = parse_line(first, rest)
+    if line.may_be_option and line.prefix.startswith("-"):
+        return _offer_options(line)
     try:
-        return value_of(line.option, line, world) if line.option else word_of(first, line, world)
+        # To import these takes time that options do not need.
+        from kubectl_policy.cli.completion.arguments import offer_argument
+        from kubectl_policy.cli.completion.known import KnownInput
+        from kubectl_policy.cli.completion.values import offer_value
+
+        known = KnownInput(line, deadline)
+        return offer_value(line.option, line, known) if line.option else offer_argument(line, known)
     except PolicyError:
         return NOTHING
 
 
-def _options(command: Command, line: Typed) -> Offer:
-    """The options that may still be given."""
-    left = (each for each in command.parameters if each.name not in line.given or each.type == list[str] | None)
-    said = {name: each.declared.help for each in left for name in each.names}
-    return offered((said | _HELP).items(), to=line.completed)
+def _offer_options(line: CommandLine) -> Offer:
+    """Offer the options that may still be given."""
+    descriptions = {
+        name: option.help
+        for option in line.options
+        if option.number == "repeatable" or option.parameter not in line.values
+        for name in option.names
+    }
+    return offer(line.prefix, (descriptions | _HELP).items())

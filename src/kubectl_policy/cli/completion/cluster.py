@@ -1,4 +1,4 @@
-"""What is known of a cluster: what kubectl itself would complete, which has the configuration, and is fast."""
+"""Names in a cluster, as kubectl completes them: kubectl has the credentials and remembers what is served."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import os
 import time
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.cli.completion.known import Kinds, known_fields
+from kubectl_policy.cli.completion.objects import KnownKinds, KnownObjects, known_fields
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import BUILT_IN, TARGETS, KindNames, is_kubernetes_own, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
+    from kubectl_policy.cli.completion.line import CommandLine
     from kubectl_policy.profiles import PolicyKindProfile
 
-# The options by which kubectl reaches a cluster, and by which it looks somewhere there.
-OF_KUBECTL: Final = frozenset(
+# The options that kubectl needs to reach the same cluster.
+_KUBECTL_OPTIONS: Final = frozenset(
     {
         "--as",
         "--as-group",
@@ -36,34 +37,42 @@ OF_KUBECTL: Final = frozenset(
     }
 )
 _POLICIES: Final = "policies"
-# What the name of a type is made of. It cannot be an option.
-_IN_TYPES: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.,-")
+# The characters of type names; a type name must not be an option of kubectl.
+_TYPE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.,-")
 _SECRETS: Final = frozenset({"secret", "secrets"})
 
 
-class Cluster:
-    """What kubectl completes with some options, until a time as `time.monotonic` tells it; nothing after that."""
+class ClusterObjects(KnownObjects):
+    """The objects of a cluster, for which kubectl is asked until a deadline; after it there are none."""
 
-    def __init__(self, options: Sequence[str], deadline: float) -> None:
-        """Keep how kubectl is asked."""
-        self._options, self._deadline = options, deadline
+    def __init__(self, line: CommandLine, deadline: float) -> None:
+        """Keep the options for kubectl that the line has, and the deadline by `time.monotonic`."""
+        self._deadline = deadline
+        self._options = [
+            name if option.number == "flag" else f"{name}={value}"
+            for option in line.options
+            for name in _KUBECTL_OPTIONS.intersection(option.names)
+            for value in line.values.get(option.parameter, ())
+        ]
 
-    def kinds(self) -> Kinds:
-        """Those that policies target, that a profile describes and that are called policies, as far as they are served.
+    def kinds(self) -> KnownKinds:
+        """Return the kinds that are served: targets, and policies by their profiles or by their names.
 
-        Without an answer in time, those of Gateway API.
+        Without an answer in time, return those of Gateway API.
         """
         targets = [names for names in BUILT_IN if names.group_kind in TARGETS]
         served = sorted(self._ask("get", ""))
         if not served:
             standard = {names.group_kind.group for names in targets if names.group_kind.group}
             policies = [names for names in BUILT_IN if names.group_kind.group in standard and names not in targets]
-            return Kinds(policies, targets, [])
+            return KnownKinds(policies, targets, [])
         built_in = {_resource(names): names for names in BUILT_IN}
-        kinds = Kinds([], [], [])
+        kinds = KnownKinds([], [], [])
         for resource in served:
             names = built_in.get(resource) or KindNames(_group_kind(resource), resource.partition(".")[0])
-            profiled = {_resource(each): each for each in map(_names, _profiles(names.group_kind.group).values())}
+            profiled = {
+                _resource(profile): profile for profile in map(_names, _profiles(names.group_kind.group).values())
+            }
             if names.group_kind in TARGETS:
                 kinds.targets.append(names)
             elif resource in profiled:
@@ -71,54 +80,50 @@ class Cluster:
             elif names.plural.endswith(_POLICIES) and not is_kubernetes_own(names.group_kind):
                 kinds.policies.append(names)
             elif resource in built_in:
-                kinds.others.append(names)
+                kinds.unrelated.append(names)
         return kinds
 
     def names(self, type_name: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:
-        """The names of the objects of a type in a namespace, or in that of the context; none of those everywhere.
+        """Return the names of objects in a namespace, or in that of the context, and none with their namespaces.
 
-        Nor any of Secrets: kubectl reads what is in them to tell their names.
+        Names of Secrets are not returned, since kubectl reads their data to list them.
         """
-        word = type_name.lower()
-        named = {each.partition(".")[0] for each in word.split(",")}
-        if not word[:1].isalpha() or not _IN_TYPES.issuperset(word) or not named.isdisjoint(_SECRETS):
+        lower = type_name.lower()
+        types = {name.partition(".")[0] for name in lower.split(",")}
+        if not lower[:1].isalpha() or not _TYPE_CHARACTERS.issuperset(lower) or not types.isdisjoint(_SECRETS):
             return (), ()
-        return self._ask(*([f"--namespace={namespace}"] if namespace else []), "get", word, ""), ()
+        return self._ask(*([f"--namespace={namespace}"] if namespace else []), "get", lower, ""), ()
 
     def namespaces(self) -> Iterable[str]:
-        """The names of all namespaces."""
+        """Return the names of all namespaces."""
         return self._ask("get", "namespaces", "")
 
-    def sections(self, type_name: str, name: str, namespace: str) -> Iterable[str]:
-        """Nothing: kubectl completes no sections."""
-        del type_name, name, namespace
-        return ()
-
     def fields(self, kinds: Iterable[str]) -> Iterator[str]:
-        """The fields that built-in profiles know, of some kinds or of all."""
+        """Yield the fields in built-in profiles of some kinds, or of all kinds."""
         from kubectl_policy.profiles.load import built_in_groups
 
-        meant = {kind.lower().partition(".")[0] for kind in kinds}
+        wanted = {kind.lower().partition(".")[0] for kind in kinds}
         for group in sorted(built_in_groups()):
-            for kind, profile in _profiles(group).items():
-                singular = kind.kind.lower()
-                if not meant or meant.intersection({singular, plural(singular), *profile.short_names}):
+            for profile in _profiles(group).values():
+                names = _names(profile)
+                if not wanted or wanted.intersection({names.singular, names.plural, *names.short_names}):
                     yield from known_fields(profile)
 
     def kubeconfig(self, option: str) -> Iterable[str]:
-        """What kubectl completes for `--context`, `--cluster` or `--user`."""
+        """Return the names that kubectl completes for `--context`, `--cluster` or `--user`."""
         return self._ask(option, "")
 
     def _ask(self, *words: str) -> list[str]:
-        """The candidates that kubectl prints for words, without what it says of them; none if it takes too long.
+        """Return the candidates that kubectl prints for words, or none if kubectl takes too long.
 
-        It gets no terminal: a program that it runs for credentials cannot ask for any. With it go all that it started.
+        kubectl has no terminal, so that a credential plugin cannot ask for a password. At the deadline its process
+        group is killed.
         """
         import signal
         import subprocess
 
-        left = self._deadline - time.monotonic()
-        if left <= 0:
+        seconds = self._deadline - time.monotonic()
+        if seconds <= 0:
             return []
         command = ["kubectl", "__complete", *self._options, "--request-timeout=1s", *words]
         try:
@@ -133,7 +138,7 @@ class Cluster:
             return []
         with kubectl:
             try:
-                out, _ = kubectl.communicate(timeout=left)
+                out, _ = kubectl.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
                 os.killpg(kubectl.pid, signal.SIGKILL)
                 return []
@@ -143,7 +148,7 @@ class Cluster:
 
 
 def _group_kind(resource: str) -> GroupKind:
-    """The kind of `plural.group`, in lower case, as a kind of policies is called."""
+    """Return the kind of a resource, `plural.group`, in lower case."""
     name, _, group = resource.partition(".")
     return GroupKind(group, f"{name.removesuffix(_POLICIES)}policy" if name.endswith(_POLICIES) else name)
 

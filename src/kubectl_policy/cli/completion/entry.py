@@ -1,50 +1,49 @@
-"""`kubectl_complete-policy`, which kubectl runs at every TAB, and `kubectl-policy __complete`, which shells run."""
+"""The processes that complete: `kubectl_complete-policy` for kubectl, and `kubectl-policy __complete` for shells."""
 
 import os
 import sys
 
-# Seconds in which there is an answer, counted from here: who presses TAB waits no longer than 150 ms. Python has taken
-# 15 of these to start, and kubectl, where it is kubectl that was asked, 40.
+# Seconds from here to the answer, so that a TAB takes 150 ms: Python starts within 15 ms, and kubectl within 40 ms.
 _LIMIT = 0.12
 _LIMIT_BEHIND_KUBECTL = 0.095
-# By such a part of that longer it may take to end a program that was asked, and to print what is known without it.
+# The part of the limit that it may take longer, to end kubectl and to print what is known without it.
 _GRACE = 1 / 6
-_OWN_LIMIT = "KUBECTL_POLICY_COMPLETION_TIMEOUT"
+_LIMIT_VARIABLE = "KUBECTL_POLICY_COMPLETION_TIMEOUT"
 
 
 def main() -> None:
-    """Print candidates for the words that kubectl started the process with, and end the process; see `answer`."""
+    """Complete the words with which kubectl started the process, and end the process; see `answer`."""
     answer(sys.argv[1:], _LIMIT_BEHIND_KUBECTL)
 
 
 def answer(words: list[str], limit: float = _LIMIT) -> None:
-    """Print what may stand in place of the last one of some words, and end the process, in a number of seconds.
+    """Print candidates for the last word within a number of seconds, and end the process.
 
-    The exit code is always 0, and nothing is said on standard error, which is the terminal: kubectl and the shells
-    would show files instead. For the same reason something is printed whatever happens, and in time. Whose cluster is
-    far away can allow more seconds, up to a minute, by KUBECTL_POLICY_COMPLETION_TIMEOUT.
+    The exit code is 0, and nothing is written to standard error, which is the terminal: otherwise kubectl and shells
+    would show files. For the same reason a directive is printed in any case, and in time. Users with a distant cluster
+    can allow more seconds, up to a minute, with KUBECTL_POLICY_COMPLETION_TIMEOUT.
     """
-    shown = ":4\n"
+    text = ":4\n"
     try:
         import gc
         import signal
         import time
 
-        own = os.environ.get(_OWN_LIMIT, "")
-        if own.replace(".", "", 1).isdecimal() and own.isascii():
-            limit = min(float(own), 60.0)
+        configured = os.environ.get(_LIMIT_VARIABLE, "")
+        if configured.replace(".", "", 1).isdecimal() and configured.isascii():
+            limit = min(float(configured), 60.0)
         deadline = time.monotonic() + limit
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        # What reads and computes has no limit of its own, and cannot be asked to stop.
+        # Reading and computing have no time limit of their own, and cannot be asked to stop.
         signal.signal(signal.SIGALRM, _give_up)
         signal.setitimer(signal.ITIMER_REAL, limit * (1 + _GRACE))
         gc.disable()
         from kubectl_policy.cli.completion.candidates import complete
 
-        shown = complete(words, deadline).text()
+        text = complete(words, deadline).text()
         signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
-        _write(shown)
+        _write(text)
 
 
 def _give_up(*_: object) -> None:

@@ -1,97 +1,58 @@
-"""Types and names of objects, as commands take them: `TYPE NAME`, `TYPE/NAME`, `TYPE/NAMESPACE/NAME`."""
+"""Objects that are known while a command line is typed: those of manifests, or those of a cluster."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-from kubectl_policy.cli.completion.protocol import offered
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.cli.completion.known import Sort
-    from kubectl_policy.cli.completion.protocol import Offer
-    from kubectl_policy.cli.completion.typed import Typed
-    from kubectl_policy.cli.completion.world import World
     from kubectl_policy.model.kinds import KindNames
+    from kubectl_policy.profiles import PolicyKindProfile
 
-ANY: Final[Sequence[Sort]] = ("policies", "targets", "others")
-
-
-def plain(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Names of which there is nothing to say, sorted; one that would be an option is left out."""
-    return [(name, "") for name in sorted(names) if not name.startswith("-")]
+KindRole: TypeAlias = Literal["policies", "targets", "unrelated"]
+ALL_ROLES: Final[Sequence[KindRole]] = ("policies", "targets", "unrelated")
 
 
-def types(kinds: Sequence[KindNames], *, plurals: bool = False, end: str = "") -> list[list[tuple[str, str]]]:
-    """What kinds are called: first their singular or plural, then also in other ways, last with their group."""
-    called = [(names.plural, names.singular) if plurals else (names.singular, names.plural) for names in kinds]
-    said = [str(names.group_kind) for names in kinds]
-    groups = [names.group_kind.group for names in kinds]
-    usual = [f"{first}{end}" for first, _ in called]
-    return [
-        list(zip(usual, said, strict=True)),
-        [
-            (f"{word}{end}", of)
-            for (_, other), of, names in zip(called, said, kinds, strict=True)
-            for word in (other, *names.short_names)
-        ],
-        [
-            (f"{word}.{group}{end}", of)
-            for pair, of, group in zip(called, said, groups, strict=True)
-            for word in pair
-            if group
-        ],
-    ]
+class KnownKinds(NamedTuple):
+    """The kinds that exist, by what they are to policies."""
+
+    policies: list[KindNames]
+    targets: list[KindNames]
+    unrelated: list[KindNames]
 
 
-def listed(line: Typed, *tiers: Iterable[tuple[str, str]]) -> Offer:
-    """What is offered to the last one of words with commas between them."""
-    before, comma, _ = line.completed.rpartition(",")
-    there = before.split(",")
-    lists = ([(f"{before}{comma}{word}", said) for word, said in tier if word not in there] for tier in tiers)
-    return offered(*lists, to=line.completed)
+class KnownObjects:
+    """Names in manifests or a cluster. All methods may raise `PolicyError`, as for a type that does not exist."""
+
+    def kinds(self) -> KnownKinds:
+        """Return the kinds of objects."""
+        return KnownKinds([], [], [])
+
+    def names(self, type_name: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:  # noqa: ARG002 (none here)
+        """Return the names of objects of a type in a namespace, and `NAMESPACE/NAME` of those in any namespace."""
+        return (), ()
+
+    def namespaces(self) -> Iterable[str]:
+        """Return the names of all namespaces."""
+        return ()
+
+    def sections(self, type_name: str, name: str, namespace: str) -> Iterable[str]:  # noqa: ARG002 (none here)
+        """Return the names of an object's sections."""
+        return ()
+
+    def fields(self, kinds: Iterable[str]) -> Iterable[str]:  # noqa: ARG002 (none here)
+        """Return the fields that policies of some kinds can set, or policies of all kinds."""
+        return ()
+
+    def kubeconfig(self, option: str) -> Iterable[str]:  # noqa: ARG002 (none here)
+        """Return the names in the kubeconfig for `--context`, `--cluster` or `--user`."""
+        return ()
 
 
-def object_of(
-    world: World,
-    word: str,
-    sorts: Sequence[Sort],
-    *,
-    namespace: str = "",
-    before: str = "",
-    there: Collection[str] = (),
-) -> Offer:
-    """`TYPE/NAME` of an object of some sorts, to a word with something `before` it; not those that are there."""
-    type_name, slash, name = word.partition("/")
-    if not slash:
-        called = ([(f"{before}{kind}", said) for kind, said in tier] for tier in types(world.kinds(*sorts), end="/"))
-        return offered(*called, to=f"{before}{word}")
-    own, qualified, _ = name.partition("/")
-    here, everywhere = world.known.names(type_name, own if qualified else namespace or world.namespace)
-    start = f"{before}{type_name}/"
-    tiers = (
-        [(f"{start}{own}/{each}" if qualified else f"{start}{each}", said) for each, said in plain(here)],
-        [(f"{start}{each}", said) for each, said in plain(everywhere)],
-    )
-    left = ([(each, said) for each, said in tier if each not in there] for tier in tiers)
-    return offered(*left, to=f"{before}{word}")
-
-
-def names_of(world: World, line: Typed) -> Offer:
-    """The names that may follow a type, or several with commas."""
-    type_names, *there = line.words
-    pairs = [world.known.names(type_name, world.namespace) for type_name in type_names.split(",") if type_name]
-    found = ({name for pair in pairs for name in pair[place]} for place in (0, 1))
-    return offered(*(plain(names.difference(there)) for names in found), to=line.completed)
-
-
-def named_objects(line: Typed) -> Iterator[tuple[str, str]]:
-    """The objects that are named by the words so far, by type and name."""
-    words = line.words
-    if words and "/" not in words[0]:
-        words = [f"{words[0]}/{word}" for word in words[1:]]
-    for word in words:
-        type_name, _, name = word.partition("/")
-        if name:
-            yield type_name, name
+def known_fields(profile: PolicyKindProfile) -> Iterator[str]:
+    """Yield the fields that a profile names, and their parents, except fields below the names of entries."""
+    named = (*profile.security_fields, *(part.field for part in profile.summary), *profile.object_fields)
+    for field in named:
+        keys = field.partition("*")[0].partition("[")[0].rstrip(".").split(".")
+        yield from (".".join(keys[:depth]) for depth in range(1, len(keys) + 1))

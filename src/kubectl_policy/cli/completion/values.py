@@ -1,187 +1,180 @@
-"""The values of options: those that an option declares, and names of what there is."""
+"""Candidates for the values of options: those that an option declares, and names of what exists."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, get_args, get_origin
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
 
-from kubectl_policy.cli.completion.objects import ANY, listed, named_objects, object_of, plain, types
-from kubectl_policy.cli.completion.protocol import FILES, FOLDERS, NOTHING, files, offered
-from kubectl_policy.cli.parameters import Option
+from kubectl_policy.cli.completion.arguments import named_objects, object_tiers, type_tiers
+from kubectl_policy.cli.completion.objects import ALL_ROLES
+from kubectl_policy.cli.completion.offer import (
+    DIRECTORIES,
+    FILES,
+    MANIFESTS,
+    NOTHING,
+    Offer,
+    offer,
+    offer_in_list,
+    plain_tier,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from kubectl_policy.cli.completion.protocol import Offer
-    from kubectl_policy.cli.completion.typed import Typed
-    from kubectl_policy.cli.completion.world import World
-    from kubectl_policy.cli.parameters import Parameter
+    from kubectl_policy.cli.completion.known import KnownInput
+    from kubectl_policy.cli.completion.line import CommandLine, KnownOption
+    from kubectl_policy.cli.completion.offer import Tiers
+
+# The id, name and summary of each rule of `lint`, whose import would take longer than a TAB may.
+RULES_TABLE: Final = Path(__file__).with_name("rules.tsv")
 
 
-def value_of(option: Parameter, line: Typed, world: World) -> Offer:
-    """What may be the value of an option; nothing where that can be anything."""
-    choices = _choices(option)
+def offer_value(option: KnownOption, line: CommandLine, known: KnownInput) -> Offer:
+    """Offer values of the option under the cursor; nothing where the value is free text."""
+    name = option.names[0]
+    choices = _choices(line.command, option)
     if choices:
-        return offered(plain(choices), to=line.completed)
-    for name in option.names:
-        if name in _VALUES:
-            return _VALUES[name](line, world)
-    return _PLACES.get(option.declared.metavar or "", NOTHING)
+        return offer(line.prefix, plain_tier(choices))
+    if name not in _VALUES:
+        return _BY_METAVAR.get(option.metavar, NOTHING)
+    tiers = _VALUES[name](line, known)
+    if isinstance(tiers, Offer):
+        return tiers
+    return offer_in_list(line.prefix, *tiers) if name in _LISTS else offer(line.prefix, *tiers)
 
 
-def _choices(option: Parameter) -> Iterable[str]:
-    """The values that an option declares, by its type or as `[a|b]`, and the templates that `--output` also takes."""
-    if get_origin(option.type) is Literal:
-        return get_args(option.type)
-    said = option.declared.metavar or ""
-    if not (isinstance(option.declared, Option) and said.startswith("[") and said.endswith("]")):
+def _choices(command: str, option: KnownOption) -> Sequence[str]:
+    """Return the values that an option allows, `[a|b]`; for the `--output` of answers also the templates."""
+    if not option.metavar.startswith("["):
         return ()
-    choices = said[1:-1].split("|")
-    if option.name != "output":
+    choices = option.metavar.strip("[]").split("|")
+    if option.names[0] != "--output" or command == "version":
         return choices
     from kubectl_policy.render.output.formats import TEMPLATES
 
     return (*choices, *(f"{name}=" for name in TEMPLATES))
 
 
-def _namespaces(line: Typed, world: World) -> Offer:
-    return offered(plain(world.known.namespaces()), to=line.completed)
+def rule_tiers() -> Tiers:
+    """Return the ids of all rules of `lint`, and then their names."""
+    rows = [line.split("\t") for line in RULES_TABLE.read_text("utf-8").splitlines()]
+    ids = [(id_, f"{name}: {summary}") for id_, name, summary in rows]
+    return [ids, [(name, summary) for _, name, summary in rows]]
 
 
-def _sections(line: Typed, world: World) -> Offer:
-    """The sections of the object that is asked about: of the last one."""
-    *_, (type_name, name) = (("", ""), *named_objects(line))
-    if not name:
-        return NOTHING
-    namespace = line.last("target_namespace") or world.namespace
-    return offered(plain(world.known.sections(type_name, name, namespace)), to=line.completed)
+def _sections(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return the sections of the last object among the arguments."""
+    objects = named_objects(line)
+    namespace = line.value("target_namespace") or known.namespace
+    return [plain_tier(known.objects.sections(*objects[-1], namespace))] if objects else []
 
 
-def _kinds_of_policies(line: Typed, world: World) -> Offer:
-    return listed(line, *types(world.kinds("policies")))
+def _kinds(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return kinds for `--kind`: of any object where the value is a TYPE, else of policies."""
+    metavar = line.option.metavar if line.option else ""
+    return type_tiers(known.kinds(*ALL_ROLES) if metavar.startswith("TYPE") else known.kinds("policies"))
 
 
-def _kinds_or_types(line: Typed, world: World) -> Offer:
-    """Kinds of policies or, of what help calls types, of anything."""
-    is_of_any = line.option is not None and (line.option.declared.metavar or "").startswith("TYPE")
-    return listed(line, *types(world.kinds(*ANY))) if is_of_any else _kinds_of_policies(line, world)
+def _fields(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return fields of the policies that `--kind` selects, as deep as the field that is typed."""
+    kinds = [kind for kinds in line.values.get("kind", ()) for kind in kinds.split(",") if kind]
+    depth = line.prefix.rpartition(",")[2].count(".")
+    return [plain_tier({field for field in known.objects.fields(kinds) if field.count(".") == depth})]
 
 
-def _compared(_: Typed, __: World) -> Offer:
-    return FILES
-
-
-def _rules(line: Typed, _: World) -> Offer:
-    """Rules of `lint`, by their ids or else by their names."""
-    from kubectl_policy.cli.completion.rules import called
-
-    return listed(line, *called())
-
-
-def _severities(line: Typed, _: World) -> Offer:
-    """A rule, and after `=` how bad what it finds is."""
-    rule, equals, _level = line.completed.partition("=")
-    if equals:
-        from kubectl_policy.lint.settings import Level
-
-        return offered(plain(f"{rule}={level}" for level in get_args(Level)), to=line.completed)
-    from kubectl_policy.cli.completion.rules import called
-
-    return offered(*([(f"{name}=", said) for name, said in tier] for tier in called()), to=line.completed)
-
-
-def _formats(line: Typed, _: World) -> Offer:
-    """A format of `lint`, and after `=` a file."""
-    if "=" in line.completed:
-        return FILES
-    from kubectl_policy.render.lint import LINT
-
-    return offered(plain(each for name in LINT.formats for each in (name, f"{name}=")), to=line.completed)
-
-
-def _kinds(line: Typed, world: World) -> Offer:
-    return offered(*types(world.kinds(*ANY)), to=line.completed)
-
-
-def _fields(line: Typed, world: World) -> Offer:
-    """The fields of policies of those kinds that are asked for, as deep as what is typed."""
-    kinds = [word for words in line.given.get("kind", ()) for word in words.split(",") if word]
-    depth = line.completed.rpartition(",")[2].count(".")
-    return listed(line, plain({field for field in world.known.fields(kinds) if field.count(".") == depth}))
-
-
-def _states(line: Typed, _: World) -> Offer:
+def _enforcement_states(_: CommandLine, __: KnownInput) -> Tiers:
     from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
-    return listed(line, plain(ENFORCEMENT))
+    return [plain_tier(ENFORCEMENT)]
 
 
-def _columns(line: Typed, world: World) -> Offer:
-    """The columns of the list that is asked for."""
+def _columns(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return the columns of the list that the arguments name."""
     from kubectl_policy.questions.shared.selection import Listing, type_named
     from kubectl_policy.render.listing.columns import columns_of
 
-    words = line.words[0] if line.words else "policies"
-    type_ = type_named(world.analysis, words.partition("/")[0].partition(",")[0])
+    types = line.arguments[0] if line.arguments else "policies"
+    type_ = type_named(known.analysis, types.partition("/")[0].partition(",")[0])
     columns = columns_of(Listing(type=type_, namespace="", rows=(), elsewhere=(), unseen=()))
-    return offered(plain(column.title.lower().replace(" ", "-") for column in columns), to=line.completed)
+    return [plain_tier(column.title.lower().replace(" ", "-") for column in columns)]
 
 
-def _settings(line: Typed, _: World) -> Offer:
-    """The names that profiles give to settings of controllers."""
-    from kubectl_policy.cli.config import known
+def _settings(line: CommandLine, _: KnownInput) -> Tiers:
+    """Return the settings of controllers that profiles declare."""
+    from kubectl_policy.cli.config import read_config
     from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 
-    own = known(line.given.get("profiles"), ()).profiles
+    profiles = read_config(line.values.get("profiles"), ()).profiles
     built_in = (profile for group in built_in_groups() for profile in built_in_profiles(group).values())
-    return offered(plain({f"{name}=" for each in (*own, *built_in) for name in each.settings}), to=line.completed)
+    return [plain_tier({f"{name}=" for profile in (*profiles, *built_in) for name in profile.settings})]
 
 
-def _deleted(line: Typed, world: World) -> Offer:
-    return object_of(world, line.completed, ANY)
+def _severities(line: CommandLine, _: KnownInput) -> Tiers:
+    """Return the rules of `lint`, and after `=` the severities."""
+    rule, equals, _severity = line.prefix.partition("=")
+    if not equals:
+        return [[(f"{name}=", description) for name, description in tier] for tier in rule_tiers()]
+    from kubectl_policy.lint.settings import Level
+
+    return [plain_tier(f"{rule}={level}" for level in get_args(Level))]
 
 
-def _retargeted(line: Typed, world: World) -> Offer:
-    """A policy, and after `=` its new target."""
-    policy, equals, target = line.completed.partition("=")
+def _lint_formats(line: CommandLine, _: KnownInput) -> Tiers | Offer:
+    """Return the formats of `lint`, and after `=` files."""
+    if "=" in line.prefix:
+        return FILES
+    from kubectl_policy.render.lint import LINT
+
+    return [plain_tier(word for name in LINT.formats for word in (name, f"{name}="))]
+
+
+def _retargeted(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return policies, and after `=` their new targets."""
+    policy, equals, target = line.prefix.partition("=")
     if equals:
-        return object_of(world, target, ["targets"], before=f"{policy}=")
-    return object_of(world, policy, ["policies"])
+        return object_tiers(known, target, ["targets"], before=f"{policy}=")
+    return object_tiers(known, policy, ["policies"])
 
 
-def _in_kubeconfig(line: Typed, world: World) -> Offer:
-    return offered(plain(world.known.kubeconfig(line.option.names[0] if line.option else "")), to=line.completed)
+def _kubeconfig_names(line: CommandLine, known: KnownInput) -> Tiers:
+    return [plain_tier(known.objects.kubeconfig(line.option.names[0] if line.option else ""))]
 
 
-def _manifests(_: Typed, __: World) -> Offer:
-    return files("yaml", "yml", "json")
+def _namespaces(_: CommandLine, known: KnownInput) -> Tiers:
+    return [plain_tier(known.objects.namespaces())]
 
 
-_VALUES: Final[Mapping[str, Callable[[Typed, World], Offer]]] = {
-    "--assume-exists": _kinds,
-    "--cluster": _in_kubeconfig,
-    "--context": _in_kubeconfig,
-    "--context-from": _compared,
+_VALUES: Final[Mapping[str, Callable[[CommandLine, KnownInput], Tiers | Offer]]] = {
+    "--assume-exists": lambda _, known: type_tiers(known.kinds(*ALL_ROLES)),
+    "--cluster": _kubeconfig_names,
+    "--context": _kubeconfig_names,
     "--default-namespace": _namespaces,
-    "--delete": _deleted,
-    "--diff": _compared,
-    "--diff-base": _compared,
-    "--enforcement": _states,
+    "--delete": lambda line, known: object_tiers(known, line.prefix, ALL_ROLES),
+    "--enforcement": _enforcement_states,
     "--field": _fields,
-    "--filename": _manifests,
-    "--format": _formats,
-    "--ignore": _rules,
-    "--kind": _kinds_or_types,
-    "--policy-kind": _kinds_of_policies,
+    "--filename": lambda _, __: MANIFESTS,
+    "--format": _lint_formats,
+    "--ignore": lambda _, __: rule_tiers(),
+    "--kind": _kinds,
     "--namespace": _namespaces,
-    "--profiles": _manifests,
+    "--policy-kind": lambda _, known: type_tiers(known.kinds("policies")),
+    "--profiles": lambda _, __: MANIFESTS,
     "--retarget": _retargeted,
     "--section": _sections,
-    "--select": _rules,
+    "--select": lambda _, __: rule_tiers(),
     "--setting": _settings,
     "--severity": _severities,
     "--sort-by": _columns,
     "--target-namespace": _namespaces,
-    "--user": _in_kubeconfig,
+    "--user": _kubeconfig_names,
 }
-# By what help calls it.
-_PLACES: Final[Mapping[str, Offer]] = {"DIR": FOLDERS, "FILE": FILES, "FOLDER": FOLDERS, "PATH": FILES}
+# Options that take several values with commas.
+_LISTS: Final = frozenset({"--enforcement", "--field", "--ignore", "--kind", "--policy-kind", "--select"})
+_BY_METAVAR: Final[Mapping[str, Offer]] = {
+    "DIR": DIRECTORIES,
+    "FILE": FILES,
+    "FOLDER": DIRECTORIES,
+    "PATH": FILES,
+    "REV|PATH": FILES,
+    "STATE": FILES,
+}

@@ -1,1 +1,1 @@
-"""`lint`, and what a project says of it in its config file."""
+"""Input, settings and output of `lint`."""

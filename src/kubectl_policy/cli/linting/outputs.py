@@ -1,4 +1,4 @@
-"""The formats of one run: one on standard output, and others in files."""
+"""The output of a run: one format on standard output, and any formats in files."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.report import Report
     from kubectl_policy.render.output.formats import Shown
 
-# No line of a file is cut for the width of a terminal.
+# In characters: lines of files are not wrapped.
 _WIDTH = 10_000
 
 
 @value(kw_only=True)
 class Outputs:
-    """What is written where: the format of standard output, and those of files."""
+    """The format of standard output, and the formats of files."""
 
     shown: str
-    files: Mapping[str, str]
+    files: Mapping[str, str]  # formats by path
 
 
-def outputs(words: Iterable[str], output: str, *, of_one: bool = True) -> Outputs:
-    """What `FORMAT` and `FORMAT=FILE` mean; without one for standard output, that is the one of `--output`.
+def parse_outputs(formats: Iterable[str], output: str, *, is_single: bool = True) -> Outputs:
+    """Parse `--format FORMAT` and `--format FORMAT=FILE`; the default for standard output is that of `--output`.
 
-    In a workflow of GitHub's, text is annotations as well, if it is `of_one` world and not of several clusters. Raises
-    `UsageError` for a format that there is not.
+    In a GitHub workflow, text has annotations as well, unless several clusters are linted. Raise `UsageError` for an
+    unknown format.
     """
-    in_workflow = of_one and output == LINT.formats[0] and os.environ.get("GITHUB_ACTIONS") == "true"
+    in_workflow = is_single and output == LINT.formats[0] and os.environ.get("GITHUB_ACTIONS") == "true"
     shown, files = "github" if in_workflow else output, dict[str, str]()
-    for word in words:
-        name, is_file, path = word.partition("=")
+    for text in formats:
+        name, is_file, path = text.partition("=")
         if name not in LINT.formats or (is_file and not path):
             hint = f"write FORMAT or FORMAT=FILE, of {', '.join(LINT.formats)}"
-            raise UsageError(f"invalid value for '--format': '{word}'", hint)
+            raise UsageError(f"invalid value for '--format': '{text}'", hint)
         if is_file:
             files[path] = name
         else:
@@ -57,7 +57,7 @@ def write_files(report: Report, files: Mapping[str, str]) -> None:
 
 
 def as_text(shown: Shown) -> str:
-    """What is shown, as the text of a file."""
+    """Return output as the text of a file."""
     if isinstance(shown, bytes):
         return shown.decode()
     if isinstance(shown, str):
@@ -75,7 +75,7 @@ def write_file(path: str, text: str) -> None:
 
 
 def summarise(report: Report) -> None:
-    """Append the findings to the summary of a step of GitHub's, where it says in which file that is."""
+    """Append the findings to the summary of a GitHub step, if its environment names the file."""
     file = os.environ.get("GITHUB_STEP_SUMMARY")
     if file:
         from kubectl_policy.render.lint.github import github_summary

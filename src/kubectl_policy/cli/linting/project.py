@@ -1,13 +1,12 @@
-"""The config file of a project: what of it is linted, and what of that counts; where it is looked for and read."""
+"""The config file of a project, `.kubectl-policy.yaml`: its fields, and how it is found and read."""
 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
-from kubectl_policy.errors import ProfileError, SourceError, UsageError
+from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.lint.requirement import Requirement
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.input.suppressions import misspelt
@@ -31,10 +30,10 @@ from kubectl_policy.profiles.shapes import (
     required_field,
     shown,
 )
-from kubectl_policy.sources.exclusion import Exclusions
+from kubectl_policy.sources.files.exclusion import Exclusions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from pathspec import GitIgnoreSpec
@@ -44,36 +43,30 @@ if TYPE_CHECKING:
     from kubectl_policy.text.events import Steps
 
 FILE: Final = ".kubectl-policy.yaml"
-# Which may have it in a table, [tool.kubectl-policy].
-TOML: Final = "pyproject.toml"
-_TABLE: Final = re.compile(rb"""^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*["']?kubectl-policy\b""", re.MULTILINE)
-# Reading TOML takes memory by the square of how deep a key is; all of one is on one line.
-_MAX_TOML_SIZE: Final = 2**18
-_MAX_DOTS: Final = 1_000
 _HINT: Final = "docs/linting.md describes the config file"
 
 
 class _Level(Choice):
-    """How bad something is, or `off`, which is false to YAML."""
+    """A severity or `off`, which is false in YAML."""
 
     def read(self, plain: str) -> Level:
-        """The word."""
+        """Return the severity."""
         return cast("Level", plain or "off")
 
     def problems(self, plain: Json, at: FieldPath = WHOLE) -> Iterator[Problem]:
-        """Anything but these words."""
+        """Yield a problem for any other value."""
         return super().problems("off" if plain is False else plain, at)
 
 
 class _Number(Shape):
-    """A whole number that is not too small; true and false are none."""
+    """A whole number with a minimum; booleans are not numbers."""
 
     def __init__(self, least: int) -> None:
-        """Keep what is allowed."""
+        """Keep the minimum."""
         self._least = least
 
     def problems(self, plain: Json, at: FieldPath = WHOLE) -> Iterator[Problem]:
-        """Anything else."""
+        """Yield a problem for a value that is no such number."""
         if isinstance(plain, bool) or not isinstance(plain, int):
             yield Problem(message=f"must be a whole number, not {shown(plain)}", field=at)
         elif plain < self._least:
@@ -81,7 +74,7 @@ class _Number(Shape):
 
 
 class _FilePattern(Text):
-    """Which files are meant, as in a .gitignore."""
+    """A pattern of files, as in a .gitignore."""
 
     def _within(self, plain: str, at: FieldPath) -> Iterator[Problem]:
         try:
@@ -95,16 +88,16 @@ _PATH: Final = Text(pattern=r"^[^\x00]+$", hint="A path is expected.")
 
 @declared(kw_only=True)
 class PathSettings:
-    """What counts otherwise in some files."""
+    """Settings for some files."""
 
     path: str = required_field(_FilePattern())
-    """The files, by a pattern as in a .gitignore beside the config file."""
+    """A pattern as in a .gitignore beside the config file."""
     ignore: tuple[str, ...] = required_field(Items(NAME, least=1))
-    """The rules whose findings do not count there."""
+    """The rules whose findings in the files do not count."""
 
     @cached_property
     def files(self) -> GitIgnoreSpec:
-        """What matches the files."""
+        """The compiled pattern."""
         from pathspec import GitIgnoreSpec
 
         return GitIgnoreSpec.from_lines([self.path])
@@ -112,47 +105,46 @@ class PathSettings:
 
 @declared(kw_only=True)
 class Project:
-    """What the config file of a project says.
-
-    `file` is where it is, empty if there is none, and `root` where the repository begins. Its paths are relative to
-    itself; `written` is where it has names of rules.
-    """
+    """The settings in the config file of a project."""
 
     select: tuple[str, ...] = field_of(Items(NAME), default=())
-    """The rules that are checked, by ids, names, or the beginnings of ids. Without it: all of them."""
+    """The rules to check, by IDs, names, or prefixes of IDs. Default: all rules."""
     ignore: tuple[str, ...] = field_of(Items(NAME), default=())
-    """The rules that are not checked."""
+    """The rules not to check."""
     severity: Mapping[str, Level] = field_of(Entries(_Level(Level)), default=NOTHING)
-    """How bad it is what rules find; `off` to check a rule not at all."""
+    """The severity of rules; `off` disables a rule."""
     fail_on: Threshold | None = field_of(Choice(Threshold), default=None, name="fail-on")
-    """From which severity on the command fails, or `never`. Without it: from errors on."""
+    """The lowest severity for which the command fails, or `never`. Default: error."""
     min_severity: Severity | None = field_of(Choice(Severity), default=None, name="min-severity")
-    """From which severity on findings are shown. Without it: all of them."""
+    """The lowest severity that is reported. Default: all."""
     exclude: tuple[str, ...] = field_of(Items(_FilePattern()), default=())
-    """The files that are not read, as in a .gitignore at the top of each folder that is."""
+    """The files not to read, by patterns as in a .gitignore at the root of each input directory."""
     per_path: tuple[PathSettings, ...] = field_of(Items(Record(PathSettings)), default=(), name="per-path")
-    """What does not count in some files."""
+    """Settings for some files."""
     baseline: str = field_of(_PATH, default="")
-    """The file with the findings that are known."""
+    """The file with known findings."""
     require_reason: bool = field_of(Boolean(), default=False, name="require-reason")
-    """Whether every suppression has to give a reason."""
+    """Whether suppressions need a reason."""
     complete: bool = field_of(Boolean(), default=False)
-    """Whether what is not in the input does not exist."""
+    """Whether objects that are missing from the input do not exist."""
     context_from: tuple[str, ...] = field_of(Items(_PATH), default=(), name="context-from")
-    """What is read beside the input, and is not linted."""
+    """States that add context and are not linted."""
     path_map: Mapping[str, str] = field_of(Entries(Text()), default=NOTHING, name="path-map")
-    """What beginnings of paths stand for: those of rendered manifests for those of what they are rendered from."""
+    """Prefixes of rendered manifests, with the prefixes of their sources."""
     grace: int | None = field_of(_Number(0), default=None)
-    """How many minutes controllers are given to report. Without it: 5."""
+    """The minutes that controllers have to report a status. Default: 5."""
     owner: str = field_of(NAME, default="")
-    """The label or annotation that names owners."""
+    """The label or annotation with the owner."""
     widest: int | None = field_of(_Number(1), default=None)
-    """From how many routes on a policy affects many. Without it: no number is too many."""
+    """The number of routes from which on a policy affects too many. Default: no limit."""
     policies: tuple[Requirement, ...] = field_of(Items(Record(Requirement)), default=())
-    """What must be in force for routes."""
+    """Requirements on the settings in force for routes."""
     file: str = ""
+    """The config file, to which its paths are relative, or ""."""
     root: str = ""
+    """The root of the git repository, or ""."""
     written: Mapping[str, Origin] = NOTHING
+    """The lines on which the config file names rules."""
 
     def settings_with(
         self,
@@ -165,15 +157,15 @@ class Project:
         require_reason: bool = False,
         now: datetime | None = None,
     ) -> LintSettings:
-        """What counts by the command line, of which these are the options as they are given, and else by the file.
+        """Merge the options of the command line with the config file; options win.
 
-        Names of rules may be separated by commas, `severity` is RULE=LEVEL. What is selected on the command line is
-        checked whatever the file says. Raises `UsageError` for what is no rule, or no level.
+        Rules may be separated by commas, and `severity` is RULE=LEVEL. A rule that an option selects is checked even if
+        the file disables it. Raise `UsageError` for an unknown rule or level.
         """
         selected, ignored = tuple(_rules(select or ())), tuple(_rules(ignore or ()))
         levels = dict(map(_level, severity or ()))
-        # What is said last counts, of names that are as exact.
-        said: dict[str, Level] = {
+        # Of names that are equally exact, the last one wins.
+        configured: dict[str, Level] = {
             name: level
             for name, level in self.severity.items()
             if name not in levels and not (selected and level == "off")
@@ -182,9 +174,9 @@ class Project:
         return LintSettings(
             selected=selected or self.select,
             ignored=ignored if selected else (*self.ignore, *ignored),
-            severities={**said, **levels},
-            least=_word(least, get_args(Severity)) or self.min_severity or standard.least,
-            fail_on=_word(fail_on, get_args(Threshold)) or self.fail_on or standard.fail_on,
+            severities={**configured, **levels},
+            least=_severity(least, get_args(Severity)) or self.min_severity or standard.least,
+            fail_on=_severity(fail_on, get_args(Threshold)) or self.fail_on or standard.fail_on,
             require_reason=require_reason or self.require_reason,
             written=self.written,
             requirements=self.policies,
@@ -201,18 +193,19 @@ class Project:
 
     @cached_property
     def _ignored(self) -> dict[str, frozenset[str]]:
-        """The ids of rules that do not count, by files that were asked for."""
+        """The IDs of rules that do not count, for each file, computed once."""
         return {}
 
     def _ignored_in(self, source: str) -> frozenset[str]:
         if source not in self._ignored:
-            place = self._place(source)
-            names = {name for each in self.per_path if each.files.match_file(place) for name in each.ignore}
+            path = self._relative(source)
+            matching = [settings for settings in self.per_path if settings.files.match_file(path)]
+            names = {name for settings in matching for name in settings.ignore}
             self._ignored[source] = frozenset(rule.id for rule in RULES for name in names if is_called(rule, name))
         return self._ignored[source]
 
-    def _place(self, source: str) -> str:
-        """Where a file is, seen from the config file."""
+    def _relative(self, source: str) -> str:
+        """Return the path of a file relative to the config file."""
         folder = Path(self.file).absolute().parent
         _, colon, path = source.partition(":")
         # REV:PATH is in the repository, wherever that is.
@@ -223,61 +216,59 @@ class Project:
 _PROJECT: Final = Record(Project)
 
 
-def _rules(given: Iterable[str]) -> Iterator[str]:
-    for name in (each.strip() for words in given for each in words.split(",")):
+def _rules(lists: Iterable[str]) -> Iterator[str]:
+    for name in (name.strip() for names in lists for name in names.split(",")):
         if name:
             yield _rule(name)
 
 
 def _rule(name: str) -> str:
-    instead = misspelt(name)
-    if instead:
-        raise UsageError(f'there is no rule "{name}"', instead)
+    hint = misspelt(name)
+    if hint:
+        raise UsageError(f'there is no rule "{name}"', hint)
     return name
 
 
-def _level(words: str) -> tuple[str, Level]:
-    name, _, level = words.partition("=")
+def _level(assignment: str) -> tuple[str, Level]:
+    name, _, level = assignment.partition("=")
     if level not in get_args(Level):
         hint = f"write --severity RULE=LEVEL, with one of {', '.join(get_args(Level))}"
-        raise UsageError(f'"{words}" gives no rule a severity', hint)
+        raise UsageError(f'"{assignment}" gives no rule a severity', hint)
     return _rule(name), cast("Level", level)
 
 
-def _word(given: str, known: Sequence[str]) -> Any:  # noqa: ANN401 (one of the words, or none)
-    if given and given not in known:
-        raise UsageError(f'"{given}" is no severity', f"write one of {', '.join(known)}")
-    return given
+def _severity(text: str, allowed: Sequence[str]) -> Any:  # noqa: ANN401 (one of what is allowed, or "")
+    if text and text not in allowed:
+        raise UsageError(f'"{text}" is no severity', f"write one of {', '.join(allowed)}")
+    return text
 
 
 def find_project(file: str = "") -> Project:
-    """What a config file says, or else the one that is nearest above the current directory in the same repository.
+    """Read a config file, or else the nearest one in the current directory and its parents in the same repository.
 
-    Without any it is nothing. Raises `ProfileError` for a file that cannot be read or is malformed, and `SourceError`
-    where there is no current directory.
+    Without a config file, return the defaults. Raise `ProfileError` for a file that cannot be read or is malformed, and
+    `SourceError` if the current directory was deleted.
     """
     folders = _folders()
     root = next((str(folder) for folder in folders if _is_root(folder)), "")
     if file:
         return replace(read_project(file), root=root)
     for folder in folders:
-        for name, read in ((FILE, read_project), (TOML, _in_toml)):
-            path = os.path.relpath(folder / name)
-            project = read(path) if os.path.exists(path) else None  # noqa: PTH110 (a Path may raise OSError)
-            if project:
-                return replace(project, root=root)
+        path = os.path.relpath(folder / FILE)
+        if os.path.exists(path):  # noqa: PTH110 (a Path may raise OSError)
+            return replace(read_project(path), root=root)
     return Project(root=root)
 
 
 def _folders() -> list[Path]:
-    """The current directory and those above it, up to the root of its repository; it alone if it is in none."""
+    """Return the current directory and its parents up to the root of the repository; outside of one, no parents."""
     try:
-        here = Path.cwd()
+        current = Path.cwd()
     except OSError as error:
         raise SourceError("the current directory is not there any more", "change to one that is") from error
-    folders = [here, *here.parents]
-    place = next((place for place, folder in enumerate(folders) if _is_root(folder)), 0)
-    return folders[: place + 1]
+    folders = [current, *current.parents]
+    depth = next((depth for depth, folder in enumerate(folders) if _is_root(folder)), 0)
+    return folders[: depth + 1]
 
 
 def _is_root(folder: Path) -> bool:
@@ -285,57 +276,27 @@ def _is_root(folder: Path) -> bool:
 
 
 def read_project(file: str) -> Project:
-    """What a config file says. Raises `ProfileError` where it cannot be read, with the line of what is malformed."""
+    """Read a config file. Raise `ProfileError` if it cannot be read, with the line of a malformed value."""
     document = read_file(Path(file), _HINT)
-    # A file in which everything is commented out says nothing, which is allowed.
+    # A file may have nothing but comments.
     if document.value is None:
         return Project(file=file)
     check(document, _PROJECT, _HINT)
-    return _project(document.value, file, document.line_of)
-
-
-def _in_toml(file: str) -> Project | None:
-    """What the table of a TOML file says; None if there is no such table."""
-    import tomllib
-
-    try:
-        with Path(file).open("rb") as opened:
-            data = opened.read(_MAX_TOML_SIZE + 1)
-    except OSError:
-        # It need not have anything to do with this program.
-        return None
-    table = _TABLE.search(data)
-    if table is None:
-        return None
-    if len(data) > _MAX_TOML_SIZE or any(line.count(b".") > _MAX_DOTS for line in data.splitlines()):
-        raise ProfileError(f"{file}: too large, or with too long a line: write {FILE} instead", _HINT)
-    try:
-        said = tomllib.loads(data.decode())
-    except (ValueError, RecursionError) as error:
-        raise ProfileError(f"{file}: not valid TOML: {error}", _HINT) from error
-    plain = said.get("tool", {}).get("kubectl-policy", {})
-    for problem in _PROJECT.problems(plain):
-        where = f"tool.kubectl-policy{f'.{problem.field}' if problem.field.steps else ''}"
-        raise ProfileError(f"{file}: {where}: {problem.message}", _HINT)
-    line = data.count(b"\n", 0, table.start()) + 1
-    return _project(plain, file, lambda _: line)
-
-
-def _project(plain: Json, file: str, line_of: Callable[[Steps], int]) -> Project:
-    project: Project = _PROJECT.read(cast("dict[str, Any]", plain))
-    places: list[tuple[Steps, str]] = [(("severity", name), name) for name in project.severity]
+    project: Project = _PROJECT.read(cast("dict[str, Any]", document.value))
+    steps: dict[str, Steps] = {name: ("severity", name) for name in project.severity}
     for key, names in (("select", project.select), ("ignore", project.ignore)):
-        places += [((key, place), name) for place, name in enumerate(names)]
+        steps |= {name: (key, position) for position, name in enumerate(names)}
+    folder = Path(file).parent
     return replace(
         project,
         file=file,
-        written={name: Origin(file, line_of(steps)) for steps, name in places},
-        baseline=str(Path(file).parent / project.baseline) if project.baseline else "",
-        context_from=tuple(_path(each, Path(file).parent) for each in project.context_from),
+        written={name: Origin(file, document.line_of(field)) for name, field in steps.items()},
+        baseline=str(folder / project.baseline) if project.baseline else "",
+        context_from=tuple(_resolve(state, folder) for state in project.context_from),
     )
 
 
-def _path(written: str, folder: Path) -> str:
-    """A path in the config file, or what is none: a revision, say."""
-    path = str(folder / written)
-    return path if os.path.exists(path) else written  # noqa: PTH110 (a Path raises OSError for what is too long)
+def _resolve(state: str, folder: Path) -> str:
+    """Return the path of a state from the current directory, or the state as it is if it is not a path."""
+    path = str(folder / state)
+    return path if os.path.exists(path) else state  # noqa: PTH110 (a Path raises OSError for what is too long)

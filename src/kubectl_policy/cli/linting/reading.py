@@ -1,4 +1,4 @@
-"""What is linted: the worlds of the input or the cluster, what is around them, and what they were before a change."""
+"""Read what is linted: the worlds of the input or the cluster, their context, and their state before a change."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.cli.config import Known
-    from kubectl_policy.cli.options import Call
+    from kubectl_policy.cli.call import Call
+    from kubectl_policy.cli.config import PolicyConfig
     from kubectl_policy.model import ObjectRef, Snapshot
     from kubectl_policy.sources import InputOptions
     from kubectl_policy.sources.worlds import NamedWorld
@@ -24,61 +24,56 @@ if TYPE_CHECKING:
 
 @value(kw_only=True)
 class ToLint:
-    """The worlds to lint and, if a change is looked at, what they were before, in a state that is called the `base`.
-
-    `lines` are those of the fields in what was read of either state. What a file of the base is called is `renamed` to
-    what it is called now.
-    """
+    """The worlds to lint and, with `--diff-base`, the same worlds in the base."""
 
     worlds: Sequence[LintedWorld]
-    lines: Lines
+    lines: Lines  # of fields in the worlds
     before: Sequence[LintedWorld] = ()
-    lines_before: Lines
+    lines_before: Lines  # of fields in the base
     base: str = ""
-    renamed: Callable[[str], str] = str
+    renamed: Callable[[str], str] = str  # from the name of a file in the base to its present name
 
 
 class Reader:
-    """Reads what a call names."""
+    """Reads the input of a call."""
 
     def __init__(self, call: Call, root: str, around: Sequence[str], path_map: Sequence[tuple[str, str]]) -> None:
-        """Read what is `around` along with it; sources that begin as in the `path_map` are elsewhere.
-
-        The repository begins at its `root`, empty if there is none.
-        """
-        from kubectl_policy.cli.config import known
+        """Keep the call, the states `around` its input, the map of rendered paths, and the root of the repository."""
+        from kubectl_policy.cli.config import read_config
 
         self._call, self._root, self._around = call, root, around
-        self._told: Known = known(call.profiles, call.setting)
-        # A person who renders something elsewhere has it mapped to its sources all the same.
+        self._config: PolicyConfig = read_config(call.profiles, call.setting)
         self._options: InputOptions = replace(
             call.input_options(), render=call.render or "auto", map_origins=True, path_map=tuple(path_map)
         )
 
     def read(self, base: str) -> ToLint:
-        """What is to be linted, and what it was in a `base`, if there is one.
+        """Read the input, and the same in a base if one is named.
 
-        Raises `UsageError` for the base of a cluster, and for a revision of several paths.
+        Raise `UsageError` for the base of a cluster, and for a revision of several paths.
         """
         state = self._state_of(base) if base else ""
         lines = Lines()
         around = self._read_around()
-        found = {each.name: each.snapshot for each in self._read()}
+        snapshots = {world.name: world.snapshot for world in self._read()}
         if not base:
-            worlds = [self._linted(each, around, name) for name, each in found.items()]
+            worlds = [self._linted(snapshot, around, name) for name, snapshot in snapshots.items()]
             return ToLint(worlds=worlds, lines=self._call.lines, lines_before=lines)
-        before = {each.name: each.snapshot for each in self._read_base(state, lines)}
-        # Where there is one world alone in either state, it is the same one, whatever it is called.
-        if len(found) == len(before) == 1:
-            before = dict(zip(found, before.values(), strict=True))
-        # What was for one world alone was for all that there are now.
-        earlier = {name: before.get(name) or before.get("") for name in found}
+        before = {world.name: world.snapshot for world in self._read_base(state, lines)}
+        # A single world in both states is the same world, whatever its names.
+        if len(snapshots) == len(before) == 1:
+            before = dict(zip(snapshots, before.values(), strict=True))
+        # A single unnamed world in the base is compared with every world of the input.
+        earlier = {name: before.get(name) or before.get("") for name in snapshots}
         both = [
-            self._compared(each, earlier[name] or replace(each, resources=(), gaps=(), diagnostics=()), around, name)
-            for name, each in found.items()
+            self._compared(
+                snapshot, earlier[name] or replace(snapshot, resources=(), gaps=(), diagnostics=()), around, name
+            )
+            for name, snapshot in snapshots.items()
         ]
-        # What was found in a world that is no more was found.
-        gone = [self._linted(each, around, name) for name, each in before.items() if name and name not in found]
+        # Findings in worlds that no longer exist are not new elsewhere.
+        deleted = {name: snapshot for name, snapshot in before.items() if name and name not in snapshots}
+        gone = [self._linted(snapshot, around, name) for name, snapshot in deleted.items()]
         return ToLint(
             worlds=[now for now, _ in both],
             before=[*(then for _, then in both), *gone],
@@ -89,7 +84,7 @@ class Reader:
         )
 
     def _read(self) -> Sequence[NamedWorld]:
-        """The worlds of the input; of a cluster it is one."""
+        """Read the worlds of the input; a cluster is one world."""
         from kubectl_policy.cli import terminal
         from kubectl_policy.cli.remarks import mention_waiting
         from kubectl_policy.sources.worlds import NamedWorld, load_worlds
@@ -103,7 +98,7 @@ class Reader:
             return load_worlds(call.paths, options=self._options, progress=progress, lines=call.lines)
 
     def _state_of(self, base: str) -> str:
-        """The base of what is linted: the same path in a revision, or another folder."""
+        """Return the state to read for a base: another directory, or the same path in a revision."""
         paths = self._call.paths
         if not paths:
             raise UsageError("--diff-base compares manifests", "name them: lint . --diff-base REV")
@@ -115,7 +110,7 @@ class Reader:
         return f"{base}:./{os.path.relpath(paths[0])}"
 
     def _read_base(self, state: str, lines: Lines) -> Sequence[NamedWorld]:
-        """The worlds of the base; none where nothing was there."""
+        """Read the worlds of the base; none if it does not have the path."""
         from kubectl_policy.cli import terminal
         from kubectl_policy.sources.worlds import load_worlds_of_state
 
@@ -127,51 +122,53 @@ class Reader:
             return ()
 
     def _renamed(self, base: str) -> Callable[[str], str]:
-        """What files of the base are called now: what is elsewhere in a revision, as it is from here."""
-        here, root = self._call.paths[0], Path(self._root or os.curdir).absolute()
+        """Return a function from the names of files in the base to their present names."""
+        path, root = self._call.paths[0], Path(self._root or os.curdir).absolute()
         is_path = _is_path(base)
-        if is_path and (len(self._call.paths) > 1 or here == "-"):
-            # It is not known which file is which.
+        if is_path and (len(self._call.paths) > 1 or path == "-"):
+            # Which files correspond is unknown.
             return str
-        begins = "" if is_path else f"{base}:"
-        there = Path(base if is_path else os.path.relpath(here, root))
+        # The name of a file in a revision or an archive has a colon before its path.
+        prefix = f"{base}:" if not is_path or _is_archive(base) else ""
+        base_path = Path(os.path.relpath(path, root)) if not is_path else Path() if prefix else Path(base)
 
         def renamed(source: str) -> str:
-            file = Path(source.removeprefix(begins))
-            if not source.startswith(begins) or (is_path and file.is_relative_to(here)):
+            file = Path(source.removeprefix(prefix))
+            if not source.startswith(prefix) or (is_path and not prefix and file.is_relative_to(path)):
                 return source
-            if file.is_relative_to(there):
-                return str(here / file.relative_to(there))
+            if file.is_relative_to(base_path):
+                relative = file.relative_to(base_path)
+                return f"{path}:{relative}" if _is_archive(path) else str(path / relative)
             return source if is_path else os.path.relpath(root / file)
 
         return renamed
 
     def _read_around(self) -> Snapshot | None:
-        """What is around all worlds, if anything is; of several states, the later ones count."""
-        from kubectl_policy.cli.changes import state_beside
+        """Read the context of all worlds, if there is any; an object in several states is taken from the last one."""
+        from kubectl_policy.cli.states import read_state_beside
         from kubectl_policy.states import laid_over
 
-        found: Snapshot | None = None
-        for words in self._around:
-            state = state_beside(self._call, words, self._told.profiles)
-            found = laid_over(found, state) if found else state
-        return found
+        context: Snapshot | None = None
+        for name in self._around:
+            state = read_state_beside(self._call, name, self._config.profiles)
+            context = laid_over(context, state) if context else state
+        return context
 
     def _linted(self, snapshot: Snapshot, around: Snapshot | None, name: str) -> LintedWorld:
         from kubectl_policy import analyze
 
-        told = self._told
-        analysis = analyze(_with(snapshot, around), profiles=told.profiles, implementation=told.implementation)
+        config = self._config
+        analysis = analyze(_with(snapshot, around), profiles=config.profiles, implementation=config.implementation)
         return self._world(analysis, _only(around, snapshot), name)
 
     def _compared(
         self, snapshot: Snapshot, earlier: Snapshot, around: Snapshot | None, name: str
     ) -> tuple[LintedWorld, LintedWorld]:
-        """A world in both states, of which the later one knows the other."""
+        """Return a world in both states; the later one has the comparison."""
         from kubectl_policy.comparison import compare
 
         before, after = _with(earlier, around), _with(snapshot, around)
-        both = compare(before, after, profiles=self._told.profiles, implementation=self._told.implementation)
+        both = compare(before, after, profiles=self._config.profiles, implementation=self._config.implementation)
         then = self._world(both.before, _only(around, earlier), name)
         return replace(self._world(both.after, _only(around, snapshot), name), comparison=both), then
 
@@ -180,16 +177,22 @@ class Reader:
 
 
 def _is_path(base: str) -> bool:
-    """Whether a base is a file or a folder. A revision of that name comes first: a change could add such a folder."""
+    """Whether a base is a path. A revision of the same name wins, since a change could add such a path."""
     if not os.path.exists(base):  # noqa: PTH110 (a Path raises OSError for what is too long)
         return False
-    from kubectl_policy.sources.git import tree_of
+    from kubectl_policy.sources.files.git import tree_of
 
     try:
         return not tree_of(base)
     except SourceError:
         # Without git there are no revisions.
         return True
+
+
+def _is_archive(path: str) -> bool:
+    from kubectl_policy.sources.files.archives import archive_and_path
+
+    return archive_and_path(path) == (path, "")
 
 
 def _with(snapshot: Snapshot, around: Snapshot | None) -> Snapshot:
@@ -199,7 +202,7 @@ def _with(snapshot: Snapshot, around: Snapshot | None) -> Snapshot:
 
 
 def _only(around: Snapshot | None, snapshot: Snapshot) -> frozenset[ObjectRef]:
-    """What is around a state, and not in it."""
+    """Return the objects of the context that are not in the input."""
     if around is None:
         return frozenset()
-    return frozenset(each.ref for each in around.resources) - {each.ref for each in snapshot.resources}
+    return frozenset(resource.ref for resource in around.resources) - {resource.ref for resource in snapshot.resources}

@@ -1,11 +1,11 @@
-"""From what was read to a report: what is found, where that is written, and what of it was known before."""
+"""The report about linted worlds: findings with their lines, and which of them are new."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kubectl_policy.cli.linting.places import Places
+from kubectl_policy.cli.linting.places import FindingLines
 from kubectl_policy.errors import SourceError
 from kubectl_policy.lint.baseline import baseline_text, compare, read_baseline
 from kubectl_policy.lint.linting import found_in
@@ -24,64 +24,68 @@ if TYPE_CHECKING:
 
 
 class Linting:
-    """What is found in what was read, by the settings of a project."""
+    """The findings in the input, by the settings of a project."""
 
     def __init__(self, read: ToLint, settings: LintSettings, project: Project) -> None:
-        """Lint it."""
+        """Lint the input."""
         self._read, self._settings, self._project = read, settings, project
-        self._places = Places(read.lines, read.renamed)
+        self._lines = FindingLines(read.lines, read.renamed)
         comments = Comments(read.lines.text)
-        self._found: Found = found_in(read.worlds, settings, self._places.locate, comments.of)
+        self._found: Found = found_in(read.worlds, settings, self._lines.locate, comments.of)
 
     def baseline(self) -> str:
-        """The text of a file with all that is found and not suppressed, however little it is."""
+        """Return the text of a baseline with all findings that are not suppressed, of any severity."""
         return baseline_text(filter(self._project.counts, self._found.findings))
 
     def report(self, baseline: str = "") -> Report:
-        """What is to be said of it; what is in the file of a `baseline` is known, and what was found in the base.
+        """Return the report. Findings in the `baseline` file and in the base revision are not new.
 
-        Raises `SourceError` for a baseline that cannot be read.
+        Raise `SourceError` for a baseline that cannot be read.
         """
         settings, read = self._settings, self._read
         checked = {rule.id for rule in RULES if settings.has(rule)}
-        findings = [each for each in self._found.findings if self._project.counts(each)]
-        earlier = [each for each in _kept(baseline) if each.rule in checked]
+        findings = [finding for finding in self._found.findings if self._project.counts(finding)]
+        earlier = [finding for finding in _read_baseline(baseline) if finding.rule in checked]
         if read.before:
-            there = Places(read.lines_before, read.renamed)
-            # What was suppressed there was there.
-            earlier += [each for each in found_in(read.before, settings, there.locate).every if each.certain]
-        compared = compare((each for each in findings if each.certain), earlier)
-        now = {each.fingerprint for each in self._found.every}
-        # What makes the command end with another exit code is always said.
+            lines = FindingLines(read.lines_before, read.renamed)
+            # A finding that was suppressed in the base existed there.
+            before = found_in(read.before, settings, lines.locate)
+            earlier += [finding for finding in before.every if finding.certain]
+        compared = compare((finding for finding in findings if finding.certain), earlier)
+        fingerprints = {finding.fingerprint for finding in self._found.every}
+        # Findings that change the exit code are always reported.
         blinding = {rule.id for rule in RULES if rule.blinds}
-        shown = [each for each in findings if settings.shows(each.severity or "info") or each.rule in blinding]
-        new = {each.fingerprint for each in compared.new}
+        shown = [
+            finding for finding in findings if settings.shows(finding.severity or "info") or finding.rule in blinding
+        ]
+        new = {finding.fingerprint for finding in compared.new}
         worlds = read.worlds
-        # What is of a cluster has its name for a source, and no lines.
-        sources = {each.origin.source for world in worlds for each in world.resources if each.origin.line}
+        resources = [resource for world in worlds for resource in world.resources]
+        # Objects of a cluster have no lines, and the name of the cluster as their source.
+        sources = {resource.origin.source for resource in resources if resource.origin.line}
         return Report(
-            findings=tuple(each for each in shown if each.certain and each.fingerprint in new),
-            unknowns=tuple(each for each in shown if not each.certain),
+            findings=tuple(finding for finding in shown if finding.certain and finding.fingerprint in new),
+            unknowns=tuple(finding for finding in shown if not finding.certain),
             suppressed=self._found.suppressed,
-            known=tuple(each for each in shown if each.certain and each.fingerprint not in new),
-            # What is suppressed now is still there.
-            fixed=tuple(each for each in compared.fixed if each.fingerprint not in now),
+            known=tuple(finding for finding in shown if finding.certain and finding.fingerprint not in new),
+            # A finding that is suppressed now is not fixed.
+            fixed=tuple(finding for finding in compared.fixed if finding.fingerprint not in fingerprints),
             since=read.base or baseline,
             rules=tuple(rule for rule in RULES if rule.id in checked),
             worlds=tuple(world.name for world in worlds if world.name),
-            objects=len({each.ref for world in worlds for each in world.resources}),
+            objects=len({resource.ref for resource in resources}),
             files=len(sources),
             settings=settings,
             place=worlds[0].analysis.index.place,
             closed=worlds[0].analysis.snapshot.complete,
             root=self._project.root,
             folder=str(Path.cwd()),
-            texts=self._places.texts,
+            texts=self._lines.texts,
         )
 
 
-def _kept(baseline: str) -> Sequence[Finding]:
-    """The findings in the file of a baseline, if there is one."""
+def _read_baseline(baseline: str) -> Sequence[Finding]:
+    """Return the findings in a baseline file, if one is named."""
     if not baseline:
         return ()
     try:

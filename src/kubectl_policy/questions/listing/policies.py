@@ -83,20 +83,27 @@ def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
     nothing_seen = (enforcement.state == "Unknown" and not enforcement.is_undecided) or (
         enforcement.state == "NoEffect" and unseen
     )
-    parts = (part for resolution in enforcement.resolutions for part in resolution.contributions_of.get(policy, ()))
-    guesses = "merge strategy" in assumed_of(profile, enforcement.resolutions)
-    stanzas = dict.fromkeys(Stanza(part.field, part.strategy, guesses and part.guessed) for part in parts)
     return PolicyRow(
         resource=resource,
         profile=profile,
         attachments=analysis.attachments[policy],
-        stanzas=tuple(stanzas),
+        stanzas=_stanzas(enforcement, profile),
         enforcement=enforcement,
         affected=None if nothing_seen else affected(enforcement, profile),
         reasons=why_without_effect(analysis, policy),
         reported=reported_conditions(resource.raw),
         unseen=unseen,
     )
+
+
+def _stanzas(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Stanza, ...]:
+    """The parts of a policy that take effect somewhere, each once."""
+    policy, guesses = enforcement.policy, "merge strategy" in assumed_of(profile, enforcement.resolutions)
+    distinct: dict[tuple[str, MergeStrategy, bool], None] = {}
+    for resolution in enforcement.resolutions:
+        for part in resolution.contributions_of.get(policy, ()):
+            distinct[part.field, part.strategy, guesses and part.guessed] = None
+    return tuple([Stanza(*stanza) for stanza in distinct])
 
 
 @value(kw_only=True)

@@ -79,11 +79,18 @@ def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Node
     These are the levels at which its kind takes effect or, where that is not known, what the policy
     targets and every object below that on such a path.
     """
-    nodes: set[NodeRef] = set()
-    for effective, targets, in_force in policy_outcomes(enforcement):
-        if in_force:
-            nodes.update(affected_on(effective.path, profile, targets))
+    policy, nodes = enforcement.policy, set[NodeRef]()
+    for resolution, outcomes in enforcement.by_resolution.items():
+        if policy in resolution.policies_in_force:
+            targets = targets_of(policy, resolution)
+            for outcome in outcomes:
+                nodes.update(affected_on(outcome.path, profile, targets))
     return tuple(from_the_root(nodes))
+
+
+def targets_of(policy: ObjectRef, resolution: Resolution) -> frozenset[NodeRef]:
+    """The targets by way of which a policy has a part in an outcome."""
+    return frozenset([part.source.target for part in resolution.contributions_of.get(policy, ())])
 
 
 class PolicyOutcome(NamedTuple):
@@ -106,8 +113,7 @@ def policy_outcomes(enforcement: Enforcement) -> Iterator[PolicyOutcome]:
         resolution = effective.resolution
         known = parts.get(resolution)
         if known is None:
-            targets = frozenset(part.source.target for part in resolution.contributions_of.get(policy, ()))
-            known = parts[resolution] = targets, policy in resolution.policies_in_force
+            known = parts[resolution] = targets_of(policy, resolution), policy in resolution.policies_in_force
         yield PolicyOutcome(effective, *known)
 
 

@@ -269,10 +269,11 @@ def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy | 
     """
     if "merge strategy" not in profile.assumed:
         return profile.assumed
-    by_guess = profile.combines_by_guess
-    decided = (effective.contributions for effective in outcomes if "combination unknown" not in effective.doubts)
-    several = (parts for parts in decided if len(parts) > 1)
-    merges = any(part.guessed if by_guess else part.field == "spec" for parts in several for part in parts)
+    by_guess, merges = profile.combines_by_guess, False
+    for effective in outcomes:
+        parts = effective.contributions
+        if len(parts) > 1 and "combination unknown" not in effective.doubts:
+            merges = merges or any(part.guessed if by_guess else part.field == "spec" for part in parts)
     return tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges)
 
 

@@ -23,7 +23,7 @@ from kubectl_policy.questions.unseen.things import (
     unknown_targets,
 )
 from kubectl_policy.questions.unseen.unread import gaps
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.paths import routes_on
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -135,7 +135,7 @@ def unseen_for_policy(
     attachments, profile = analysis.attachments[policy], analysis.registry.known(policy.group_kind)
     relations = analysis.topology.relations
     affected = [effective.path for effective in enforcement.outcomes]
-    routes = dict.fromkeys(node.object for path in affected for node in path if node.object.group_kind in ROUTES)
+    routes = routes_on(affected)
     targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
     through = [path for target in targets for path in analysis.topology.paths_through(target)]
     # There may be thousands of paths, and where everything is known, nothing is asked of what is on them.
@@ -159,8 +159,9 @@ def unseen_for_policy(
     selected = {attachment.declared.kind for attachment in attachments if attachment.declared.selector is not None}
     beating = (each for by in enforcement.by for each in analysis.attachments.get(by, ()))
     found = relevant_gaps(analysis, subjects, others, below=below) if has_gaps else ()
+    changing = [gap for gap in found if may_change_policy(analysis, gap, policy, subjects)]
     unseen = (
-        *gaps(analysis, (gap for gap in found if may_change_policy(analysis, gap, policy, subjects))),
+        *(gaps(analysis, changing) if changing else ()),
         *(gaps(analysis, gaps_in_list(analysis, selected, "")) if has_gaps and below else ()),
         *unknown_targets(analysis, attachments),
         *unfilled_settings(analysis, [policy, *(beside if has_ports else ())]),

@@ -227,11 +227,10 @@ def unknown_labels(resources: Iterable[Resource]) -> Iterator[Unseen]:
 
 def cut_paths(paths: Iterable[Path]) -> Iterator[Unseen]:
     """The paths that are not followed to their ends, since routes refer to too many routes one after the other."""
-    for path in paths:
-        if is_cut(path):
-            first = next(node for node in path if node.object.group_kind != NAMESPACE)
-            reason = f"it is followed only from {first} to {path[-1]}"
-            yield Unseen(what=f"a path of more than {MOST_NODES} nodes", reason=reason, remedy=_ASK_FURTHER)
+    for path in filter(is_cut, paths):
+        first = next(node for node in path if node.object.group_kind != NAMESPACE)
+        reason = f"it is followed only from {first} to {path[-1]}"
+        yield Unseen(what=f"a path of more than {MOST_NODES} nodes", reason=reason, remedy=_ASK_FURTHER)
 
 
 def unseen_class(analysis: Analysis, node: NodeRef, controllers: frozenset[str]) -> Unseen:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import fields_of, replace, value
 from kubectl_policy.render.output.columns import NOTHING, Column, Table, Tables, aligned, text_of
 from kubectl_policy.render.output.documents import Field, Shape, Shaped, as_yaml, document, json_pieces
 from kubectl_policy.render.output.escape import code
@@ -32,11 +32,11 @@ class InContext(Forms):
     @classmethod
     def of(cls, forms: Forms, context: str) -> InContext:
         """The same forms, with a context."""
-        return cls(**vars(forms), context=context)
+        return cls(**{name: getattr(forms, name) for name in fields_of(Forms)}, context=context)
 
     def part(self, name: str, *arguments: object) -> Any:  # noqa: ANN401 (see `Forms`)
         """What the function of a part returns; a document with its context."""
-        found = super().part(name, *arguments)
+        found = Forms.part(self, name, *arguments)
         return _in_context(found, self.context) if name == "document" else found
 
 

@@ -8,11 +8,11 @@ from kubectl_policy.model import Gap, ObjectRef, Origin, Permission, Resource, S
 from kubectl_policy.model.fields import labels_of, text_at, time_at
 from kubectl_policy.model.kinds import CRD, NAMESPACE, POLICY_LABEL, TARGETS, is_kubernetes_own
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.api.answers import Refusal
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.api.served import EVERY_GROUP, Discovery, UnknownGroup
+from kubectl_policy.sources.cluster.cluster_errors import AGAIN, cluster_error, unknown_groups
 from kubectl_policy.sources.cluster.everything import want_everything
 from kubectl_policy.sources.cluster.fetching import QueryFetcher, RequestOutcome
-from kubectl_policy.sources.cluster.refused import AGAIN, cluster_error, unknown_groups
 from kubectl_policy.sources.cluster.watches import watch_scopes
 from kubectl_policy.sources.cluster.world import EVENTS, WORKLOADS, ClusterKinds, ClusterWorld, Query
 
@@ -89,9 +89,9 @@ class Cluster:
     def _start(self, discovery: Discovery) -> None:
         if unknown := next((gap.reason for gap in discovery.gaps if gap.group == EVERY_GROUP), ""):
             hint = "ask again later; whoever may not get /apis needs the ClusterRole system:discovery"
-            raise self._error(Refusal(_OK, "what it serves is not known", unknown, hint=hint))
+            raise self._error(RequestRefused(_OK, "what it serves is not known", unknown, hint=hint))
         self._has_answered = not discovery.is_remembered
-        self._refusals: dict[Query, Refusal] = {}
+        self._refusals: dict[Query, RequestRefused] = {}
         # Requests that take long, and are still waited for.
         self._pending: dict[Query, Future[RequestOutcome]] = {}
         self._answered = 0
@@ -144,7 +144,7 @@ class Cluster:
             return {}
         try:
             definitions = self._fetcher.list_metadata(CRD)
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             self._refuse(Query(CRD), refusal)
             self._has_answered = self._has_answered or bool(refusal.status)
             return None
@@ -181,7 +181,7 @@ class Cluster:
         if was_remembered:
             try:
                 self._start(self._discovery.refresh())
-            except Refusal as refusal:
+            except RequestRefused as refusal:
                 raise self._error(refusal) from None
         return was_remembered
 
@@ -250,7 +250,7 @@ class Cluster:
         """Return the version of the API server; "" where it does not say."""
         try:
             return text_at(self._connection.get("/version").body, "gitVersion")
-        except Refusal:
+        except RequestRefused:
             return ""
 
     @property
@@ -267,10 +267,10 @@ class Cluster:
         gaps = (*self._unknown, *self._gaps())
         return Snapshot(resources=self.world, gaps=gaps, complete=True, assumed=tuple(assumed), place="the cluster")
 
-    def _error(self, refusal: Refusal) -> ClusterError:
+    def _error(self, refusal: RequestRefused) -> ClusterError:
         return cluster_error(self._address.name, self._address.server, refusal)
 
-    def _refuse(self, query: Query, refusal: Refusal) -> None:
+    def _refuse(self, query: Query, refusal: RequestRefused) -> None:
         if refusal.status == _UNAUTHORIZED:
             raise self._error(refusal)
         self._refusals[query] = refusal
@@ -280,7 +280,7 @@ class Cluster:
             if query.kind not in EVENTS:
                 yield self._gap(query, self._refusals[query])
 
-    def _gap(self, query: Query, refusal: Refusal) -> Gap:
+    def _gap(self, query: Query, refusal: RequestRefused) -> Gap:
         """Return what a refused request leaves open, with the permission or the remedy that closes it."""
         served = self._discovery.kinds[query.kind]
         resource = f"{served.plural}.{served.group}" if served.group else served.plural
@@ -299,7 +299,7 @@ class Cluster:
         )
 
 
-def _remedy(refusal: Refusal, resource: str) -> str:
+def _remedy(refusal: RequestRefused, resource: str) -> str:
     """Return what to do where something could not be read although it is not forbidden."""
     if refusal.is_conversion:
         return f"tell whoever owns CustomResourceDefinition {resource}: its conversion webhook must answer"
@@ -312,7 +312,7 @@ def _refresh(discovery: Discovery, groups: Collection[str]) -> Discovery:
     """Return what a server serves now; if it does not say, what is remembered, which lacks kinds of some groups."""
     try:
         return discovery.refresh()
-    except Refusal as refusal:
+    except RequestRefused as refusal:
         gaps = (UnknownGroup(group, refusal.reason) for group in sorted(groups))
         return Discovery(discovery.kinds.values(), [*discovery.gaps, *gaps])
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Final, Protocol
 from kubectl_policy.model import GroupKind, ObjectRef, Resource
 from kubectl_policy.model.fields import text_at, time_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST, Refusal
+from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.world import EVENT, Query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import Json, Origin
-    from kubectl_policy.sources.cluster.api.answers import Answer, ListAnswer
+    from kubectl_policy.sources.cluster.api.answers import ListAnswer, ObjectAnswer
     from kubectl_policy.sources.cluster.api.served import Discovery, Served
 
 # Of these kinds only metadata is read: names, labels and owners. The data of Secrets is never read.
@@ -38,12 +39,12 @@ class ApiConnection(Protocol):
         """Return a connection that leaves half of the time for later requests."""
         ...
 
-    def get(self, path: str, query: Mapping[str, str] = ..., accept: str = ...) -> Answer:
-        """Get an object. Raises Refusal."""
+    def get(self, path: str, query: Mapping[str, str] = ..., accept: str = ...) -> ObjectAnswer:
+        """Get an object. Raises RequestRefused."""
         ...
 
     def list(self, path: str, query: Mapping[str, str], accept: str, chunk_size: int) -> ListAnswer:
-        """List the objects at a path. Raises Refusal."""
+        """List the objects at a path. Raises RequestRefused."""
         ...
 
 
@@ -53,7 +54,7 @@ class RequestOutcome:
 
     # None without an answer.
     resources: Sequence[Resource] | None
-    refusal: Refusal | None = None
+    refusal: RequestRefused | None = None
 
 
 class QueryFetcher:
@@ -80,19 +81,19 @@ class QueryFetcher:
                 items: Sequence[Mapping[str, Json]] = [answer]
             else:
                 items = self._list(self._connection, query, METADATA_LIST if is_partial else JSON)
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             return self._outcome_of(refusal, query)
         resources = [resource for item in items if (resource := self._resource(query, served, item))]
         strange = len(items) - len(resources)
         wrong = f"the server answered with {strange} of {len(items)} objects that are none of those asked for"
         # Something else may be in the place of what was asked for.
-        return RequestOutcome(resources, Refusal(_OK, wrong) if strange else None)
+        return RequestOutcome(resources, RequestRefused(_OK, wrong) if strange else None)
 
     def list_metadata(self, kind: GroupKind) -> Sequence[Mapping[str, Json]]:
-        """List the metadata of all objects of a kind, in half of the time. Raises Refusal."""
+        """List the metadata of all objects of a kind, in half of the time. Raises RequestRefused."""
         return self._list(self._connection.hurried(), Query(kind), METADATA_LIST)
 
-    def _outcome_of(self, refusal: Refusal, query: Query) -> RequestOutcome:
+    def _outcome_of(self, refusal: RequestRefused, query: Query) -> RequestOutcome:
         if refusal.status != _NOT_FOUND:
             return RequestOutcome(None, refusal)
         # If it is only remembered that the kind is served, it may be the kind that is not found.
@@ -100,7 +101,7 @@ class QueryFetcher:
             self.versions[query] = ""
             return RequestOutcome(())
         message = "the server does not know this kind, though it says that it serves it"
-        return RequestOutcome(None, Refusal(_NOT_FOUND, message))
+        return RequestOutcome(None, RequestRefused(_NOT_FOUND, message))
 
     def _list(self, connection: ApiConnection, query: Query, accept: str) -> Sequence[Mapping[str, Json]]:
         selector = field_selector(query)

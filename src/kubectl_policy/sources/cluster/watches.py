@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.api.answers import Refusal
 from kubectl_policy.sources.cluster.api.connection import METADATA
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.fetching import field_selector
 from kubectl_policy.sources.cluster.world import Query
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind
-    from kubectl_policy.sources.cluster.api.connection import Connection, Event, Watch
+    from kubectl_policy.sources.cluster.api.connection import Connection
     from kubectl_policy.sources.cluster.api.served import Served
+    from kubectl_policy.sources.cluster.api.watch import Watch, WatchEvent
 
 # Each watch is a connection to the server.
 _MAX_WATCHES: Final = 64
@@ -45,7 +46,7 @@ class ReadVersions:
     # The version of each single object by namespace and name, "" for an object that is absent; None for a list.
     objects: Mapping[tuple[str, str], str] | None = None
 
-    def is_outdated_by(self, event: Event) -> bool:
+    def is_outdated_by(self, event: WatchEvent) -> bool:
         """Whether an event of the scope is a change to what was read."""
         if self.objects is None:
             return True
@@ -96,7 +97,7 @@ class ClusterWatches:
                 for event in events:
                     if watch.versions.is_outdated_by(event):
                         self._signal.set()
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             with self._lock:
                 if watch.is_closed:
                     return
@@ -118,7 +119,7 @@ class _ScopeWatch:
         self._current: Watch | None = None
 
     def begin(self, connection: Connection) -> Watch | None:
-        """Begin the next watch where the last one ended; None once this is closed. Raises Refusal.
+        """Begin the next watch where the last one ended; None once this is closed. Raises RequestRefused.
 
         Without a version of a list, the server begins with the objects that there are.
         """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Resource
-    from kubectl_policy.sources.cluster.api.discovery import Served
+    from kubectl_policy.sources.cluster.api.served import Served
 
 EVENT: Final = GroupKind("", "Event")
 # An Event is stored once, and served in both groups.

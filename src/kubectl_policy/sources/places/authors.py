@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model.authorship import NOT_COMMITTED, Authorship
-from kubectl_policy.sources import git
-from kubectl_policy.sources.files import STDIN, decoded
+from kubectl_policy.sources.files import git
+from kubectl_policy.sources.files.archives import archive_and_path
+from kubectl_policy.sources.files.decoding import decoded
+from kubectl_policy.sources.files.git import revision_and_path
+from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.sources.places.lines import text_at
-from kubectl_policy.sources.revisions import revision_and_path
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
@@ -43,6 +45,9 @@ class Authors:
     def _read(self, source: str) -> list[Authorship]:
         if source == STDIN:
             self.complaints["what comes from standard input has no known author"] = None
+            return []
+        if archive_and_path(source):
+            self.complaints["what is in an archive has no known author"] = None
             return []
         try:
             return self._of_file(source)

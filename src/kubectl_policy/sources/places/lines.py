@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, cast
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import Every
-from kubectl_policy.sources.files import STDIN, read_text
+from kubectl_policy.sources.files.disk import Disk
+from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.lookup import ANY, TextLines
 
@@ -81,12 +82,12 @@ def locate(origin: Origin, path: str) -> int | None:
 
 
 def text_at(source: str) -> str:
-    """The text of a file or, if there is none, of the one that `REV:PATH` names."""
+    """The text of a file or, if there is none, of the one that `REV:PATH` or `ARCHIVE:PATH` names."""
     try:
-        return read_text(source)
+        return Disk().text(source)
     except OSError:
         if ":" not in source:
             raise
-        from kubectl_policy.sources.revisions import read_revision  # noqa: PLC0415 (most input is files)
+        from kubectl_policy.sources.files.finding import read_stored  # noqa: PLC0415 (most input is files)
 
-        return read_revision(source)
+        return read_stored(source)

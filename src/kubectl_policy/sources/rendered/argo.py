@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.files.tree import FileTree
     from kubectl_policy.sources.tree.declared.delivery import Application, ApplicationSet, ApplicationSource
 
 _MAX_APPLICATIONS: Final = 2_000
@@ -43,7 +43,7 @@ class Files:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells them apart."""
+        """The value by which two of them are equal."""
         return self.folder, *self.files
 
 
@@ -54,49 +54,49 @@ class NotRendered:
     why: str
 
 
-def applications(made_by: ApplicationSet, tree: Tree, base: str) -> list[Application] | None:
-    """The Applications of an ApplicationSet; None if they depend on what cannot be known here.
+def applications(made_by: ApplicationSet, tree: FileTree, base: str) -> list[Application] | None:
+    """Return the Applications of an ApplicationSet; None if they depend on what cannot be known here.
 
     `base` is the root of the repository that its generators look into.
     """
     spec = mapping_at(made_by.resource.raw, "spec")
     if "templatePatch" in spec:
         return None
-    found: list[Application] = []
+    made_applications: list[Application] = []
     for generator in made_by.generators:
         parameters = _parameters(generator, tree, base)
         if parameters is None:
             return None
-        for given in parameters[:_MAX_APPLICATIONS]:
-            raw = _filled_in(mapping_at(spec, "template"), given)
+        for values in parameters[:_MAX_APPLICATIONS]:
+            raw = _filled_in(mapping_at(spec, "template"), values)
             if isinstance(raw, dict):
-                found.append(application_of(made_by.resource, raw))
-    return found
+                made_applications.append(application_of(made_by.resource, raw))
+    return made_applications
 
 
-def _parameters(generator: Mapping[str, Json], tree: Tree, base: str) -> list[Mapping[str, Json]] | None:
-    """The values that a generator gives, one mapping for each Application; None if nobody here can know them."""
+def _parameters(generator: Mapping[str, Json], tree: FileTree, base: str) -> list[Mapping[str, Json]] | None:
+    """Return the values of a generator, one mapping for each Application; None if they cannot be known here."""
     listed = generator.keys() & {"list", "clusters", "git", "matrix"}
-    if len(generator) != 1 or not listed or any(mapping_at(each, "template") for each in generator.values()):
+    if len(generator) != 1 or not listed or any(mapping_at(entry, "template") for entry in generator.values()):
         return None
     name = listed.pop()
     # Of clusters, one stands for all: what is known of them is left open.
-    found: list[Mapping[str, Json]] | None = [{}]
+    parameters: list[Mapping[str, Json]] | None = [{}]
     if name == "list":
-        found = mappings_at(generator, "list.elements") if not text_at(generator, "list.elementsYaml") else None
+        parameters = mappings_at(generator, "list.elements") if not text_at(generator, "list.elementsYaml") else None
     elif name == "git":
-        found = list(_of_git(mapping_at(generator, "git"), tree, base))
+        parameters = list(_of_git(mapping_at(generator, "git"), tree, base))
     elif name == "matrix":
-        sides = [_parameters(each, tree, base) for each in mappings_at(generator, "matrix.generators")]
+        sides = [_parameters(entry, tree, base) for entry in mappings_at(generator, "matrix.generators")]
         known = [side for side in sides if side is not None]
         # One side may go by values of the other.
         is_known = len(known) == len(sides) and "{{" not in str(generator)
         rows = islice(product(*known), _MAX_APPLICATIONS)
-        found = [{key: each for side in row for key, each in side.items()} for row in rows] if is_known else None
-    return found
+        parameters = [{key: entry for side in row for key, entry in side.items()} for row in rows] if is_known else None
+    return parameters
 
 
-def _of_git(git: Mapping[str, Json], tree: Tree, base: str) -> Iterator[Mapping[str, Json]]:
+def _of_git(git: Mapping[str, Json], tree: FileTree, base: str) -> Iterator[Mapping[str, Json]]:
     extra: dict[str, Json] = {"values": dict(values)} if (values := mapping_at(git, "values")) else {}
     for folder in _matching(mappings_at(git, "directories"), tree, base, "folder"):
         yield {**extra, "path": _about(folder)}
@@ -111,15 +111,15 @@ def _about(folder: str) -> dict[str, Json]:
     return {"path": folder, "basename": name, "basenameNormalized": normalized, "segments": segments}
 
 
-def _contents(tree: Tree, base: str, file: str, extra: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
-    said = first_mapping(tree, posixpath.join(base, file))
-    if said is not None:
+def _contents(tree: FileTree, base: str, file: str, extra: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+    document = first_mapping(tree, posixpath.join(base, file))
+    if document is not None:
         about = {**_about(posixpath.dirname(file)), "filename": posixpath.basename(file)}
-        yield {**extra, **said, "path": about}
+        yield {**extra, **document, "path": about}
 
 
-def _matching(patterns: list[Mapping[str, Json]], tree: Tree, base: str, kind: str) -> list[str]:
-    """Folders or files that patterns mean, but for those that others exclude, as paths from the base."""
+def _matching(patterns: list[Mapping[str, Json]], tree: FileTree, base: str, kind: str) -> list[str]:
+    """Return folders or files that patterns match and exclusions do not, as paths from the base."""
     meant: dict[str, None] = {}
     for entry in patterns:
         if entry.get("exclude") is not True:
@@ -129,67 +129,67 @@ def _matching(patterns: list[Mapping[str, Json]], tree: Tree, base: str, kind: s
     return sorted(path for path in meant if not any(_fits(path, pattern) for pattern in excluded))
 
 
-def _matches(tree: Tree, base: str, parts: list[str], kind: str) -> Iterator[str]:
-    places = [""]
+def _matches(tree: FileTree, base: str, parts: list[str], kind: str) -> Iterator[str]:
+    paths = [""]
     for number, part in enumerate(parts):
         if part == "**" and kind == "file":
-            places = list(dict.fromkeys(below for place in places for below in _below(tree, base, place)))
+            paths = list(dict.fromkeys(inner for path in paths for inner in _below(tree, base, path)))
             continue
         wanted = kind if number == len(parts) - 1 else "folder"
-        found = [
-            posixpath.join(place, name)
-            for place in places
-            for name in tree.names(posixpath.join(base, place))
+        candidates = [
+            posixpath.join(path, name)
+            for path in paths
+            for name in tree.names(posixpath.join(base, path))
             if fnmatchcase(name, part) and not name.startswith(".")
         ]
-        places = [place for place in found if tree.kind(posixpath.join(base, place)) == wanted][:_MAX_APPLICATIONS]
-    yield from places
+        paths = [path for path in candidates if tree.kind(posixpath.join(base, path)) == wanted][:_MAX_APPLICATIONS]
+    yield from paths
 
 
-def _below(tree: Tree, base: str, top: str) -> Iterator[str]:
+def _below(tree: FileTree, base: str, top: str) -> Iterator[str]:
     rest = [top]
     while rest:
-        place = rest.pop()
-        yield place
-        inside = (posixpath.join(place, name) for name in tree.names(posixpath.join(base, place)) if name[0] != ".")
+        outer = rest.pop()
+        yield outer
+        inside = (posixpath.join(outer, name) for name in tree.names(posixpath.join(base, outer)) if name[0] != ".")
         rest.extend(path for path in inside if tree.kind(posixpath.join(base, path)) == "folder")
 
 
 def _fits(path: str, pattern: str) -> bool:
-    one, other = path.split("/"), pattern.strip("/").split("/")
-    return len(one) == len(other) and all(map(fnmatchcase, one, other))
+    names, patterns = path.split("/"), pattern.strip("/").split("/")
+    return len(names) == len(patterns) and all(map(fnmatchcase, names, patterns))
 
 
-def _filled_in(template: Json, given: Mapping[str, Json]) -> Json:
-    """A template with what is given in its places; places with functions, or of what is not given, stay."""
+def _filled_in(template: Json, parameters: Mapping[str, Json]) -> Json:
+    """Fill parameters into a template; expressions with functions or with unknown parameters stay."""
     if isinstance(template, dict):
-        return {key: _filled_in(each, given) for key, each in template.items()}
+        return {key: _filled_in(item, parameters) for key, item in template.items()}
     if isinstance(template, list):
-        return [_filled_in(each, given) for each in template]
+        return [_filled_in(item, parameters) for item in template]
     if not isinstance(template, str):
         return template
 
-    def found(place: re.Match[str]) -> str:
-        path = f"{place['list']}[{place['number']}]" if place["list"] else place["path"]
-        if path == "path" and isinstance(given.get("path"), dict):
+    def found(expression: re.Match[str]) -> str:
+        path = f"{expression['list']}[{expression['number']}]" if expression["list"] else expression["path"]
+        if path == "path" and isinstance(parameters.get("path"), dict):
             path = "path.path"
         # `path[0]` without a point in front is the notation of older templates.
         path = path.replace("path[", "path.segments[") if path.startswith("path[") else path
         try:
-            value = given[path] if path in given else value_at(given, path)
+            value = parameters[path] if path in parameters else value_at(parameters, path)
         except ValueError:
-            return place[0]
+            return expression[0]
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            return place[0]
+            return expression[0]
         return str(value)
 
     return _PLACE.sub(found, template)
 
 
 def to_render(
-    source: ApplicationSource, application: Application, tree: Tree, base: str
+    source: ApplicationSource, application: Application, tree: FileTree, base: str
 ) -> Build | Release | Files | NotRendered:
-    """What is to be rendered for a source of an Application, by the program that Argo CD would take."""
+    """Return the build, release or files for a source of an Application, by the program that Argo CD would take."""
     folder = posixpath.normpath(posixpath.join(base, source.path)) if source.path else base
     if source.chart or tree.kind(folder) != "folder":
         return NotRendered(why="chart not here" if source.chart else "path not here")
@@ -215,7 +215,7 @@ def to_render(
     return Files(folder=folder, files=tuple(posixpath.join(folder, file) for file in chosen))
 
 
-def _files(tree: Tree, folder: str, top: str, *, recurse: bool) -> Iterator[str]:
+def _files(tree: FileTree, folder: str, top: str, *, recurse: bool) -> Iterator[str]:
     for name in tree.names(posixpath.join(folder, top)):
         path = posixpath.join(top, name)
         kind = tree.kind(posixpath.join(folder, path))
@@ -232,22 +232,22 @@ def _in_glob(path: str, pattern: str) -> bool:
 
 
 def _release(
-    source: ApplicationSource, application: Application, folder: str, tree: Tree, base: str
+    source: ApplicationSource, application: Application, folder: str, tree: FileTree, base: str
 ) -> Release | NotRendered:
     helm = source.helm
     files: list[str] = []
     for file in strings_at(helm, "valueFiles"):
         # `$name/path` is a file of the source with that name.
-        place = within(base, file.partition("/")[2]) if file.startswith("$") else within(folder, file)
-        is_here = is_below(place, base) and tree.kind(place) == "file"
+        path = within(base, file.partition("/")[2]) if file.startswith("$") else within(folder, file)
+        is_here = is_below(path, base) and tree.kind(path) == "file"
         if not is_here and helm.get("ignoreMissingValueFiles") is not True:
             return NotRendered(why=f"values {file} not here")
-        files += [place] if is_here else []
+        files += [path] if is_here else []
     settings: list[str] = []
     for parameter in mappings_at(helm, "parameters"):
         option = "--set-string" if parameter.get("forceString") is True else "--set"
-        given = text_at(parameter, "value").replace(",", "\\,")
-        settings.append(f"{option}={text_at(parameter, 'name')}={given}")
+        text = text_at(parameter, "value").replace(",", "\\,")
+        settings.append(f"{option}={text_at(parameter, 'name')}={text}")
     values = value_at(helm, "valuesObject") or parsed(text_at(helm, "values"))
     return Release(
         folder=folder,

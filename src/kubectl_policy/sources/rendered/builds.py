@@ -18,7 +18,7 @@ from kubectl_policy.sources.rendered.programs import run_all
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator
 
-    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.files.tree import FileTree
     from kubectl_policy.sources.rendered.kustomize import Kustomizations, Sources
     from kubectl_policy.sources.rendered.programs import Job
 
@@ -28,7 +28,7 @@ _HELM: Final = "helm"
 
 @value(kw_only=True)
 class Done:
-    """What came of a build or a release: text, or a complaint; and of a build, what it was made from."""
+    """Result of a build or a release: text, or a complaint; and of a build, its sources."""
 
     text: str = ""
     complaint: str = ""
@@ -36,9 +36,9 @@ class Done:
 
 
 class Builds:
-    """What was built so far, in a folder of its own that takes the copies of what is being built."""
+    """Results of builds so far, in a folder that takes the copies of their sources."""
 
-    def __init__(self, tree: Tree, kustomizations: Kustomizations, folder: Path) -> None:
+    def __init__(self, tree: FileTree, kustomizations: Kustomizations, folder: Path) -> None:
         """Start without having built anything."""
         self._tree, self._kustomizations, self._home = tree, kustomizations, folder / "home"
         self._home.mkdir()
@@ -46,53 +46,53 @@ class Builds:
         self._builder, self._helm = kustomize.builder(), helm.helm()
         self._done: dict[Hashable, Done] = {}
 
-    def of(self, what: Build | Release) -> Done:
-        """What came of something that was built."""
-        return self._done[what.key]
+    def of(self, buildable: Build | Release) -> Done:
+        """Return the result of a build or release."""
+        return self._done[buildable.key]
 
     def lacking(self, whats: Collection[object]) -> tuple[str, ...]:
-        """The programs that are needed, if none of them is installed."""
+        """Return the programs that are needed, if none of them is installed."""
         needed = {
             name: has
             for name, kind, has in ((_BUILDER, Build, self._builder), (_HELM, Release, self._helm))
-            if any(isinstance(what, kind) for what in whats)
+            if any(isinstance(buildable, kind) for buildable in whats)
         }
         return () if any(needed.values()) else tuple(needed)
 
     def run(self, wanted: Iterable[tuple[str, Build | Release]], started: Callable[[str], None]) -> None:
         """Build what is not built yet; each has a name, with which `started` is told of it."""
-        new = {what.key: (name, what) for name, what in wanted if what.key not in self._done}
+        new = {buildable.key: (name, buildable) for name, buildable in wanted if buildable.key not in self._done}
         begun: list[tuple[str, Build | Release, Sources | None]] = []
 
         def jobs() -> Iterator[Job]:
-            for name, what in new.values():
+            for name, buildable in new.values():
                 try:
-                    job, sources = self._prepared(what)
+                    job, sources = self._prepared(buildable)
                 except CopyError as error:
-                    self._done[what.key] = Done(complaint=error.message)
+                    self._done[buildable.key] = Done(complaint=error.message)
                 else:
-                    begun.append((name, what, sources))
+                    begun.append((name, buildable, sources))
                     yield job
 
         for number, ran in run_all(jobs(), self._home, started=lambda number: started(begun[number][0])):
-            _, what, sources = begun[number]
-            self._done[what.key] = Done(text=ran.out, complaint=self._copy.renamed(ran.complaint), sources=sources)
+            _, buildable, sources = begun[number]
+            self._done[buildable.key] = Done(text=ran.out, complaint=self._copy.renamed(ran.complaint), sources=sources)
 
-    def _prepared(self, what: Build | Release) -> tuple[Job, Sources | None]:
+    def _prepared(self, buildable: Build | Release) -> tuple[Job, Sources | None]:
         """Copy what something is made from, and the program that makes it. Raises CopyError."""
-        if not (self._builder if isinstance(what, Build) else self._helm):
-            raise CopyError(f"{_BUILDER if isinstance(what, Build) else _HELM} is not installed")
-        if isinstance(what, Build):
-            sources = self._kustomizations.copy(what, self._copy)
-            return kustomize.job(self._builder, what, sources, self._copy), sources
-        if lacking := list(helm.missing_dependencies(self._tree, what.folder)):
+        if not (self._builder if isinstance(buildable, Build) else self._helm):
+            raise CopyError(f"{_BUILDER if isinstance(buildable, Build) else _HELM} is not installed")
+        if isinstance(buildable, Build):
+            sources = self._kustomizations.copy(buildable, self._copy)
+            return kustomize.job(self._builder, buildable, sources, self._copy), sources
+        if lacking := list(helm.missing_dependencies(self._tree, buildable.folder)):
             raise CopyError(f"it needs charts that are not here: {', '.join(lacking)}")
-        return helm.job(self._helm, what, self._copy, self._home), None
+        return helm.job(self._helm, buildable, self._copy, self._home), None
 
 
 @contextmanager
 def temporary_folder() -> Generator[Path]:
-    """A folder that is gone afterwards, also if somebody interrupts."""
+    """Make a folder that is gone afterwards, also if somebody interrupts."""
     try:
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
     except ValueError:

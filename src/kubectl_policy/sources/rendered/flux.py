@@ -21,9 +21,9 @@ _LISTS: Final = ("components", "patches", "patchesStrategicMerge", "patchesJson6
 
 
 def build_of(delivery: FluxKustomization, folder: str) -> Build:
-    """How Flux builds a folder: the fields of its Kustomization become those of the kustomization in the folder."""
+    """Return the build of Flux for a folder: fields of its Kustomization become those of the one in the folder."""
     spec = mapping_at(delivery.resource.raw, "spec")
-    additions: dict[str, Json] = {name: text_at(spec, own) for own, name in _FIELDS.items() if text_at(spec, own)}
+    additions: dict[str, Json] = {name: text_at(spec, field) for field, name in _FIELDS.items() if text_at(spec, field)}
     additions |= {name: list(items_at(spec, name)) for name in _LISTS if items_at(spec, name)}
     if images := items_at(spec, "images"):
         additions["images"] = list(images)
@@ -36,7 +36,7 @@ def filled_in(
     data_of: Callable[[Reference], Mapping[str, str] | None],
     chosen: Mapping[str, str],
 ) -> str:
-    """What Kustomize printed, with variables filled in as Flux does it; `chosen` are values that a person gave.
+    """Fill variables into the output of Kustomize as Flux does; `chosen` are values that a person gave.
 
     `data_of` gives the data of a ConfigMap, or None if it is not here. What is in Secrets is nobody's business: then a
     variable without a value may have one. Raises DocumentError for what Flux would refuse.
@@ -44,17 +44,19 @@ def filled_in(
     known: dict[str, str] = {}
     is_open = True
     if isinstance(delivery, FluxKustomization):
-        found = [data_of(each) if each.kind == "ConfigMap" else None for each in delivery.substitute_from]
-        for data in found:
+        config_maps = [
+            data_of(reference) if reference.kind == "ConfigMap" else None for reference in delivery.substitute_from
+        ]
+        for data in config_maps:
             known |= data or {}
         known |= delivery.substitute
         # Where there is no value at all, Flux leaves the text alone.
-        is_open = None in found or not known
+        is_open = None in config_maps or not known
     return substitute(text, {**known, **chosen}, closed=not is_open)
 
 
 def with_metadata(raw: Mapping[str, Json], delivery: FluxKustomization) -> Mapping[str, Json]:
-    """An object with the labels and annotations that the Kustomization gives to all of its objects."""
+    """Return an object with the labels and annotations that the Kustomization gives to all of its objects."""
     added: dict[str, Mapping[str, Json]] = {"labels": delivery.labels, "annotations": delivery.annotations}
     metadata = dict(mapping_at(raw, "metadata"))
     for name, pairs in added.items():
@@ -64,12 +66,12 @@ def with_metadata(raw: Mapping[str, Json], delivery: FluxKustomization) -> Mappi
 
 
 def post_rendering(raw: Mapping[str, Json]) -> dict[str, Json]:
-    """What a HelmRelease has Kustomize do with what its chart made, as fields of a kustomization."""
+    """Return the post-renderers of a HelmRelease as fields of a kustomization."""
     additions: dict[str, Json] = {}
-    for each in mappings_at(raw, "spec.postRenderers"):
+    for renderer in mappings_at(raw, "spec.postRenderers"):
         for name in ("patches", "patchesStrategicMerge", "patchesJson6902", "images"):
-            found = items_at(each, f"kustomize.{name}")
-            if found:
+            items = items_at(renderer, f"kustomize.{name}")
+            if items:
                 present = additions.get(name)
-                additions[name] = [*(present if isinstance(present, list) else []), *found]
+                additions[name] = [*(present if isinstance(present, list) else []), *items]
     return additions

@@ -19,30 +19,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.rendered.copying import Copy, Tree
+    from kubectl_policy.sources.files.tree import FileTree
+    from kubectl_policy.sources.rendered.copying import Copy
 
 CHART: Final = "Chart.yaml"
 
 
 @value(kw_only=True)
 class Release:
-    """A chart in a folder, to be installed under a name into a namespace.
-
-    `files` are places of files with values and `values` more of them, the later before the earlier ones. `settings` are
-    arguments of Helm that set single values.
-    """
+    """Chart in a folder, to be installed under a name into a namespace."""
 
     folder: str
     name: str
     namespace: str
     files: tuple[str, ...] = ()
+    """Paths of files with values, the later before the earlier ones."""
     values: tuple[Mapping[str, Json], ...] = ()
+    """Further values, which count before those in files."""
     settings: tuple[str, ...] = ()
+    """Arguments of Helm that set single values."""
     definitions: bool = True
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What tells releases apart: two that have it in common give the same."""
+        """The value by which two releases are equal."""
         return (
             self.folder,
             self.name,
@@ -56,22 +56,22 @@ class Release:
 
 
 def helm() -> tuple[str, ...]:
-    """The command by which Helm is called; empty if it is not installed."""
-    found = program("helm")
-    return (found,) if found else ()
+    """Return the command that calls Helm; empty if it is not installed."""
+    path = program("helm")
+    return (path,) if path else ()
 
 
-def is_chart(tree: Tree, folder: str) -> bool:
+def is_chart(tree: FileTree, folder: str) -> bool:
     """Whether there is a chart in a folder."""
     return tree.kind(posixpath.join(folder, CHART)) == "file"
 
 
-def missing_dependencies(tree: Tree, folder: str) -> Iterator[str]:
-    """The names of charts that a chart needs and that are not in its folder `charts`; Helm would have to fetch them."""
+def missing_dependencies(tree: FileTree, folder: str) -> Iterator[str]:
+    """Yield the names of charts that a chart needs and that are not in its folder `charts`."""
     inside = posixpath.join(folder, "charts")
     packed = tree.names(inside)
     listed = [first_mapping(tree, posixpath.join(folder, file)) or {} for file in (CHART, "requirements.yaml")]
-    for dependency in (each for said in listed for each in mappings_at(said, "dependencies")):
+    for dependency in (entry for document in listed for entry in mappings_at(document, "dependencies")):
         name = text_at(dependency, "name")
         vendored = any(file.startswith(f"{name}-") and file.endswith(".tgz") for file in packed)
         if name and not vendored and not is_chart(tree, posixpath.join(inside, name)):
@@ -82,23 +82,23 @@ def job(command: tuple[str, ...], release: Release, copy: Copy, home: Path) -> J
     """Copy a chart, write its values into a folder, and how Helm makes manifests of it. Raises CopyError."""
     copy.vary(None)
     copy.take_all(release.folder)
-    words = [*command, "template"]
+    arguments = [*command, "template"]
     for file in release.files:
         copy.take(file)
-        words.append(f"--values={copy.path(file)}")
+        arguments.append(f"--values={copy.path(file)}")
     for values in release.values:
         with NamedTemporaryFile("w", suffix=".json", dir=home, delete=False) as file_of_values:
             json.dump(values, file_of_values)
-        words.append(f"--values={file_of_values.name}")
-    words += release.settings
+        arguments.append(f"--values={file_of_values.name}")
+    arguments += release.settings
     if release.definitions:
-        words.append("--include-crds")
-    words += [f"--namespace={release.namespace}", "--", release.name, str(copy.path(release.folder))]
-    return Job(command=tuple(words), folder=home)
+        arguments.append("--include-crds")
+    arguments += [f"--namespace={release.namespace}", "--", release.name, str(copy.path(release.folder))]
+    return Job(command=tuple(arguments), folder=home)
 
 
 def parsed(text: str) -> Json:
-    """The value of a text of YAML; None if there is none in it."""
+    """Parse a text of YAML; None if there is no value in it."""
     for document in DocumentReader().read(text):
         return document.value if isinstance(document, Document) else None
     return None

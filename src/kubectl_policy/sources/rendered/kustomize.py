@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.values import field, value
-from kubectl_policy.sources.files import decoded
+from kubectl_policy.sources.files.decoding import decoded
 from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.programs import Job, program
 from kubectl_policy.sources.tree.declared.kustomization import NAMES, is_remote, read_kustomization, within
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.rendered.copying import Copy, Tree
+    from kubectl_policy.sources.files.tree import FileTree
+    from kubectl_policy.sources.rendered.copying import Copy
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
 
 # A file that says how to build is read by people; everything larger is something else.
@@ -35,21 +36,19 @@ _PLAIN: Final = frozenset({"apiVersion", "kind", "metadata", "resources", "bases
 
 @value(kw_only=True)
 class Build:
-    """A folder to build, and what somebody adds to its kustomization.
-
-    `additions` replace fields, but add to those that are lists. What Flux builds need not have a kustomization, and may
-    take in files from the whole repository (`by_flux`). Instead of what is in the folder, it may be built from what was
-    `made` of it before.
-    """
+    """Folder to build."""
 
     folder: str
     additions: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
+    """Fields that replace those of its kustomization, or add to those that are lists."""
     by_flux: bool = False
+    """Whether it needs no kustomization, and may take in files from the whole repository."""
     made: str = ""
+    """The output to build it from instead of the files in it."""
 
     @property
     def key(self) -> tuple[str, str, bool, str]:
-        """What tells builds apart: two that have it in common give the same."""
+        """The value by which two builds are equal."""
         return self.folder, json.dumps(self.additions, sort_keys=True), self.by_flux, self.made
 
 
@@ -64,7 +63,7 @@ class Remote:
 
 @value(kw_only=True)
 class Sources:
-    """What a folder is built from: files of the tree, by their places, and what is left out of them."""
+    """The files of a tree from which a folder is built, and what is left out of them."""
 
     files: frozenset[str]
     remote: tuple[Remote, ...]
@@ -75,7 +74,7 @@ class Sources:
 
 
 def builder() -> tuple[str, ...]:
-    """The command that builds a folder with Kustomize; empty if no program is installed that does."""
+    """Return the command that builds a folder with Kustomize; empty if no program is installed that does."""
     if kubectl := program("kubectl"):
         return kubectl, "kustomize"
     kustomize = program("kustomize")
@@ -83,7 +82,7 @@ def builder() -> tuple[str, ...]:
 
 
 def job(command: tuple[str, ...], build: Build, sources: Sources, copy: Copy) -> Job:
-    """How a folder is built from its copy. Nothing else than Kustomize itself is run."""
+    """Return the job that builds a folder from its copy. Nothing else than Kustomize itself is run."""
     restrictor = "LoadRestrictionsNone" if build.by_flux and not sources.escapes else "LoadRestrictionsRootOnly"
     path = copy.path(build.folder)
     return Job(command=(*command, f"--load-restrictor={restrictor}", str(path)), folder=path)
@@ -92,21 +91,21 @@ def job(command: tuple[str, ...], build: Build, sources: Sources, copy: Copy) ->
 class Kustomizations:
     """The kustomizations of a tree, each read once."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: FileTree) -> None:
         """Nothing is read before it is asked for."""
         self._tree = tree
         self._read: dict[str, Kustomization | None] = {}
         self._files: dict[str, str] = {}
 
     def file(self, folder: str) -> str:
-        """The place of the kustomization of a folder; empty if it has none."""
+        """Return the path of the kustomization of a folder; empty if it has none."""
         if folder not in self._files:
             paths = (posixpath.join(folder, name) for name in NAMES)
             self._files[folder] = next((path for path in paths if self._kind(path) == "file"), "")
         return self._files[folder]
 
     def of(self, folder: str) -> Kustomization | None:
-        """What the kustomization of a folder says; None if it has none, or one that cannot be read."""
+        """Return the kustomization of a folder; None if it has none, or one that cannot be read."""
         if folder not in self._read:
             file = self.file(folder)
             raw = first_mapping(self._tree, file) if file else None
@@ -115,45 +114,52 @@ class Kustomizations:
         return self._read[folder]
 
     def walk(self, build: Build) -> Iterator[Kustomization]:
-        """The kustomization of a folder, with what is added to it, and those that it takes in, from the outside in."""
+        """Yield the kustomization of a folder, with additions, and those that it takes in, from the outside in."""
         rest, seen = [build.folder], set[str]()
         while rest and len(seen) < _MAX_FOLDERS:
             folder = rest.pop(0)
             if folder in seen:
                 continue
             seen.add(folder)
-            said = self._edited(build) if folder == build.folder else self.of(folder)
-            if said:
-                yield said
-                taken = [*said.resources, *said.components, *said.serving]
-                rest += [place for place in taken if self._may_take(place, folder) and self._kind(place) == "folder"]
+            kustomization = self._edited(build) if folder == build.folder else self.of(folder)
+            if kustomization:
+                yield kustomization
+                taken = [*kustomization.resources, *kustomization.components, *kustomization.serving]
+                rest += [path for path in taken if self._may_take(path, folder) and self._kind(path) == "folder"]
 
-    def change(self, what: object) -> bool:
+    def change(self, buildable: object) -> bool:
         """Whether something that is built does more than to take in files and to say where the objects live."""
-        return not isinstance(what, Build) or any(
-            not said.raw.keys() <= _PLAIN or said.remote or said.is_component for said in self.walk(what)
+        return not isinstance(buildable, Build) or any(
+            not kustomization.raw.keys() <= _PLAIN or kustomization.remote or kustomization.is_component
+            for kustomization in self.walk(buildable)
         )
 
-    def _may_take(self, place: str, folder: str) -> bool:
+    def _may_take(self, path: str, folder: str) -> bool:
         """Whether a kustomization in a folder may take something in: it is in the same repository, if there is one."""
         repository = self._tree.repository_of(folder)
-        return not place.startswith(("/", "..")) and (repository is None or is_below(place, repository))
+        return not path.startswith(("/", "..")) and (repository is None or is_below(path, repository))
 
     def _edited(self, build: Build) -> Kustomization | None:
         if build.made:
             raw = _with({"resources": [_MADE]}, build.additions)
             return read_kustomization(raw, build.folder, Origin(self._tree.source(build.folder)))
-        said = self.of(build.folder)
-        if said is None and (self.file(build.folder) or not build.by_flux):
+        kustomization = self.of(build.folder)
+        if kustomization is None and (self.file(build.folder) or not build.by_flux):
             return None
-        origin = said.origin if said else Origin(self._tree.source(build.folder))
-        written: Mapping[str, Json] = said.raw if said else {"resources": self.generated(build.folder)}
+        origin = kustomization.origin if kustomization else Origin(self._tree.source(build.folder))
+        written: Mapping[str, Json] = (
+            kustomization.raw if kustomization else {"resources": self.generated(build.folder)}
+        )
         return read_kustomization(_with(written, build.additions), build.folder, origin)
 
-    def files(self, said: Kustomization) -> list[str]:
-        """The places of the file that a kustomization is in, and of those that it lists."""
-        listed = [place for place in (*said.resources, *said.serving) if self._may_take(place, said.folder)]
-        return [place for place in (self.file(said.folder), *listed) if self._kind(place) == "file"]
+    def files(self, kustomization: Kustomization) -> list[str]:
+        """Return the paths of the file that a kustomization is in, and of those that it lists."""
+        listed = [
+            path
+            for path in (*kustomization.resources, *kustomization.serving)
+            if self._may_take(path, kustomization.folder)
+        ]
+        return [path for path in (self.file(kustomization.folder), *listed) if self._kind(path) == "file"]
 
     def copy(self, build: Build, copy: Copy) -> Sources:
         """Copy what a folder is built from, without anything remote; which files of the tree that is."""
@@ -165,23 +171,27 @@ class Kustomizations:
         remote: list[Remote] = []
         escapes = False
         namespaces: list[Origin] = []
-        for said in self.walk(build):
-            if said.namespace:
-                namespaces.append(said.origin)
-            local, left = without_remote(said)
-            remote += left
-            if said.folder == build.folder:
+        for kustomization in self.walk(build):
+            if kustomization.namespace:
+                namespaces.append(kustomization.origin)
+            local, not_local = without_remote(kustomization)
+            remote += not_local
+            if kustomization.folder == build.folder:
                 local = _with(local, {"buildMetadata": ["originAnnotations"]})
-            copy.write(self.file(said.folder) or posixpath.join(said.folder, NAMES[0]), json.dumps(local))
-            files.update(dict.fromkeys(self.files(said)))
+            copy.write(
+                self.file(kustomization.folder) or posixpath.join(kustomization.folder, NAMES[0]), json.dumps(local)
+            )
+            files.update(dict.fromkeys(self.files(kustomization)))
             for text in _texts(local):
-                place = within(said.folder, text.rpartition("=")[2])
-                escapes |= text.startswith("/") or place.partition("/")[0] == ".."
-                if self._kind(place) == "file" and any(is_below(place, top) for top in (repository, said.folder)):
-                    copy.take(place)
-                elif self.file(place) and self.of(place) is None:
+                path = within(kustomization.folder, text.rpartition("=")[2])
+                escapes |= text.startswith("/") or path.partition("/")[0] == ".."
+                if self._kind(path) == "file" and any(
+                    is_below(path, top) for top in (repository, kustomization.folder)
+                ):
+                    copy.take(path)
+                elif self.file(path) and self.of(path) is None:
                     # Kustomize says best what is wrong with it.
-                    copy.take(self.file(place))
+                    copy.take(self.file(path))
         if self.file(build.folder):
             copy.take(self.file(build.folder))
         return Sources(
@@ -191,36 +201,36 @@ class Kustomizations:
             namespace_from=namespaces[0] if namespaces else None,
         )
 
-    def _kind(self, place: str) -> str:
-        return self._tree.kind(place) if not place.startswith(("/", "..")) else ""
+    def _kind(self, path: str) -> str:
+        return self._tree.kind(path) if not path.startswith(("/", "..")) else ""
 
     def generated(self, folder: str) -> list[Json]:
-        """What Flux takes in from a folder without a kustomization: manifests below it, and folders that have one."""
-        found: list[Json] = []
+        """List the resources of Flux for a folder without a kustomization: manifests, and folders that have one."""
+        entries: list[Json] = []
         rest = [folder]
-        while rest and len(found) < _MAX_FOLDERS:
-            place = rest.pop()
-            for name in self._tree.names(place):
-                path = posixpath.join(place, name)
+        while rest and len(entries) < _MAX_FOLDERS:
+            inner = rest.pop()
+            for name in self._tree.names(inner):
+                path = posixpath.join(inner, name)
                 kind = self._tree.kind(path) if not name.startswith(".") else ""
                 if kind == "folder":
-                    (found if self.file(path) else rest).append(
+                    (entries if self.file(path) else rest).append(
                         posixpath.relpath(path, folder) if self.file(path) else path
                     )
                 elif kind == "file" and name.endswith((".yaml", ".yml")) and is_manifest(self._tree, path):
-                    found.append(posixpath.relpath(path, folder))
-        return sorted(found, key=str)
+                    entries.append(posixpath.relpath(path, folder))
+        return sorted(entries, key=str)
 
 
-def first_mapping(tree: Tree, file: str) -> Mapping[str, Json] | None:
-    """The first document of a file, if it is a mapping that can be read; None otherwise."""
+def first_mapping(tree: FileTree, file: str) -> Mapping[str, Json] | None:
+    """Return the first document of a file, if it is a mapping that can be read; None otherwise."""
     for document in documents(tree, file):
         return document.value if isinstance(document, Document) and isinstance(document.value, dict) else None
     return None
 
 
-def documents(tree: Tree, file: str, limit: int = _MAX_SIZE) -> Iterator[Document | None]:
-    """The documents of a file; None for one that cannot be read, or has the same key twice."""
+def documents(tree: FileTree, file: str, limit: int = _MAX_SIZE) -> Iterator[Document | None]:
+    """Yield the documents of a file; None for one that cannot be read, or has the same key twice."""
     try:
         data = tree.read(file, limit)
         text = decoded(data) if len(data) <= limit else None
@@ -233,16 +243,18 @@ def documents(tree: Tree, file: str, limit: int = _MAX_SIZE) -> Iterator[Documen
         yield document if isinstance(document, Document) and not document.problems else None
 
 
-def is_manifest(tree: Tree, file: str) -> bool:
+def is_manifest(tree: FileTree, file: str) -> bool:
     """Whether every document of a file that is not empty is an object."""
-    found = [document.value if document else "" for document in documents(tree, file, 32 * _MAX_SIZE)]
-    objects = [value for value in found if value is not None]
-    return bool(objects) and all(isinstance(each, dict) and {"apiVersion", "kind"} <= each.keys() for each in objects)
+    values = [document.value if document else "" for document in documents(tree, file, 32 * _MAX_SIZE)]
+    objects = [value for value in values if value is not None]
+    return bool(objects) and all(
+        isinstance(object_value, dict) and {"apiVersion", "kind"} <= object_value.keys() for object_value in objects
+    )
 
 
-def without_remote(said: Kustomization) -> tuple[dict[str, Json], list[Remote]]:
-    """A kustomization without what it takes from elsewhere and the charts that Helm would have to make, and these."""
-    raw = dict(said.raw)
+def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[Remote]]:
+    """Split a kustomization into its local fields and its remote entries and charts."""
+    raw = dict(kustomization.raw)
     remote: list[Remote] = []
     for name in (
         "resources",
@@ -255,22 +267,29 @@ def without_remote(said: Kustomization) -> tuple[dict[str, Json], list[Remote]]:
         "validators",
     ):
         entries = items_at(raw, name)
-        left = [entry for entry in entries if isinstance(entry, str) and is_remote(entry) and "\n" not in entry]
-        if left:
-            raw[name] = [entry for entry in entries if entry not in left]
-            remote += [Remote(what=entry, origin=said.origin, namespace=said.namespace) for entry in left]
+        remote_entries = [
+            entry for entry in entries if isinstance(entry, str) and is_remote(entry) and "\n" not in entry
+        ]
+        if remote_entries:
+            raw[name] = [entry for entry in entries if entry not in remote_entries]
+            remote += [
+                Remote(what=entry, origin=kustomization.origin, namespace=kustomization.namespace)
+                for entry in remote_entries
+            ]
     for name in ("helmCharts", "helmChartInflationGenerator"):
         for chart in items_at(raw, name):
-            what = f"chart {text_at(chart, 'name') or text_at(chart, 'chartName')}"
+            chart_name = f"chart {text_at(chart, 'name') or text_at(chart, 'chartName')}"
             namespace = text_at(chart, "namespace")
-            remote.append(Remote(what=what, origin=said.origin, namespace=said.namespace or namespace))
+            remote.append(
+                Remote(what=chart_name, origin=kustomization.origin, namespace=kustomization.namespace or namespace)
+            )
         raw.pop(name, None)
     raw.pop("helmGlobals", None)
     return raw, remote
 
 
 def _with(raw: Mapping[str, Json], additions: Mapping[str, Json]) -> dict[str, Json]:
-    """A kustomization with what is added to it: lists become longer, anything else is replaced."""
+    """Add fields to a kustomization: lists become longer, anything else is replaced."""
     changed = dict(raw)
     for name, added in additions.items():
         if isinstance(added, list):
@@ -282,13 +301,13 @@ def _with(raw: Mapping[str, Json], additions: Mapping[str, Json]) -> dict[str, J
 
 
 def _texts(raw: Json) -> Iterator[str]:
-    """Every text in a value that may be a path; keys are none."""
+    """Yield every text in a value that may be a path; keys are none."""
     rest = [raw]
     while rest:
-        each = rest.pop()
-        if isinstance(each, dict):
-            rest.extend(each.values())
-        elif isinstance(each, list):
-            rest.extend(each)
-        elif isinstance(each, str) and len(each) < _LONGEST_PATH and each and "\n" not in each:
-            yield each
+        value = rest.pop()
+        if isinstance(value, dict):
+            rest.extend(value.values())
+        elif isinstance(value, list):
+            rest.extend(value)
+        elif isinstance(value, str) and len(value) < _LONGEST_PATH and value and "\n" not in value:
+            yield value

@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.files import reason_of
+from kubectl_policy.sources.files.tree import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -49,15 +49,15 @@ class Job:
 
 @value(kw_only=True)
 class Ran:
-    """What a program printed; `complaint` is why there is nothing, empty if it ended well."""
+    """Output of a program; `complaint` is the reason for which there is none, empty if it ended well."""
 
     out: str = ""
     complaint: str = ""
 
 
 def program(name: str) -> str:
-    """The path of a program that is installed; empty if it is not."""
-    return os.path.abspath(found) if (found := shutil.which(name)) else ""  # noqa: PTH100 (links may tell what to be)
+    """Return the path of a program that is installed; empty if it is not."""
+    return os.path.abspath(path) if (path := shutil.which(name)) else ""  # noqa: PTH100 (links may tell what to be)
 
 
 def run_all(
@@ -72,15 +72,15 @@ def run_all(
 
     A job is asked for when there is room to start it. What still runs when nobody asks for more is ended.
     """
-    most = at_once or min(_AT_ONCE, os.cpu_count() or 1)
+    max_processes = at_once or min(_AT_ONCE, os.cpu_count() or 1)
     rest = iter(enumerate(jobs))
     running: list[_Process] = []
     try:
-        more = True
-        while more or running:
-            while more and len(running) < most:
+        has_next = True
+        while has_next or running:
+            while has_next and len(running) < max_processes:
                 following = next(rest, None)
-                more = following is not None
+                has_next = following is not None
                 if following:
                     started(following[0])
                     with _uninterrupted():
@@ -98,7 +98,7 @@ def run_all(
 
 @contextmanager
 def _uninterrupted() -> Generator[None]:
-    """Nobody interrupts while a program is started that nobody knows of yet; they do so right afterwards."""
+    """Keep interrupts back while a program is started that nobody knows of yet; they count afterwards."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -146,7 +146,7 @@ class _Process:
         return bool(self._problem)
 
     def result(self) -> Ran:
-        """What it printed, or why it did not end well; it is ended with everything that it started."""
+        """Return the output, or why it did not end well; the program is ended with everything that it started."""
         code = self._end()
         with self._streams:
             out, err = (_content(stream) for stream in (self._out, self._err))
@@ -166,12 +166,12 @@ class _Process:
 
 
 def environment(home: Path, *, is_script: bool = False) -> Mapping[str, str]:
-    """All that a program is told about where it runs: a folder of its own, in which nothing is installed."""
-    places = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HELM_CACHE_HOME")
+    """Return the environment of programs: folders of their own, in which nothing is installed."""
+    variables = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HELM_CACHE_HOME")
     helm = ("HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS", "HELM_REPOSITORY_CACHE")
     proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
     return {
-        **dict.fromkeys((*places, *helm), str(home)),
+        **dict.fromkeys((*variables, *helm), str(home)),
         **dict.fromkeys((*proxies, *map(str.lower, proxies)), _NOWHERE),
         # A program that is a script itself needs those of the system; what they could fetch with git, they may not.
         "PATH": _SYSTEM if is_script else str(home),
@@ -196,20 +196,20 @@ def _is_script(path: str) -> bool:
 
 
 def complaint_in(text: str) -> str:
-    """The first line of what a program complained about that says something, no longer than a message may be.
+    """Return the first meaningful line of a program's complaints, no longer than a message may be.
 
     A line that is called an error says it before others that only came earlier.
     """
     lines = (line.strip() for line in text.splitlines())
-    said = [line for line in lines if line and not re.match(r"#|(?i:warning|level=warn|coalesce)", line)]
-    if not said:
+    complaints = [line for line in lines if line and not re.match(r"#|(?i:warning|level=warn|coalesce)", line)]
+    if not complaints:
         return ""
-    line = first = next((line for line in said if line.lower().startswith("error:")), said[0])
+    line = first = next((line for line in complaints if line.lower().startswith("error:")), complaints[0])
     while (shorter := _PREAMBLE.sub("", line)) != line:
         line = shorter
     if line == "<":
         # klog writes a message of several lines so, up to `>`.
-        line = " ".join(said[said.index(first) + 1 :]).removesuffix(" >")
+        line = " ".join(complaints[complaints.index(first) + 1 :]).removesuffix(" >")
     if line.startswith('"') and line.endswith('"') and len(line) > 1:
         line = line[1:-1].replace('\\"', '"')
     return line if len(line) <= _LONGEST_COMPLAINT else f"{line[:_LONGEST_COMPLAINT]}…"
@@ -221,7 +221,7 @@ def _content(stream: IO[bytes]) -> str:
 
 
 def _limit_memory(process: int) -> None:
-    """Where the kernel can, it refuses a program more memory than this."""
+    """Refuse a program more memory than this, where the kernel can."""
     try:
         from resource import RLIMIT_AS, prlimit  # noqa: PLC0415 (not everywhere)
     except ImportError:

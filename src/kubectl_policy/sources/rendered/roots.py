@@ -1,4 +1,4 @@
-"""What there is to render: what delivers folders of the tree, and which of that nothing else delivers."""
+"""Roots of rendering: deliveries of folders of the tree, and those that nothing else delivers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.model import Json
-    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.files.tree import FileTree
     from kubectl_policy.sources.rendered.kustomize import Kustomizations
     from kubectl_policy.sources.tree.declared.delivery import Delivery
 
@@ -36,28 +36,29 @@ _ABOVE: Final = 4
 
 @value(kw_only=True)
 class Root:
-    """Something to render: what, what delivers it if anything does, and where that is written.
-
-    `place` is the folder that it is made from. `namespace` is where objects live that name none, empty if nothing says
-    it. `cluster` is what the roots of one cluster have in common, and `values` what a chart is given, None if nobody
-    knows. `doubt` is why all of it may be different, if it may. `file`
-    is the one, as it is called, in which it is said what is rendered first of all that leads to it.
-    """
+    """Something to render."""
 
     what: Rendered
+    """The build, release or files."""
     name: str
     place: str
+    """The folder that it is made from."""
     cluster: str
+    """A key that the roots of one cluster have in common."""
     origin: Origin
     namespace: str = ""
+    """The namespace of objects that name none, empty if nothing names one."""
     delivery: Delivery | None = None
     file: str = ""
+    """The file, by its name, that declares the first of the roots that lead to it."""
     doubt: str = ""
+    """The reason for which all of it may be different, if it may."""
     values: Json = None
+    """The values that a chart is given; None if they are not known."""
 
 
-def base_of(tree: Tree, file: str, path: str) -> str | None:
-    """The root of the repository from which a path in a file leads to something; None if it is nowhere.
+def base_of(tree: FileTree, file: str, path: str) -> str | None:
+    """Return the root of the repository from which a path in a file leads to a folder; None if none does.
 
     It is the outermost folder of the repository around the file in which there is such a path: repositories lie in
     others. Where there is no repository, it may also lie around the folder that was named.
@@ -69,16 +70,16 @@ def base_of(tree: Tree, file: str, path: str) -> str | None:
     while folders[-1] != outermost and folders[-1]:
         folders.append(posixpath.dirname(folders[-1]))
     folders.reverse()
-    above = outermost
+    outer = outermost
     for _ in range(_ABOVE):
-        above = posixpath.dirname(above)
-        if above:
-            folders.append(above)
+        outer = posixpath.dirname(outer)
+        if outer:
+            folders.append(outer)
     return next((folder for folder in folders if tree.kind(posixpath.join(folder, path)) == "folder"), None)
 
 
-def roots_of(delivery: Delivery, file: str, tree: Tree, cluster: str) -> list[Root]:
-    """What a delivery has rendered, one root for each of its sources; `file` is where it is written."""
+def roots_of(delivery: Delivery, file: str, tree: FileTree, cluster: str) -> list[Root]:
+    """Return the roots of a delivery, one for each of its sources; `file` is where it is written."""
     if isinstance(delivery, FluxKustomization):
         return [_of_flux(delivery, file, tree, cluster)]
     if isinstance(delivery, HelmRelease):
@@ -86,18 +87,18 @@ def roots_of(delivery: Delivery, file: str, tree: Tree, cluster: str) -> list[Ro
     if isinstance(delivery, Application):
         return list(_of_application(delivery, file, tree, cluster))
     base = _base_of_set(delivery, file, tree)
-    made = applications(delivery, tree, base) if base is not None else None
-    if made is None:
-        what = NotRendered(why="what its generators give is not known here")
-        return [_root(delivery.template, what, "", cluster)]
-    return [root for each in made for root in _of_application(each, file, tree, cluster)]
+    made_applications = applications(delivery, tree, base) if base is not None else None
+    if made_applications is None:
+        buildable = NotRendered(why="what its generators give is not known here")
+        return [_root(delivery.template, buildable, "", cluster)]
+    return [root for application in made_applications for root in _of_application(application, file, tree, cluster)]
 
 
-def _base_of_set(made_by: ApplicationSet, file: str, tree: Tree) -> str | None:
-    """The root of the repository that the generators of a set look into, by the first folder that one of them names."""
+def _base_of_set(made_by: ApplicationSet, file: str, tree: FileTree) -> str | None:
+    """Return the root of the repository for the generators of a set, by the first folder that one of them names."""
     spec = mapping_at(made_by.resource.raw, "spec")
     fields = [f"{way}git.{name}" for way in ("", "matrix.generators.") for name in ("directories", "files")]
-    entries = [each for name in fields for each in every_mapping(spec, f"generators.{name}")]
+    entries = [item for name in fields for item in every_mapping(spec, f"generators.{name}")]
     for path in (text_at(entry, "path").strip("/").split("/") for entry in entries):
         folder = "/".join(takewhile(lambda part: "*" not in part, path[:-1]))
         if (base := base_of(tree, file, folder)) is not None:
@@ -105,14 +106,16 @@ def _base_of_set(made_by: ApplicationSet, file: str, tree: Tree) -> str | None:
     return base_of(tree, file, "")
 
 
-def _of_flux(delivery: FluxKustomization, file: str, tree: Tree, cluster: str) -> Root:
+def _of_flux(delivery: FluxKustomization, file: str, tree: FileTree, cluster: str) -> Root:
     base = base_of(tree, file, delivery.path)
     name = f"Kustomization {delivery.resource.ref.qualified_name}"
     folder = posixpath.normpath(posixpath.join(base, delivery.path)) if base is not None else ""
     folder = "" if folder == "." else folder
-    what = flux.build_of(delivery, folder) if base is not None else NotRendered(why=f"{delivery.path or '.'} not here")
+    buildable = (
+        flux.build_of(delivery, folder) if base is not None else NotRendered(why=f"{delivery.path or '.'} not here")
+    )
     return Root(
-        what=what,
+        what=buildable,
         name=name,
         place=tree.source(folder) if base is not None else "",
         cluster=cluster or tree.source(folder if base is not None else posixpath.dirname(file)),
@@ -122,23 +125,23 @@ def _of_flux(delivery: FluxKustomization, file: str, tree: Tree, cluster: str) -
     )
 
 
-def _of_release(delivery: HelmRelease, file: str, tree: Tree, cluster: str) -> Root:
-    own = delivery.resource.ref.namespace
-    namespace = delivery.namespace or own
+def _of_release(delivery: HelmRelease, file: str, tree: FileTree, cluster: str) -> Root:
+    home = delivery.resource.ref.namespace
+    namespace = delivery.namespace or home
     path = posixpath.normpath(delivery.chart).strip("/") if delivery.chart else ""
     base = base_of(tree, file, path) if delivery.is_in_git and path else None
     folder = posixpath.join(base, path) if base is not None else ""
     default = f"{delivery.namespace}-{delivery.resource.ref.name}" if delivery.namespace else delivery.resource.ref.name
-    what: Rendered = NotRendered(why="chart not here")
+    buildable: Rendered = NotRendered(why="chart not here")
     if base is not None and is_chart(tree, folder):
-        what = Release(
+        buildable = Release(
             folder=folder,
             name=delivery.release_name or default,
             namespace=namespace or "default",
             values=(delivery.values,) if delivery.values else (),
         )
     return Root(
-        what=what,
+        what=buildable,
         name=f"HelmRelease {delivery.resource.ref.qualified_name}",
         place=tree.source(folder) if folder else "",
         cluster=cluster,
@@ -149,24 +152,29 @@ def _of_release(delivery: HelmRelease, file: str, tree: Tree, cluster: str) -> R
     )
 
 
-def _of_application(delivery: Application, file: str, tree: Tree, cluster: str) -> Iterator[Root]:
+def _of_application(delivery: Application, file: str, tree: FileTree, cluster: str) -> Iterator[Root]:
     for source in delivery.sources:
         # One that is there for the values of others.
         if source.name and not source.path and not source.chart:
             continue
         base = base_of(tree, file, source.path)
         if source.chart or base is None:
-            what: Rendered = NotRendered(why="chart not here" if source.chart else f"{source.path} not here")
+            buildable: Rendered = NotRendered(why="chart not here" if source.chart else f"{source.path} not here")
         else:
-            what = to_render(source, delivery, tree, base)
-        yield _root(delivery, what, tree.source(what.folder) if not isinstance(what, NotRendered) else "", cluster)
+            buildable = to_render(source, delivery, tree, base)
+        yield _root(
+            delivery,
+            buildable,
+            tree.source(buildable.folder) if not isinstance(buildable, NotRendered) else "",
+            cluster,
+        )
 
 
-def _root(delivery: Application, what: Rendered, place: str, cluster: str) -> Root:
+def _root(delivery: Application, buildable: Rendered, folder: str, cluster: str) -> Root:
     return Root(
-        what=what,
+        what=buildable,
         name=f"Application {delivery.name}",
-        place=place,
+        place=folder,
         cluster=cluster,
         origin=delivery.resource.origin,
         namespace=delivery.namespace,
@@ -186,30 +194,30 @@ class Node:
 
 
 def node(file: str, roots: Iterable[Root], kustomizations: Kustomizations) -> Node:
-    """A node with everything that its roots are made from."""
-    found = tuple(roots)
+    """Return a node with everything that its roots are made from."""
+    own_roots = tuple(roots)
     covers: set[str] = set()
-    for root in found:
+    for root in own_roots:
         match root.what:
             case Build():
-                for said in kustomizations.walk(root.what):
-                    covers.update((said.folder, *kustomizations.files(said)))
+                for kustomization in kustomizations.walk(root.what):
+                    covers.update((kustomization.folder, *kustomizations.files(kustomization)))
             case Release():
                 covers.update((root.what.folder, posixpath.join(root.what.folder, CHART)))
             case Files():
                 covers.update(root.what.files)
             case NotRendered():
                 pass
-    return Node(file=file, roots=found, covers=frozenset(covers))
+    return Node(file=file, roots=own_roots, covers=frozenset(covers))
 
 
 def entry_points(nodes: list[Node]) -> list[Node]:
-    """The nodes that no other one delivers; of those that deliver each other, the first."""
+    """Yield the nodes that no other one delivers; of those that deliver each other, the first."""
     by_file: dict[str, list[int]] = {}
-    for number, each in enumerate(nodes):
-        by_file.setdefault(each.file, []).append(number)
-    below = [[n for place in each.covers for n in by_file.get(place, ())] for each in nodes]
-    delivered = {n for number, found in enumerate(below) for n in found if n != number}
+    for number, item in enumerate(nodes):
+        by_file.setdefault(item.file, []).append(number)
+    covered = [[n for path in item.covers for n in by_file.get(path, ())] for item in nodes]
+    delivered = {n for number, inner in enumerate(covered) for n in inner if n != number}
     tops = [number for number in range(len(nodes)) if number not in delivered]
     reached: set[int] = set()
     # What is left when all of that is rendered goes round in circles.
@@ -220,37 +228,37 @@ def entry_points(nodes: list[Node]) -> list[Node]:
             tops.append(number)
         rest = [number]
         while rest:
-            place = rest.pop()
-            if place not in reached:
-                reached.add(place)
-                rest += below[place]
+            path = rest.pop()
+            if path not in reached:
+                reached.add(path)
+                rest += covered[path]
     return [nodes[number] for number in tops]
 
 
 def plain_roots(
-    tree: Tree, kustomizations: Kustomizations, places: Collection[str], namespace: str
+    tree: FileTree, kustomizations: Kustomizations, paths: Collection[str], namespace: str
 ) -> list[tuple[str, Root]]:
-    """The folders in the input that can be rendered by themselves, with the file that says so: no components.
+    """List the folders in the input that can be rendered by themselves, with their files: no components.
 
     A chart that nobody installs is installed under its own name.
     """
-    found: list[tuple[str, Root]] = []
-    charts = {posixpath.dirname(place) for place in places if posixpath.basename(place) == CHART}
-    for place in places:
-        folder, name = posixpath.split(place)
+    plain: list[tuple[str, Root]] = []
+    charts = {posixpath.dirname(path) for path in paths if posixpath.basename(path) == CHART}
+    for path in paths:
+        folder, name = posixpath.split(path)
         is_root = name in NAMES or name == CHART
         if not is_root or any(folder.startswith(f"{chart}/") for chart in charts):
             continue
-        said = kustomizations.of(folder) if name in NAMES else None
-        if name in NAMES and not (said and said.is_component):
-            found.append((place, _plain(tree, Build(folder=folder), folder)))
-        elif name == CHART and text_at(about := first_mapping(tree, place) or {}, "type") != "library":
+        kustomization = kustomizations.of(folder) if name in NAMES else None
+        if name in NAMES and not (kustomization and kustomization.is_component):
+            plain.append((path, _plain(tree, Build(folder=folder), folder)))
+        elif name == CHART and text_at(about := first_mapping(tree, path) or {}, "type") != "library":
             release = Release(folder=folder, name=text_at(about, "name"), namespace=namespace)
-            found.append((place, _plain(tree, release, folder)))
-    return found
+            plain.append((path, _plain(tree, release, folder)))
+    return plain
 
 
-def _plain(tree: Tree, what: Build | Release, folder: str) -> Root:
+def _plain(tree: FileTree, buildable: Build | Release, folder: str) -> Root:
     source = tree.source(folder)
-    namespace = what.namespace if isinstance(what, Release) else ""
-    return Root(what=what, name=source, place=source, cluster=source, origin=Origin(source), namespace=namespace)
+    namespace = buildable.namespace if isinstance(buildable, Release) else ""
+    return Root(what=buildable, name=source, place=source, cluster=source, origin=Origin(source), namespace=namespace)

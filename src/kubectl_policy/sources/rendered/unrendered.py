@@ -1,4 +1,4 @@
-"""What could not be rendered, as gaps of an extent that is known as far as it can be."""
+"""Gaps for what could not be rendered, of an extent that is known as far as it can be."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, ObjectRef, Origin
-    from kubectl_policy.sources.rendered.copying import Tree
+    from kubectl_policy.sources.files.tree import FileTree
     from kubectl_policy.sources.rendered.kustomize import Build, Kustomizations, Remote
     from kubectl_policy.sources.rendered.roots import Root
 
 
 class Unrendered:
-    """What is noted of it, each thing once."""
+    """Gaps and diagnostics of roots that could not be rendered, each once."""
 
-    def __init__(self, tree: Tree, kustomizations: Kustomizations) -> None:
+    def __init__(self, tree: FileTree, kustomizations: Kustomizations) -> None:
         """Start without anything to note."""
         self._tree, self._kustomizations = tree, kustomizations
         self._gaps: dict[Gap, None] = {}
@@ -28,12 +28,12 @@ class Unrendered:
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """What may be there, or otherwise, for all that is known."""
+        """The gaps for objects that may be there, or otherwise."""
         return tuple(self._gaps)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What programs complained about."""
+        """The complaints of programs."""
         return tuple(self._diagnostics)
 
     def fail(self, root: Root, why: str, mentions: frozenset[str] | None) -> None:
@@ -43,9 +43,13 @@ class Unrendered:
         self._add(root.namespace, message, root.origin, mentions)
 
     def words(self, build: Build) -> frozenset[str]:
-        """Everything that is written in the files of a build."""
-        files = [file for said in self._kustomizations.walk(build) for file in self._kustomizations.files(said)]
-        return words_in([made.raw for file in files for made in as_written(self._tree, file)])
+        """Return everything that is written in the files of a build."""
+        files = [
+            file
+            for kustomization in self._kustomizations.walk(build)
+            for file in self._kustomizations.files(kustomization)
+        ]
+        return words_in([printed.raw for file in files for printed in as_written(self._tree, file)])
 
     def miss(self, root: Root, why: str) -> None:
         """Note what something may create that is not here."""
@@ -81,16 +85,16 @@ def _in(namespace: str) -> str:
 
 
 def words_in(values: Json) -> frozenset[str]:
-    """Everything in values that may be a name: keys, texts, and the words in these."""
-    found: set[str] = set()
+    """Return everything in values that may be a name: keys, texts, and the words in these."""
+    mentioned: set[str] = set()
     rest = [values]
     while rest:
-        each = rest.pop()
-        if isinstance(each, dict):
-            rest.extend(each.values())
-            found.update(each)
-        elif isinstance(each, list):
-            rest.extend(each)
-        elif isinstance(each, str):
-            found.update((each, *each.replace("/", " ").split()))
-    return frozenset(found)
+        value = rest.pop()
+        if isinstance(value, dict):
+            rest.extend(value.values())
+            mentioned.update(value)
+        elif isinstance(value, list):
+            rest.extend(value)
+        elif isinstance(value, str):
+            mentioned.update((value, *value.replace("/", " ").split()))
+    return frozenset(mentioned)

@@ -1,4 +1,4 @@
-"""What Kustomize, Flux, Argo CD and Helm around manifests say about them, where nothing is rendered."""
+"""Effects of Kustomize, Flux, Argo CD and Helm on the manifests of a tree, where nothing is rendered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DELIVERING: Final = frozenset({KUSTOMIZATION, HELM_RELEASE, APPLICATION, APPLICA
 
 
 def unknown_cluster(name: str, known: Iterable[str] = ()) -> UsageError:
-    """What is wrong with a cluster that the input is not for."""
+    """Return the error for a cluster that the input is not for."""
     names = ", ".join(known)
     hint = (
         f"it is for these: {names}" if names else "no root of Flux and no destination of Argo CD tells clusters apart"

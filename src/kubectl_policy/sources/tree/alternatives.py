@@ -54,17 +54,17 @@ class Alternatives:
         self.groups = self._grouped(objects)
         self.names = sorted({*self._names.values()})
 
-    def of(self, place: str) -> frozenset[str]:
-        """The names of the alternatives that the file at a place is part of; none if it is part of anything else."""
-        roots = self._roots & self._clusters.builds_of(place)
-        left = {root for root in roots if not self._clusters.of_build(root)}
-        return frozenset(self._names[root] for root in left) if left <= self._names.keys() else frozenset()
+    def of(self, path: str) -> frozenset[str]:
+        """Return the names of the alternatives that a file is part of; none if it is part of anything else."""
+        roots = self._roots & self._clusters.builds_of(path)
+        unclaimed = {root for root in roots if not self._clusters.of_build(root)}
+        return frozenset(self._names[root] for root in unclaimed) if unclaimed <= self._names.keys() else frozenset()
 
     def _grouped(self, objects: Sequence[Resource]) -> list[Group]:
         """Find the groups, and name the roots in them of which no cluster tells."""
-        files, made = self._made_by(objects)
+        files, made_by = self._made_by(objects)
         groups: list[Group] = []
-        for roots, alike in _connected({*self._alike(files), *self._alike(made)}):
+        for roots, alike in _connected({*self._alike(files), *self._alike(made_by)}):
             names = self._told_apart(roots, alike)
             worlds: set[str] = set()
             for root in roots:
@@ -74,7 +74,7 @@ class Alternatives:
                     self._names[root] = DELIVERED if self._is_delivered(root) else names[root]
                     worlds.add(self._names[root])
             folders = tuple(sorted({self._chains.builds[root].place for root in roots}))
-            taken_in = frozenset(place for root in roots for place in files[root])
+            taken_in = frozenset(path for root in roots for path in files[root])
             groups.append(Group(folders=folders, files=taken_in, worlds=frozenset(worlds)))
         return groups
 
@@ -82,76 +82,76 @@ class Alternatives:
         return self._chains.builds[root].is_applied
 
     def _made_by(self, objects: Sequence[Resource]) -> tuple[dict[int, Counter[str]], dict[int, Counter[ObjectRef]]]:
-        """What the roots make: how many objects from each file, and the names of the objects, each once."""
+        """Count the objects that each root makes of each file, and collect their names."""
         files: dict[int, Counter[str]] = {}
-        made: dict[int, Counter[ObjectRef]] = {}
+        objects_of: dict[int, Counter[ObjectRef]] = {}
         ways: dict[str, list[tuple[Chain, frozenset[int]]]] = {}
         for resource in objects:
             if resource.ref.group_kind in _COMMON:
                 continue
-            place = self._ground.place_of(resource.origin.source)
-            if place not in ways:
-                chains = self._chains.of_file(place)
-                ways[place] = [(chain, self._roots.intersection(chain.builds)) for chain in chains]
-            for chain, roots in ways[place]:
+            path = self._ground.place_of(resource.origin.source)
+            if path not in ways:
+                chains = self._chains.of_file(path)
+                ways[path] = [(chain, self._roots.intersection(chain.builds)) for chain in chains]
+            for chain, roots in ways[path]:
                 for root in roots:
-                    files.setdefault(root, Counter())[place] += 1
+                    files.setdefault(root, Counter())[path] += 1
                     # Of a way that stands for several, it is not known what it makes.
                     if len(roots) == 1:
-                        made.setdefault(root, Counter())[_made_on(chain, resource)] = 1
-        return files, made
+                        objects_of.setdefault(root, Counter())[_made_on(chain, resource)] = 1
+        return files, objects_of
 
     def _alike(self, made_by: Mapping[int, Counter[Made]]) -> Iterator[tuple[int, int]]:
-        """Pairs of roots of which one shares with the other more than half of what it makes."""
+        """Return pairs of roots of which one shares more than half of its objects with the other."""
         makers: dict[Made, list[int]] = {}
-        for root, made in made_by.items():
-            for each in made:
-                makers.setdefault(each, []).append(root)
+        for root, objects in made_by.items():
+            for ref in objects:
+                makers.setdefault(ref, []).append(root)
         # What the same roots make is counted together.
         together: Counter[tuple[int, ...]] = Counter()
-        for each, roots in makers.items():
+        for ref, roots in makers.items():
             if len(roots) > 1:
-                together[tuple(sorted(roots))] += made_by[roots[0]][each]
+                together[tuple(sorted(roots))] += made_by[roots[0]][ref]
         shared: Counter[tuple[int, int]] = Counter()
         for several, number in together.items():
             # Of too many, it is enough to know that they belong together.
             for pair in combinations(several, 2) if len(several) <= _COMPARED else pairwise(several):
                 shared[pair] += number
-        for (one, other), number in shared.items():
-            least = min(made_by[one].total(), made_by[other].total())
-            if 2 * number > least and not (self._is_delivered(one) and self._is_delivered(other)):
-                yield one, other
+        for (first, second), number in shared.items():
+            least = min(made_by[first].total(), made_by[second].total())
+            if 2 * number > least and not (self._is_delivered(first) and self._is_delivered(second)):
+                yield first, second
 
     def _told_apart(self, group: Collection[int], alike: Collection[tuple[int, int]]) -> Mapping[int, str]:
-        """The part of its path by which each of some roots is told from those that are like it."""
-        places = {root: self._chains.builds[root].place for root in group}
-        paths = {root: self._path(place).split("/") for root, place in places.items()}
+        """Return the part of its path that tells each root of a group from those that are like it."""
+        folders = {root: self._chains.builds[root].place for root in group}
+        paths = {root: self._path(folder).split("/") for root, folder in folders.items()}
         for position in range(1, min(map(len, paths.values())) + 1):
-            if all(paths[one][-position] != paths[other][-position] for one, other in alike):
+            if all(paths[first][-position] != paths[second][-position] for first, second in alike):
                 return {root: path[-position] for root, path in paths.items()}
-        ends = shortest_ends(self._path, places.values())
-        return {root: ends[place] for root, place in places.items()}
+        ends = shortest_ends(self._path, folders.values())
+        return {root: ends[folder] for root, folder in folders.items()}
 
-    def _path(self, place: str) -> str:
-        return self._ground.short(place) or posixpath.basename(place) or "."
+    def _path(self, folder: str) -> str:
+        return self._ground.short(folder) or posixpath.basename(folder) or "."
 
 
 def _made_on(chain: Chain, resource: Resource) -> ObjectRef:
-    """The name of an object after one way to a cluster."""
+    """Return the name of an object after one way to a cluster."""
     kind, namespace, name = resource.ref
     prefix, suffix = chain.names[-1] if chain.names else ("", "")
     return ObjectRef(kind, chain.namespace or namespace or chain.default, f"{prefix}{name}{suffix}")
 
 
 def _connected(pairs: Collection[tuple[int, int]]) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """What pairs connect, sorted, and the pairs of each."""
+    """Group indices that pairs connect, sorted, with the pairs of each group."""
     groups: dict[int, set[int]] = {}
-    for one, other in pairs:
-        small, large = sorted((groups.setdefault(one, {one}), groups.setdefault(other, {other})), key=len)
+    for start, second in pairs:
+        small, large = sorted((groups.setdefault(start, {start}), groups.setdefault(second, {second})), key=len)
         if small is not large:
             large |= small
             groups.update(dict.fromkeys(small, large))
-    found: dict[int, list[tuple[int, int]]] = {}
+    pairs_of: dict[int, list[tuple[int, int]]] = {}
     for pair in pairs:
-        found.setdefault(min(groups[pair[0]]), []).append(pair)
-    return [(sorted(groups[first]), alike) for first, alike in sorted(found.items())]
+        pairs_of.setdefault(min(groups[pair[0]]), []).append(pair)
+    return [(sorted(groups[first]), alike) for first, alike in sorted(pairs_of.items())]

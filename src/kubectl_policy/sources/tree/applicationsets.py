@@ -23,25 +23,27 @@ _MOST: Final = 1_000
 
 
 def applications_of(made_by: ApplicationSet, ground: Ground) -> list[Application]:
-    """The Applications of a set; of other generators than lists and folders, the template with its places open."""
-    place = ground.place_of(made_by.resource.origin.source)
+    """List the Applications of a set; for generators other than lists and folders, its template."""
+    path = ground.place_of(made_by.resource.origin.source)
     template = mapping_at(made_by.resource.raw, "spec.template")
-    found: list[Application] = []
+    applications: list[Application] = []
     for generator in made_by.generators:
-        values = list(_values(generator, place, ground))[:_MOST]
-        found += [application_of(made_by.resource, _filled_mapping(template, each)) for each in values]
+        values = list(_values(generator, path, ground))[:_MOST]
+        applications += [
+            application_of(made_by.resource, _filled_mapping(template, parameters)) for parameters in values
+        ]
         if not values:
-            found.append(made_by.template)
-    return found
+            applications.append(made_by.template)
+    return applications
 
 
-def _values(generator: Mapping[str, Json], place: str, ground: Ground) -> Iterator[dict[str, str]]:
+def _values(generator: Mapping[str, Json], file: str, ground: Ground) -> Iterator[dict[str, str]]:
     for element in mappings_at(generator, "list.elements"):
-        yield {name: str(each) for name, each in element.items() if isinstance(each, str | int)}
+        yield {name: str(parameter) for name, parameter in element.items() if isinstance(parameter, str | int)}
     wanted = mappings_at(generator, "git.directories")
     patterns = [text_at(entry, "path") for entry in wanted if entry.get("exclude") is not True]
     excluded = [text_at(entry, "path") for entry in wanted if entry.get("exclude") is True]
-    for path in _folders(patterns, excluded, place, ground):
+    for path in _folders(patterns, excluded, file, ground):
         segments = path.split("/")
         numbered = {f"path[{position}]": segment for position, segment in enumerate(segments)}
         yield {
@@ -53,13 +55,13 @@ def _values(generator: Mapping[str, Json], place: str, ground: Ground) -> Iterat
         }
 
 
-def _folders(patterns: list[str], excluded: list[str], place: str, ground: Ground) -> list[str]:
-    """The paths of folders that patterns match, from the outermost folder around a file below which there are any."""
-    for root in reversed(above(place)) if patterns else ():
+def _folders(patterns: list[str], excluded: list[str], file: str, ground: Ground) -> list[str]:
+    """List the folders that patterns match, from the outermost folder around a file below which there are any."""
+    for root in reversed(above(file)) if patterns else ():
         inside = [posixpath.relpath(folder, root) for folder in ground.folders if folder.startswith(root)]
-        found = [path for path in inside if any(_matches(path, pattern) for pattern in patterns)]
-        if found:
-            return sorted(path for path in found if not any(_matches(path, pattern) for pattern in excluded))
+        matching = [path for path in inside if any(_matches(path, pattern) for pattern in patterns)]
+        if matching:
+            return sorted(path for path in matching if not any(_matches(path, pattern) for pattern in excluded))
     return []
 
 
@@ -72,11 +74,11 @@ def _matches(path: str, pattern: str) -> bool:
 
 def _filled(value: Json, known: Mapping[str, str]) -> Json:
     if isinstance(value, str):
-        return _PLACE.sub(lambda place: known.get(place[1], place[0]), value)
+        return _PLACE.sub(lambda expression: known.get(expression[1], expression[0]), value)
     if isinstance(value, dict):
         return _filled_mapping(value, known)
-    return [_filled(each, known) for each in value] if isinstance(value, list) else value
+    return [_filled(item, known) for item in value] if isinstance(value, list) else value
 
 
 def _filled_mapping(value: Mapping[str, Json], known: Mapping[str, str]) -> dict[str, Json]:
-    return {key: _filled(each, known) for key, each in value.items()}
+    return {key: _filled(item, known) for key, item in value.items()}

@@ -1,4 +1,4 @@
-"""What is built of a tree: its kustomizations, and what Flux and Argo CD make of them or of plain folders."""
+"""Builds of a tree: its kustomizations, and those that Flux and Argo CD make of them or of plain folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, tex
 from kubectl_policy.model.values import replace
 from kubectl_policy.sources.tree import DELIVERING
 from kubectl_policy.sources.tree.applicationsets import applications_of
-from kubectl_policy.sources.tree.chains import Build
+from kubectl_policy.sources.tree.chains import DeclaredBuild
 from kubectl_policy.sources.tree.declared.delivery import Application, ApplicationSet, FluxKustomization, delivery_of
 from kubectl_policy.sources.tree.declared.kustomization import NAMES, Kustomization, Labels, within
 from kubectl_policy.sources.tree.declared.patches import inline_patch
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _ALTERNATIVES: Final = re.compile(r"\{([^{}]*)\}")
 
 
-class Builds:
+class DeclaredBuilds:
     """The builds of a tree, and which delivery each of them belongs to."""
 
     def __init__(
@@ -38,30 +38,32 @@ class Builds:
         self._ground = ground
         self._kustomizations = kustomizations
         self._places = sorted(ground.sources)
-        self.all = [Build(place=folder, kustomization=each) for folder, each in kustomizations.items()]
+        self.all = [
+            DeclaredBuild(place=folder, kustomization=kustomization) for folder, kustomization in kustomizations.items()
+        ]
         # By the number of a build, what applies it; and what delivers something that is not in this tree.
         self.applied_by: dict[int, FluxKustomization | Application] = {}
         self.deliveries: list[Delivery] = []
         for resource in objects:
-            found = delivery_of(resource) if resource.ref.group_kind in DELIVERING else None
-            if isinstance(found, ApplicationSet):
-                self.deliveries += applications_of(found, ground)
-            elif found:
-                self.deliveries.append(found)
+            declared = delivery_of(resource) if resource.ref.group_kind in DELIVERING else None
+            if isinstance(declared, ApplicationSet):
+                self.deliveries += applications_of(declared, ground)
+            elif declared:
+                self.deliveries.append(declared)
         for delivery in self.deliveries:
             for build in self._built_by(delivery):
                 self.applied_by[len(self.all)] = delivery  # type: ignore[assignment]
                 self.all.append(build)
 
-    def _built_by(self, delivery: Delivery) -> Iterator[Build]:
-        place = self._ground.place_of(delivery.resource.origin.source)
+    def _built_by(self, delivery: Delivery) -> Iterator[DeclaredBuild]:
+        path = self._ground.place_of(delivery.resource.origin.source)
         if isinstance(delivery, FluxKustomization):
-            folder = self._ground.resolve(delivery.path, place)
+            folder = self._ground.resolve(delivery.path, path)
             if folder is not None:
                 yield self._of_flux(delivery, folder)
         elif isinstance(delivery, Application):
             for source in delivery.sources:
-                folder = self._ground.resolve(source.path, place) if source.path else None
+                folder = self._ground.resolve(source.path, path) if source.path else None
                 if folder is not None and not self._is_chart(folder):
                     yield self._of_argo(delivery, source, folder)
 
@@ -73,78 +75,86 @@ class Builds:
     def _is_chart(self, folder: str) -> bool:
         return f"{folder}/Chart.yaml" in self._ground.sources
 
-    def _of_flux(self, delivery: FluxKustomization, folder: str) -> Build:
-        """What Flux makes of a folder: it writes its own fields into the kustomization there, or into a new one."""
-        found = self._kustomizations.get(folder) or self._of_everything_in(folder, delivery.resource)
+    def _of_flux(self, delivery: FluxKustomization, folder: str) -> DeclaredBuild:
+        """Return the build of Flux for a folder: its fields go into the kustomization there, or a new one."""
+        kustomization = self._kustomizations.get(folder) or self._of_everything_in(folder, delivery.resource)
         labels = (Labels(pairs=delivery.labels),) if delivery.labels else ()
-        made = replace(
-            found,
-            namespace=delivery.target_namespace or found.namespace,
+        changed = replace(
+            kustomization,
+            namespace=delivery.target_namespace or kustomization.namespace,
             namespace_from=delivery.resource.origin if delivery.target_namespace else None,
-            name_prefix=delivery.name_prefix or found.name_prefix,
-            name_suffix=delivery.name_suffix or found.name_suffix,
-            components=(*found.components, *(within(folder, path) for path in delivery.components)),
-            patches=(*found.patches, *delivery.patches),
-            labels=(*found.labels, *labels),
-            annotations={**found.annotations, **delivery.annotations},
+            name_prefix=delivery.name_prefix or kustomization.name_prefix,
+            name_suffix=delivery.name_suffix or kustomization.name_suffix,
+            components=(*kustomization.components, *(within(folder, path) for path in delivery.components)),
+            patches=(*kustomization.patches, *delivery.patches),
+            labels=(*kustomization.labels, *labels),
+            annotations={**kustomization.annotations, **delivery.annotations},
         )
-        return Build(place=folder, kustomization=made, is_applied=True)
+        return DeclaredBuild(place=folder, kustomization=changed, is_applied=True)
 
-    def _of_argo(self, delivery: Application, source: ApplicationSource, folder: str) -> Build:
-        """What Argo CD makes of a folder: as Flux does, or of the manifests in it."""
+    def _of_argo(self, delivery: Application, source: ApplicationSource, folder: str) -> DeclaredBuild:
+        """Return the build of Argo CD for a folder: of its kustomization as Flux does, or of the manifests in it."""
         origin, options = delivery.resource.origin, source.kustomize
-        found = self._kustomizations.get(folder)
-        if found:
-            pairs = {name: each for name, each in mapping_at(options, "commonLabels").items() if isinstance(each, str)}
+        kustomization = self._kustomizations.get(folder)
+        if kustomization:
+            pairs = {
+                name: entry for name, entry in mapping_at(options, "commonLabels").items() if isinstance(entry, str)
+            }
             selectors = options.get("labelWithoutSelector") is not True
             labels = (Labels(pairs=pairs, selectors=selectors, templates=selectors),) if pairs else ()
             patches = [
-                inline_patch(each.get("patch"), each.get("target"), origin) for each in mappings_at(options, "patches")
+                inline_patch(entry.get("patch"), entry.get("target"), origin)
+                for entry in mappings_at(options, "patches")
             ]
             namespace = text_at(options, "namespace")
-            made = replace(
-                found,
-                namespace=namespace or found.namespace,
+            changed = replace(
+                kustomization,
+                namespace=namespace or kustomization.namespace,
                 namespace_from=origin if namespace else None,
-                name_prefix=text_at(options, "namePrefix") or found.name_prefix,
-                name_suffix=text_at(options, "nameSuffix") or found.name_suffix,
-                components=(*found.components, *(within(folder, each) for each in strings_at(options, "components"))),
-                patches=(*found.patches, *patches),
-                labels=(*found.labels, *labels),
+                name_prefix=text_at(options, "namePrefix") or kustomization.name_prefix,
+                name_suffix=text_at(options, "nameSuffix") or kustomization.name_suffix,
+                components=(
+                    *kustomization.components,
+                    *(within(folder, entry) for entry in strings_at(options, "components")),
+                ),
+                patches=(*kustomization.patches, *patches),
+                labels=(*kustomization.labels, *labels),
             )
         else:
-            made = self._of_manifests_in(folder, source, delivery.resource)
-        return Build(place=folder, kustomization=made, default=delivery.namespace, default_from=origin, is_applied=True)
+            changed = self._of_manifests_in(folder, source, delivery.resource)
+        return DeclaredBuild(
+            place=folder, kustomization=changed, default=delivery.namespace, default_from=origin, is_applied=True
+        )
 
     def _of_everything_in(self, folder: str, resource: Resource) -> Kustomization:
-        """The kustomization that Flux makes for a folder that has none: all manifests in it and below it."""
+        """Return the kustomization that Flux makes for a folder without one: all manifests in it and below it."""
         taken: dict[str, None] = {}
-        for place in self.below(folder):
-            around = posixpath.dirname(place)
+        for path in self.below(folder):
+            around = posixpath.dirname(path)
             # A folder below with a kustomization of its own is taken in as such.
-            inner = [each for each in _folders_between(folder, around) if each in self._kustomizations]
+            inner = [between for between in _folders_between(folder, around) if between in self._kustomizations]
             if inner:
                 if not self._kustomizations[inner[0]].is_component:
                     taken[inner[0]] = None
             else:
-                taken[place] = None
+                taken[path] = None
         return Kustomization(folder=folder, origin=resource.origin, resources=tuple(taken))
 
     def _of_manifests_in(self, folder: str, source: ApplicationSource, resource: Resource) -> Kustomization:
-        """What Argo CD applies of a folder without a kustomization: the manifests in it, or also below it."""
+        """Return the manifests that Argo CD applies of a folder without a kustomization: in it, or also below it."""
         recurse = source.directory.get("recurse") is True
         include, exclude = text_at(source.directory, "include"), text_at(source.directory, "exclude")
         taken = [
-            place
-            for place in self.below(folder)
-            if (recurse or posixpath.dirname(place) == folder)
-            and (not include or _fits(posixpath.relpath(place, folder), include))
-            and not (exclude and _fits(posixpath.relpath(place, folder), exclude))
+            path
+            for path in self.below(folder)
+            if (recurse or posixpath.dirname(path) == folder)
+            and (not include or _fits(posixpath.relpath(path, folder), include))
+            and not (exclude and _fits(posixpath.relpath(path, folder), exclude))
         ]
         return Kustomization(folder=folder, origin=resource.origin, resources=tuple(taken))
 
     def below(self, folder: str) -> Iterator[str]:
-        """The places of the files in a folder and below it."""
+        """List the files in a folder and below it."""
         if folder in self._ground.sources:
             yield folder
         start = folder.rstrip("/") + "/"
@@ -156,19 +166,20 @@ class Builds:
 
 
 def _folders_between(outer: str, inner: str) -> list[str]:
-    """The folders from below one down to another, the outermost first."""
-    found: list[str] = []
+    """List the folders from below one down to another, the outermost first."""
+    folders: list[str] = []
     while inner != outer and is_in(inner, outer):
-        found.append(inner)
+        folders.append(inner)
         inner = posixpath.dirname(inner)
-    return found[::-1]
+    return folders[::-1]
 
 
 def _fits(path: str, pattern: str) -> bool:
     """Whether a pattern of Argo CD matches a path: `*` matches any text, `{a,b}` one of several."""
-    found = _ALTERNATIVES.search(pattern)
-    if not found or pattern.count("{") > 3:  # noqa: PLR2004 (nobody writes more; each multiplies)
+    alternatives = _ALTERNATIVES.search(pattern)
+    if not alternatives or pattern.count("{") > 3:  # noqa: PLR2004 (nobody writes more; each multiplies)
         return fnmatch.fnmatchcase(path, pattern)
     return any(
-        _fits(path, pattern[: found.start()] + each.strip() + pattern[found.end() :]) for each in found[1].split(",")
+        _fits(path, pattern[: alternatives.start()] + alternative.strip() + pattern[alternatives.end() :])
+        for alternative in alternatives[1].split(",")
     )

@@ -20,40 +20,40 @@ SEVERAL: Final = "?"
 
 
 @value(kw_only=True)
-class Build:
-    """Something that is built as Kustomize does it: a kustomization, or what Flux or Argo CD make of it or of a folder.
-
-    `place` is the folder where it is. What is built is given a namespace by `default` if nothing else gives it one.
-    """
+class DeclaredBuild:
+    """Folder that is built as Kustomize does it: a kustomization, or what Flux or Argo CD make of it or of a folder."""
 
     place: str
+    """The folder where it is."""
     kustomization: Kustomization
     default: str = ""
+    """The namespace of objects that nothing else gives one."""
     default_from: Origin | None = None
     is_applied: bool = False
 
 
 @value(kw_only=True)
 class Chain:
-    """One way from a file to a cluster, and what happens to objects on it; `root` is the place of its end.
-
-    `builds` are the numbers of what is on the way, the innermost first, and `names` the prefixes and suffixes that a
-    name has after each step. `namespace` replaces that of objects, `default` fills it in.
-    """
+    """Way from a file to a cluster."""
 
     root: str
+    """The folder at its end."""
     namespace: str = ""
+    """The namespace that replaces that of objects."""
     namespace_from: Origin | None = None
     default: str = ""
+    """The namespace that is filled in."""
     default_from: Origin | None = None
     names: tuple[tuple[str, str], ...] = ()
+    """The prefixes and suffixes of a name after each step."""
     builds: tuple[int, ...] = ()
+    """The numbers of the builds on the way, the innermost first."""
 
 
 class Chains:
     """All ways through a number of builds, each of which names files, folders with builds, and components."""
 
-    def __init__(self, builds: Sequence[Build]) -> None:
+    def __init__(self, builds: Sequence[DeclaredBuild]) -> None:
         """Find out what includes what; those that are applied by something are not what others include."""
         self.builds = builds
         self._at = {build.place: number for number, build in enumerate(builds) if not build.is_applied}
@@ -65,14 +65,14 @@ class Chains:
         for number, build in enumerate(builds):
             if build.is_applied:
                 self._applied_at.setdefault(build.place, []).append(number)
-            for place in build.kustomization.resources:
-                inner = self._at.get(place)
+            for path in build.kustomization.resources:
+                inner = self._at.get(path)
                 if inner is None:
-                    self._files.setdefault(place, []).append(number)
+                    self._files.setdefault(path, []).append(number)
                 else:
                     self._parents[inner].append((number, -1))
-            for position, place in enumerate(build.kustomization.components):
-                inner = self._at.get(place)
+            for position, path in enumerate(build.kustomization.components):
+                inner = self._at.get(path)
                 if inner is not None:
                     self._parents[inner].append((number, position))
         self.roots = [
@@ -85,29 +85,29 @@ class Chains:
         self._through: dict[int, tuple[Chain, ...]] = {}
         self._follow()
 
-    def of_file(self, place: str) -> tuple[Chain, ...]:
-        """The ways on which a file is delivered; none if nothing lists it."""
-        return _few(chain for number in self._files.get(place, ()) for chain in self.through(number))
+    def of_file(self, path: str) -> tuple[Chain, ...]:
+        """Return the ways on which a file is delivered; none if nothing lists it."""
+        return _few(chain for number in self._files.get(path, ()) for chain in self.through(number))
 
-    def lists(self, place: str) -> Sequence[int]:
-        """The builds that list a file itself."""
-        return self._files.get(place, ())
+    def lists(self, path: str) -> Sequence[int]:
+        """Return the builds that list a file itself."""
+        return self._files.get(path, ())
 
     def through(self, number: int) -> tuple[Chain, ...]:
-        """The ways on from what a build takes in as a resource."""
+        """Return the ways on from the resources of a build."""
         if number not in self._through:
-            self._through[number] = tuple(self._extended(above, number, 0) for above in self._above[number])
+            self._through[number] = tuple(self._extended(outer, number, 0) for outer in self._above[number])
         return self._through[number]
 
-    def at(self, place: str) -> tuple[int, ...]:
-        """The builds of a folder: as something applies it, else as it is."""
-        own = self._at.get(place)
-        return tuple(self._applied_at.get(place, ())) or (() if own is None else (own,))
+    def at(self, path: str) -> tuple[int, ...]:
+        """Return the builds of a folder: as something applies it, else as it is."""
+        number = self._at.get(path)
+        return tuple(self._applied_at.get(path, ())) or (() if number is None else (number,))
 
-    def all_at(self, place: str) -> tuple[int, ...]:
-        """The builds of a folder, however they are applied."""
-        own = self._at.get(place)
-        return (*self._applied_at.get(place, ()), *(() if own is None else (own,)))
+    def all_at(self, path: str) -> tuple[int, ...]:
+        """Return the builds of a folder, however they are applied."""
+        number = self._at.get(path)
+        return (*self._applied_at.get(path, ()), *(() if number is None else (number,)))
 
     def is_included(self, number: int) -> bool:
         """Whether a build is part of what is applied."""
@@ -120,12 +120,12 @@ class Chains:
         for number, parents in enumerate(self._parents):
             for parent, _ in parents:
                 inner[parent].append(number)
-        ready = [number for number, left in enumerate(open_parents) if not left]
+        ready = [number for number, number_open in enumerate(open_parents) if not number_open]
         roots = set(self.roots)
         while ready:
             number = ready.pop()
-            own = (Chain(root=self.builds[number].place),) if number in roots else ()
-            self._above[number] = _few((*own, *self._through_parents(number)))
+            chain = (Chain(root=self.builds[number].place),) if number in roots else ()
+            self._above[number] = _few((*chain, *self._through_parents(number)))
             for child in inner[number]:
                 open_parents[child] -= 1
                 if not open_parents[child]:
@@ -133,41 +133,43 @@ class Chains:
 
     def _through_parents(self, number: int) -> Iterator[Chain]:
         for parent, position in self._parents[number]:
-            for above in self._above[parent]:
-                yield self._extended(above, parent, position + 1)
+            for outer in self._above[parent]:
+                yield self._extended(outer, parent, position + 1)
 
-    def _extended(self, above: Chain, number: int, first_component: int) -> Chain:
-        """The way through a build, and before that through its components from one on, to where another way begins."""
-        chain = above
+    def _extended(self, outer: Chain, number: int, first_component: int) -> Chain:
+        """Put a build, and before it its components from a number on, before another way."""
+        chain = outer
         for inner in reversed(self._steps(number, first_component)):
             chain = self._step(chain, inner)
         return chain
 
     def _steps(self, number: int, first_component: int) -> list[int]:
-        """What a build does with what it takes in, one after the other: its components, and then itself."""
+        """List the steps of a build, in their order: its components, and then itself."""
         steps: list[int] = []
-        for place in self.builds[number].kustomization.components[first_component:]:
-            component = self._at.get(place)
+        for path in self.builds[number].kustomization.components[first_component:]:
+            component = self._at.get(path)
             if component is not None:
                 # Components of components count as well; deeper ones nobody writes.
                 nested = self.builds[component].kustomization.components
-                steps += [self._at[each] for each in nested if each in self._at]
+                steps += [self._at[folder] for folder in nested if folder in self._at]
                 steps.append(component)
         return [*steps, number]
 
     def _step(self, chain: Chain, number: int) -> Chain:
-        """A way with one more step at its beginning."""
+        """Put one more step at the beginning of a way."""
         build = self.builds[number]
-        own = build.kustomization
+        kustomization = build.kustomization
         # What is further out has been put around what is done here.
-        names = [(own.name_prefix, own.name_suffix)]
-        names += [(prefix + own.name_prefix, own.name_suffix + suffix) for prefix, suffix in chain.names]
-        gives = bool(own.namespace) and not chain.namespace
+        names = [(kustomization.name_prefix, kustomization.name_suffix)]
+        names += [
+            (prefix + kustomization.name_prefix, kustomization.name_suffix + suffix) for prefix, suffix in chain.names
+        ]
+        gives = bool(kustomization.namespace) and not chain.namespace
         fills = bool(build.default) and not chain.default
         return replace(
             chain,
-            namespace=own.namespace if gives else chain.namespace,
-            namespace_from=(own.namespace_from or own.origin) if gives else chain.namespace_from,
+            namespace=kustomization.namespace if gives else chain.namespace,
+            namespace_from=(kustomization.namespace_from or kustomization.origin) if gives else chain.namespace_from,
             default=build.default if fills else chain.default,
             default_from=build.default_from if fills else chain.default_from,
             names=tuple(names),
@@ -176,20 +178,20 @@ class Chains:
 
 
 def _few(chains: Iterable[Chain]) -> tuple[Chain, ...]:
-    """Some ways, each once; of too many, one that stands for all of them and of which nothing is known."""
-    found = tuple(dict.fromkeys(chains))
-    if len(found) <= MOST_CHAINS:
-        return found
-    builds = tuple(dict.fromkeys(number for chain in found for number in chain.builds))
-    namespaces = {chain.namespace for chain in found}
-    names = {chain.names[-1:] for chain in found}
-    one = found[0]
+    """Return ways without duplicates; of too many, one that stands for all of them and of which nothing is known."""
+    distinct = tuple(dict.fromkeys(chains))
+    if len(distinct) <= MOST_CHAINS:
+        return distinct
+    builds = tuple(dict.fromkeys(number for chain in distinct for number in chain.builds))
+    namespaces = {chain.namespace for chain in distinct}
+    names = {chain.names[-1:] for chain in distinct}
+    first = distinct[0]
     return (
         Chain(
-            root=one.root,
-            namespace=one.namespace if len(namespaces) == 1 else SEVERAL,
-            namespace_from=one.namespace_from if len(namespaces) == 1 else None,
-            names=one.names[-1:] if len(names) == 1 else (("{namePrefix}", "{nameSuffix}"),),
+            root=first.root,
+            namespace=first.namespace if len(namespaces) == 1 else SEVERAL,
+            namespace_from=first.namespace_from if len(namespaces) == 1 else None,
+            names=first.names[-1:] if len(names) == 1 else (("{namePrefix}", "{nameSuffix}"),),
             builds=builds,
         ),
     )

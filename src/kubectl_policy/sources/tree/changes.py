@@ -1,4 +1,4 @@
-"""What may be different in an object once it is rendered, as gaps: patches, and what only Kustomize itself can tell."""
+"""Doubts about objects that are not rendered, as gaps: patches, and changes that only Kustomize can tell."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.values import cached_property
+from kubectl_policy.sources.tree.declared.mentions import mentioned_in, refers_to_nothing, words_in
 from kubectl_policy.sources.tree.declared.patches import (
     Target,
     inline_patch,
@@ -15,14 +16,13 @@ from kubectl_policy.sources.tree.declared.patches import (
     replacement_targets,
     targets_in,
 )
-from kubectl_policy.sources.tree.declared.words import mentioned_in, refers_to_nothing, words_in
 from kubectl_policy.sources.tree.placing import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.sources.tree.chains import Build, Chain
+    from kubectl_policy.sources.tree.chains import Chain, DeclaredBuild
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
 
 RENDER: Final = "--render"
@@ -56,12 +56,12 @@ _HARMLESS: Final = frozenset(
 )
 
 
-class Changes:
-    """What a number of builds may do to the objects that pass through them, other than what is known of it."""
+class UnappliedPatches:
+    """Patches of builds that may change the objects that pass through them, and are not applied."""
 
     def __init__(
         self,
-        builds: Sequence[Build],
+        builds: Sequence[DeclaredBuild],
         values_in: Callable[[str], Sequence[Json] | None],
         source_of: Callable[[str], str],
     ) -> None:
@@ -73,7 +73,7 @@ class Changes:
         self._configurations: dict[int, list[tuple[Json, str]]] = {}
 
     def of(self, resource: Resource, chain: Chain, placed: Resource, remedy: str) -> Iterator[Gap]:
-        """The gaps of an object that was placed on a way: what it may become there, and what would show that."""
+        """Return the gaps of an object that was placed on a way: what it may become there, and what would show that."""
         numbers = [number for number in chain.builds if self._changes_more(number)]
         if not numbers:
             return
@@ -93,23 +93,25 @@ class Changes:
                 if self._configures(configuration, placed, chain):
                     reason = f"{source} says that names or labels in it change"
                     prefix, suffix = chain.names[-1]
-                    named = frozenset(prefix + word + suffix for word in words_in([dict(resource.raw)]))
+                    named = frozenset(prefix + mention + suffix for mention in words_in([dict(resource.raw)]))
                     yield gap_of(placed, reason, kustomization.origin, named, remedy)
 
     def patches_on(self, resource: Resource, chain: Chain) -> Iterator[KnownPatch]:
-        """The patches that may change an object on a way."""
+        """Return the patches that may change an object on a way."""
         names = names_of(resource, chain)
-        given = [self._builds[number].kustomization.namespace for number in chain.builds]
+        set_namespaces = [self._builds[number].kustomization.namespace for number in chain.builds]
         # For Kustomize, an object without a namespace is in this one.
-        namespaces = [resource.ref.namespace or "default", *filter(None, given)]
+        namespaces = [resource.ref.namespace or "default", *filter(None, set_namespaces)]
         for number in chain.builds:
             if self._builds[number].kustomization.patches:
                 yield from self._patches_of(number).that_may_change(resource, names, namespaces)
 
     def _changes_more(self, number: int) -> bool:
         """Whether a build does anything to objects that is not known already."""
-        own = self._builds[number].kustomization
-        return bool(own.patches or own.raw.get("transformers") or own.raw.get("configurations"))
+        kustomization = self._builds[number].kustomization
+        return bool(
+            kustomization.patches or kustomization.raw.get("transformers") or kustomization.raw.get("configurations")
+        )
 
     def _patches_of(self, number: int) -> _Patches:
         if number not in self._patches:
@@ -120,10 +122,10 @@ class Changes:
         if number not in self._configurations:
             serving = self._builds[number].kustomization.serving
             self._configurations[number] = [
-                (value, self._source_of(place))
-                for place, what in serving.items()
-                if what == "configuration of Kustomize"
-                for value in self._values_in(place) or ()
+                (value, self._source_of(path))
+                for path, role in serving.items()
+                if role == "configuration of Kustomize"
+                for value in self._values_in(path) or ()
             ]
         return self._configurations[number]
 
@@ -145,7 +147,7 @@ class Changes:
 
 
 class KnownPatch:
-    """What there is to say of a patch; `values` are None if it cannot be read."""
+    """A patch in a file or in a kustomization; `values` are None if it cannot be read."""
 
     def __init__(self, origin: Origin, source: str, *, moves: bool, values: Sequence[Json] | None) -> None:
         """Know what it mentions."""
@@ -155,28 +157,28 @@ class KnownPatch:
     @cached_property
     def fields(self) -> frozenset[str]:
         """The fields of the spec that it sets; with an empty one, any of them."""
-        found: set[str] = set() if self.values else {""}
-        for each in self.values or ():
-            for operation in each if isinstance(each, list) else ():
+        fields: set[str] = set() if self.values else {""}
+        for document in self.values or ():
+            for operation in document if isinstance(document, list) else ():
                 steps = text_at(operation, "path").strip("/").split("/")
-                found.add(steps[1] if steps[0] == "spec" and len(steps) > 1 else "")
-            if not isinstance(each, list):
-                found.update(mapping_at(each, "spec"))
-        return frozenset(found)
+                fields.add(steps[1] if steps[0] == "spec" and len(steps) > 1 else "")
+            if not isinstance(document, list):
+                fields.update(mapping_at(document, "spec"))
+        return frozenset(fields)
 
     def patches_in(self) -> Iterator[Target]:
-        """What the patches mean that it gives to a Kustomization of Flux."""
-        for each in self.values or ():
-            given: list[Json] = [*mappings_at(each, "spec.patches")]
-            for operation in each if isinstance(each, list) else ():
+        """List the patches that this patch gives to a Kustomization of Flux."""
+        for document in self.values or ():
+            entries: list[Json] = [*mappings_at(document, "spec.patches")]
+            for operation in document if isinstance(document, list) else ():
                 if text_at(operation, "path").startswith("/spec/patches"):
                     set_there = value_at(operation, "value")
-                    given = [
-                        *given,
+                    entries = [
+                        *entries,
                         *items_at(operation, "value"),
                         *([set_there] if isinstance(set_there, dict) else ()),
                     ]
-            for patch in given:
+            for patch in entries:
                 inner = patch if isinstance(patch, dict) else {}
                 yield from inline_patch(inner.get("patch"), inner.get("target"), self.origin).targets
 
@@ -199,7 +201,11 @@ class _Patches:
             if patch.file:
                 values = values_in(patch.file)
                 replaces = kustomization.serving.get(patch.file) == "replacement"
-                flat = [item for each in values or () for item in (each if isinstance(each, list) else [each])]
+                flat = [
+                    item
+                    for document in values or ()
+                    for item in (document if isinstance(document, list) else [document])
+                ]
                 targets = targets or _named_in(flat, is_read=values is not None, replaces=replaces)
                 moves = moves or any(map(replacement_moves, flat) if replaces else map(moves_objects, values or ()))
             source = source_of(patch.file) if patch.file else patch.origin.source
@@ -213,19 +219,19 @@ class _Patches:
 
     def that_may_change(self, resource: Resource, names: set[str], namespaces: Sequence[str]) -> Iterator[KnownPatch]:
         group_kind, labels = resource.ref.group_kind, labels_of(resource.raw)
-        exact = [found for name in names for found in self._exact.get((group_kind.kind, name), ())]
-        others = (*self._others.get(group_kind.kind, ()), *self._others.get("", ()))
-        for known, target in (*exact, *others):
+        exact = [patch for name in names for patch in self._exact.get((group_kind.kind, name), ())]
+        selecting = (*self._others.get(group_kind.kind, ()), *self._others.get("", ()))
+        for known, target in (*exact, *selecting):
             if any(target.may_be(group_kind, name, namespaces, labels) for name in names):
                 yield known
 
 
 def _named_in(values: Sequence[Json], *, is_read: bool, replaces: bool) -> tuple[Target, ...]:
-    """The objects that are named in the file of a patch, or of a replacement; any if it cannot be read."""
+    """Return the targets in the file of a patch or of a replacement; any object if it cannot be read."""
     if not is_read:
         return (Target(),)
     return (
-        tuple(target for each in values for target in replacement_targets(each))
+        tuple(target for document in values for target in replacement_targets(document))
         if replaces
         else tuple(targets_in(values))
     )
@@ -234,7 +240,7 @@ def _named_in(values: Sequence[Json], *, is_read: bool, replaces: bool) -> tuple
 def applied_otherwise(
     placed: Resource, applied_by: Resource, patch: KnownPatch, remedy: str, *, has_variables: bool
 ) -> Iterator[Gap]:
-    """The gaps of an object for a patch of the Kustomization of Flux that applies it."""
+    """Return the gaps of an object for a patch of the Kustomization of Flux that applies it."""
     fields = patch.fields - _HARMLESS
     if not has_variables:
         fields -= {"postBuild"}
@@ -269,7 +275,7 @@ def gap_of(
     mentions: frozenset[str] | None = frozenset(),
     remedy: str = RENDER,
 ) -> Gap:
-    """What is not known of one object."""
+    """Return the gap for one object."""
     return Gap(
         kind=placed.ref.kind,
         namespace=placed.ref.namespace,

@@ -12,7 +12,7 @@ from kubectl_policy.sources.tree.ground import above
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from kubectl_policy.sources.tree.builds import Builds
+    from kubectl_policy.sources.tree.builds import DeclaredBuilds
     from kubectl_policy.sources.tree.chains import Chains
     from kubectl_policy.sources.tree.ground import Ground
 
@@ -22,57 +22,57 @@ _IN_CLUSTER: Final = "https://kubernetes.default.svc"
 
 
 class Clusters:
-    """Which clusters there are, by name, and which of them each file is meant for."""
+    """The clusters that a tree is for, by name, with the files that are meant for each."""
 
-    def __init__(self, ground: Ground, builds: Builds, chains: Chains) -> None:
+    def __init__(self, ground: Ground, builds: DeclaredBuilds, chains: Chains) -> None:
         """Find the clusters; where there is but one, everything is meant for it."""
         self._ground, self._chains = ground, chains
         self._serving: dict[str, list[int]] = {}
         for number, build in enumerate(chains.builds):
-            for place in build.kustomization.serving:
-                self._serving.setdefault(place, []).append(number)
+            for path in build.kustomization.serving:
+                self._serving.setdefault(path, []).append(number)
         self._of_build: dict[int, set[str]] = {}
         self._folders: Mapping[str, str] = {}
         self._follow_flux(builds)
         self._follow_argo(builds)
-        self.names = sorted({*self._folders.values(), *(name for each in self._of_build.values() for name in each)})
+        self.names = sorted({*self._folders.values(), *(name for names in self._of_build.values() for name in names)})
 
-    def of(self, place: str) -> frozenset[str]:
-        """The clusters that the file at a place is meant for; none if no cluster claims it."""
-        found = {name for number in self.builds_of(place) for name in self._of_build.get(number, ())}
-        found.update(self._folders[folder] for folder in above(place) if folder in self._folders)
-        return frozenset(found)
+    def of(self, path: str) -> frozenset[str]:
+        """Return the clusters that a file is meant for; none if no cluster claims it."""
+        names = {name for number in self.builds_of(path) for name in self._of_build.get(number, ())}
+        names.update(self._folders[folder] for folder in above(path) if folder in self._folders)
+        return frozenset(names)
 
     def others_than(self, name: str) -> frozenset[str]:
-        """The names of the files that are meant for other clusters only; raises UsageError for an unknown cluster."""
+        """Return the names of files that are for other clusters only. Raises UsageError for an unknown cluster."""
         if name not in self.names:
             raise unknown_cluster(name, self.names)
-        claims = {source: self.of(place) for place, source in self._ground.sources.items()}
+        claims = {source: self.of(path) for path, source in self._ground.sources.items()}
         return frozenset(source for source, claimed in claims.items() if claimed and name not in claimed)
 
     def of_build(self, number: int) -> frozenset[str]:
-        """The clusters that something is delivered to, as far as any claims it."""
+        """Return the clusters that a build is delivered to, as far as any claims it."""
         return frozenset(self._of_build.get(number, ()))
 
-    def builds_of(self, place: str) -> set[int]:
-        """What the file at a place takes part in; of one that nothing lists, what it serves, or lies beside."""
-        chains = self._chains.of_file(place)
+    def builds_of(self, path: str) -> set[int]:
+        """Return the builds that a file takes part in; for one that nothing lists, those it serves or lies beside."""
+        chains = self._chains.of_file(path)
         if not chains:
-            around = [place, *above(place)]
-            serving = next((self._serving[each] for each in around if each in self._serving), ())
-            beside = next((found for each in around if (found := self._chains.all_at(each))), ())
-            chains = tuple(chain for number in serving or beside for chain in self._chains.through(number))
+            around = [path, *above(path)]
+            serving = next((self._serving[folder] for folder in around if folder in self._serving), ())
+            nearest = next((builds for folder in around if (builds := self._chains.all_at(folder))), ())
+            chains = tuple(chain for number in serving or nearest for chain in self._chains.through(number))
         return {number for chain in chains for number in chain.builds}
 
-    def _follow_flux(self, builds: Builds) -> None:
+    def _follow_flux(self, builds: DeclaredBuilds) -> None:
         """Follow the Kustomizations of Flux from those that nothing else applies, each of which is of one cluster."""
-        own = {number: each for number, each in builds.applied_by.items() if not isinstance(each, Application)}
-        places = {number: self._ground.place_of(each.resource.origin.source) for number, each in own.items()}
-        applied_by = {number: self.builds_of(place) & own.keys() for number, place in places.items()}
+        deliveries = {number: each for number, each in builds.applied_by.items() if not isinstance(each, Application)}
+        paths = {number: self._ground.place_of(each.resource.origin.source) for number, each in deliveries.items()}
+        applied_by = {number: self.builds_of(path) & deliveries.keys() for number, path in paths.items()}
         folders: dict[int, str] = {}
         for number, parents in applied_by.items():
             if parents <= {number}:
-                folder = posixpath.dirname(places[number]).removesuffix(f"/{_FLUX_SYSTEM}")
+                folder = posixpath.dirname(paths[number]).removesuffix(f"/{_FLUX_SYSTEM}")
                 if number in parents:
                     folder = self._chains.builds[number].place
                 elif posixpath.basename(posixpath.dirname(folder)) not in _CLUSTERS:
@@ -91,28 +91,36 @@ class Clusters:
                     self._of_build[each].add(name)
                     rest += inner.get(each, ())
 
-    def _follow_argo(self, builds: Builds) -> None:
+    def _follow_argo(self, builds: DeclaredBuilds) -> None:
         """Take what Applications deploy for where they deploy it to, if that is not one cluster for all of them."""
-        apps = {number: each for number, each in builds.applied_by.items() if isinstance(each, Application)}
-        names = {each.cluster for each in apps.values() if each.cluster and "{{" not in each.cluster}
+        apps = {
+            number: application
+            for number, application in builds.applied_by.items()
+            if isinstance(application, Application)
+        }
+        names = {
+            application.cluster
+            for application in apps.values()
+            if application.cluster and "{{" not in application.cluster
+        }
         if len(names) > 1:
-            for number, each in apps.items():
-                if each.cluster in names:
-                    self._of_build.setdefault(number, set()).add(name_of_cluster(each.cluster))
+            for number, application in apps.items():
+                if application.cluster in names:
+                    self._of_build.setdefault(number, set()).add(name_of_cluster(application.cluster))
 
 
 def name_of_cluster(destination: str) -> str:
-    """What a destination of Argo CD is called: its name, or the host of its address."""
+    """Return the name of a destination of Argo CD, or the host of its address."""
     if destination == _IN_CLUSTER:
         return "in-cluster"
     return destination.rpartition("://")[2].partition("/")[0].partition(":")[0] if "://" in destination else destination
 
 
 def shortest_ends(short: Callable[[str], str], folders: Iterable[str]) -> dict[str, str]:
-    """Folders with the shortest ends of their paths that tell them apart."""
+    """Map folders to the shortest ends of their paths that tell them apart."""
     paths = {folder: short(folder).split("/") for folder in dict.fromkeys(folders)}
     for length in range(1, max(map(len, paths.values()), default=0) + 1):
-        found = {folder: "/".join(parts[-length:]) for folder, parts in paths.items()}
-        if len(set(found.values())) == len(found):
-            return found
+        ends = {folder: "/".join(parts[-length:]) for folder, parts in paths.items()}
+        if len(set(ends.values())) == len(ends):
+            return ends
     return {folder: folder for folder in paths}

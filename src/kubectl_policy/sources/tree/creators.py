@@ -1,4 +1,4 @@
-"""What may create objects that no manifest here shows, as gaps: charts, generators, and what is fetched."""
+"""Creators of objects that no manifest here shows, as gaps: charts, generators, and remote resources."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.sources.tree.changes import RENDER
 from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization, HelmRelease, delivery_of
-from kubectl_policy.sources.tree.declared.words import words_in
+from kubectl_policy.sources.tree.declared.mentions import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.sources.tree.chains import Build, Chain
+    from kubectl_policy.sources.tree.chains import Chain, DeclaredBuild
     from kubectl_policy.sources.tree.ground import Ground
 
 _TEMPLATE: Final = "add the output of `helm template`"
@@ -24,16 +24,16 @@ _GENERATORS: Final[Mapping[str, str]] = {"configMapGenerator": "ConfigMap", "sec
 
 
 def by_release(resource: Resource, ground: Ground, values_of: Callable[[str], Sequence[Json] | None]) -> Iterator[Gap]:
-    """What a HelmRelease may create, which was placed; `values_of` a ConfigMap are those that are here."""
+    """Yield the gaps of a placed HelmRelease; `values_of` returns the values in a ConfigMap that is here."""
     release = delivery_of(resource)
     if not isinstance(release, HelmRelease):
         return
-    place = ground.place_of(resource.origin.source)
-    is_here = release.is_in_git and ground.resolve(_path(release.chart), place) is not None
+    path = ground.place_of(resource.origin.source)
+    is_here = release.is_in_git and ground.resolve(_path(release.chart), path) is not None
     namespace = release.namespace or resource.ref.namespace
     # What is secret is not read, and rarely names anything.
-    config_maps = [values_of(each.name) for each in release.values_from if each.kind == "ConfigMap"]
-    more = [each for found in config_maps for each in found or ()]
+    config_maps = [values_of(entry.name) for entry in release.values_from if entry.kind == "ConfigMap"]
+    values = [entry for known in config_maps for entry in known or ()]
     names = [resource.ref.name, release.release_name, release.chart, namespace]
     yield Gap(
         kind="",
@@ -42,20 +42,20 @@ def by_release(resource: Resource, ground: Ground, values_of: Callable[[str], Se
         + (f" in namespace {namespace}" if namespace else ""),
         origin=resource.origin,
         remedy=RENDER if is_here else _TEMPLATE,
-        mentions=None if None in config_maps else words_in([release.values, *more, *names]),
+        mentions=None if None in config_maps else words_in([release.values, *values, *names]),
     )
 
 
 def by_application(application: Application, ground: Ground) -> Iterator[Gap]:
-    """What an Application may create of sources that are no manifests here."""
+    """Yield the gaps of an Application for sources that are no manifests here."""
     resource = application.resource
-    place = ground.place_of(resource.origin.source)
+    path = ground.place_of(resource.origin.source)
     for source in application.sources:
-        folder = ground.resolve(source.path, place) if source.path else None
+        folder = ground.resolve(source.path, path) if source.path else None
         is_chart = folder is not None and f"{folder}/Chart.yaml" in ground.sources
         if (source.name and not source.path and not source.chart) or (folder is not None and not is_chart):
             continue
-        what = (
+        problem = (
             "chart not rendered"
             if is_chart
             else "chart not here"
@@ -66,7 +66,7 @@ def by_application(application: Application, ground: Ground) -> Iterator[Gap]:
         yield Gap(
             kind="",
             namespace=application.namespace,
-            reason=f"{resource.ref.kind} {application.name} ({what}) may create objects{where}",
+            reason=f"{resource.ref.kind} {application.name} ({problem}) may create objects{where}",
             origin=resource.origin,
             remedy=RENDER if is_chart else _TEMPLATE if source.chart else _FETCHED,
             mentions=words_in([source.helm, application.name, source.chart, source.path]),
@@ -74,7 +74,7 @@ def by_application(application: Application, ground: Ground) -> Iterator[Gap]:
 
 
 def by_flux(delivery: FluxKustomization, ground: Ground) -> Iterator[Gap]:
-    """What a Kustomization of Flux may create of a folder that is not here."""
+    """Yield the gap of a Kustomization of Flux for a folder that is not here."""
     resource = delivery.resource
     if ground.resolve(delivery.path, ground.place_of(resource.origin.source)) is None:
         where = f" in namespace {delivery.target_namespace}" if delivery.target_namespace else ""
@@ -89,66 +89,66 @@ def by_flux(delivery: FluxKustomization, ground: Ground) -> Iterator[Gap]:
 
 
 def by_chart(folder: str, ground: Ground, values_in: Callable[[str], str]) -> Gap:
-    """What a chart that is here may create, wherever it is installed."""
+    """Yield the gap of a chart that is here, wherever it is installed."""
     source = ground.source_of(folder)
-    inside = [place for place in ground.sources if place.startswith(f"{folder}/")]
+    inside = [path for path in ground.sources if path.startswith(f"{folder}/")]
     return Gap(
         kind="",
         namespace="",
         reason=f"the Helm chart {source} (not rendered) may create objects",
         remedy=RENDER,
-        mentions=words_in([values_in(place) for place in inside]),
+        mentions=words_in([values_in(path) for path in inside]),
     )
 
 
-def by_build(build: Build, chain: Chain, is_here: Callable[[str], bool]) -> Iterator[Gap]:
-    """What a kustomization may create on one way beside what its files show."""
-    own = build.kustomization
-    namespace = chain.namespace or own.namespace
+def by_build(build: DeclaredBuild, chain: Chain, is_here: Callable[[str], bool]) -> Iterator[Gap]:
+    """Yield the gaps of a kustomization on one way for objects that its files do not show."""
+    kustomization = build.kustomization
+    namespace = chain.namespace or kustomization.namespace
     where = f" in namespace {namespace}" if namespace else ""
-    missing = [each for each in (*own.resources, *own.components) if not is_here(each)]
-    for entry in (*own.remote, *(posixpath.relpath(each, own.folder) for each in missing)):
+    missing = [path for path in (*kustomization.resources, *kustomization.components) if not is_here(path)]
+    for entry in (*kustomization.remote, *(posixpath.relpath(path, kustomization.folder) for path in missing)):
         yield Gap(
             kind="",
             namespace=namespace,
-            reason=f"{own.origin.source} takes in {entry}, which is not here and may create objects{where}",
-            origin=own.origin,
+            reason=f"{kustomization.origin.source} takes in {entry}, which is not here and may create objects{where}",
+            origin=kustomization.origin,
             remedy=_FETCHED,
             mentions=words_in([entry]),
         )
     for field, kind in _GENERATORS.items():
-        for generator in mappings_at(own.raw, field):
+        for generator in mappings_at(kustomization.raw, field):
             if text_at(generator, "name"):
                 yield Gap(
                     kind=kind,
                     namespace=text_at(generator, "namespace") or namespace,
                     name=text_at(generator, "name"),
-                    reason=f"a generator of {own.origin.source} makes it",
-                    origin=own.origin,
+                    reason=f"a generator of {kustomization.origin.source} makes it",
+                    origin=kustomization.origin,
                     remedy=RENDER,
                     mentions=frozenset(),
                 )
-    for chart in own.charts:
+    for chart in kustomization.charts:
         inside = text_at(chart, "namespace") or namespace
         yield Gap(
             kind="",
             namespace=inside,
-            reason=f"{own.origin.source} may create objects of chart {text_at(chart, 'name')}"
+            reason=f"{kustomization.origin.source} may create objects of chart {text_at(chart, 'name')}"
             + (f" in namespace {inside}" if inside else ""),
-            origin=own.origin,
+            origin=kustomization.origin,
             remedy=_TEMPLATE,
             mentions=None if text_at(chart, "valuesFile") else words_in([chart]),
         )
-    if own.raw.get("generators"):
+    if kustomization.raw.get("generators"):
         yield Gap(
             kind="",
             namespace=namespace,
-            reason=f"generators of {own.origin.source} may create objects{where}",
-            origin=own.origin,
+            reason=f"generators of {kustomization.origin.source} may create objects{where}",
+            origin=kustomization.origin,
             remedy=RENDER,
         )
 
 
 def _path(chart: str) -> str:
-    found = posixpath.normpath(chart.lstrip("/") or ".")
-    return "" if found == "." else found
+    path = posixpath.normpath(chart.lstrip("/") or ".")
+    return "" if path == "." else path

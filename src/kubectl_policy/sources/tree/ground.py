@@ -1,30 +1,32 @@
-"""Where the files of a tree are: places by which they are known, whatever they were called, and the top of the tree."""
+"""Files of a tree by absolute paths, whatever they were called, and the top of their repository."""
 
 from __future__ import annotations
 
 import os
 import posixpath
-import stat
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.sources.files import STDIN, is_manifest
+from kubectl_policy.sources.files.finding import is_manifest
+from kubectl_policy.sources.files.tree import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kubectl_policy.sources.files.tree import FileTree
+
+# The top of a tree that is not on a disk; a path that leads above it is in no tree.
+_TOP: Final = "/tree"
+
 
 class Ground:
-    """A disk, or a revision of a git repository, as places: absolute paths in which `/` stands between folders."""
+    """Files that were read, by their absolute paths in their tree."""
 
-    def __init__(self, sources: Iterable[str], roots: Iterable[str] = (), *, revision: str = "") -> None:
-        """Know the files that were read by what they are called, and the folders that were searched for them.
-
-        `revision` is what stands before the path in each of these names (`main:`), empty for files on a disk.
-        """
-        self._revision = revision
-        self._here = posixpath.sep if revision else os.getcwd()  # noqa: PTH109 (places are text)
+    def __init__(self, tree: FileTree, sources: Iterable[str], roots: Iterable[str] = ()) -> None:
+        """Know the files that were read by their names in messages, and the folders that were searched for them."""
+        self._tree = tree
+        self._here = _TOP if tree.prefix else os.getcwd()  # noqa: PTH109 (text)
         # The folders that were asked for, each with a slash at its end.
         self._places: dict[str, str] = {}
         self.sources: dict[str, str] = {}
@@ -36,24 +38,24 @@ class Ground:
         self.folders: dict[str, int] = {}
         inside = Counter(map(posixpath.dirname, self.sources))
         for folder, files in inside.items():
-            for each in (folder, *above(folder)):
-                self.folders[each] = self.folders.get(each, 0) + files
+            for outer in (folder, *above(folder)):
+                self.folders[outer] = self.folders.get(outer, 0) + files
         self._common = posixpath.commonpath([*inside] or [self._here])
         searched = {self.place_of(root) for root in roots if root}
         self._named = posixpath.commonpath(searched) if searched else self._common
-        self.top = posixpath.sep if revision else _repository_around(self._common)
+        self.top = _TOP if tree.prefix else tree.repository_of(self._common) or ""
 
-    def add(self, place: str) -> str:
+    def add(self, path: str) -> str:
         """Know one more file, and what it is called."""
-        source = self.source_of(place)
-        self.sources[place] = source
-        for folder in above(place):
+        source = self.source_of(path)
+        self.sources[path] = source
+        for folder in above(path):
             self.folders[folder] = self.folders.get(folder, 0) + 1
         return source
 
     def place_of(self, source: str) -> str:
-        """The place of what a message calls so."""
-        path = source.removeprefix(self._revision)
+        """Return the absolute path of a file or folder that has a name in messages."""
+        path = source.removeprefix(self._tree.prefix)
         name = path.rpartition("/")[2]
         if name in {"", ".", ".."}:
             return posixpath.normpath(posixpath.join(self._here, path))
@@ -63,68 +65,63 @@ class Ground:
             self._places[around] = folder if folder.endswith("/") else f"{folder}/"
         return self._places[around] + name
 
-    def source_of(self, place: str) -> str:
-        """What messages call a file or a folder, as its neighbours are called."""
-        if place in self.sources:
-            return self.sources[place]
-        if self._revision:
-            return self._revision + place.lstrip("/")
-        return os.path.relpath(place, self._here) if self._is_relative else place
+    def source_of(self, path: str) -> str:
+        """Return the name of a file or folder in messages, in the form of its neighbours."""
+        if path in self.sources:
+            return self.sources[path]
+        if self._tree.prefix:
+            return self._tree.source("" if path == _TOP else self._path(path))
+        return os.path.relpath(path, self._here) if self._is_relative else path
 
-    def short(self, place: str) -> str:
-        """A folder by its path in what was named."""
-        inside = posixpath.relpath(place, self._named)
-        return "" if inside == "." else place.strip("/") if inside.startswith("..") else inside
+    def short(self, folder: str) -> str:
+        """Return a folder by its path in the folders that were named."""
+        inside = posixpath.relpath(folder, self._named)
+        return "" if inside == "." else self._path(folder).strip("/") if inside.startswith("..") else inside
 
-    def may_read(self, place: str) -> bool:
+    def may_read(self, path: str) -> bool:
         """Whether a file that nobody named may be read: a manifest that is in the same repository, if there is one."""
-        if place in self.sources:
+        if path in self.sources:
             return True
-        if not is_manifest(posixpath.basename(place)):
+        if not is_manifest(posixpath.basename(path)):
             return False
-        if self._revision:
-            return True
-        # Links must not lead out of the repository either.
-        real = os.path.realpath(place)
-        inside = not self.top or is_in(real, os.path.realpath(self.top))
         try:
-            return inside and stat.S_ISREG(os.stat(real).st_mode)  # noqa: PTH116 (places are text)
+            real, kind = self._tree.resolve(self._path(path))
+            # Links must not lead out of the repository either.
+            return kind == "file" and (not self.top or is_in(real, self._tree.resolve(self._path(self.top))[0]))
         except (OSError, ValueError):
             return False
 
+    def _path(self, absolute: str) -> str:
+        """Return the path of a place in the tree."""
+        return posixpath.relpath(absolute, _TOP) if self._tree.prefix else absolute
+
     def resolve(self, path: str, named_in: str) -> str | None:
-        """The folder that a path from the root of its repository means, if anything below it was read.
+        """Return the folder that a path from the root of its repository names, if anything below it was read.
 
         The root is around the file that names it. Where nothing tells where, the outermost folder that will do is it.
         """
         if not path:
             return self.top or self._common
         around = [folder for folder in reversed(above(named_in)) if not self.top or is_in(folder, self.top)]
-        found = (posixpath.normpath(posixpath.join(folder, path)) for folder in around)
-        return next((place for place in found if place in self.folders or place in self.sources), None)
+        candidates = (posixpath.normpath(posixpath.join(folder, path)) for folder in around)
+        return next(
+            (candidate for candidate in candidates if candidate in self.folders or candidate in self.sources), None
+        )
 
 
-def above(place: str) -> tuple[str, ...]:
-    """The folders around a place, from the nearest to the outermost."""
-    return _and_above(posixpath.dirname(place)) if place not in {"", "/"} else ()
+def above(path: str) -> tuple[str, ...]:
+    """Return the folders around a path, from the nearest to the outermost."""
+    return _and_above(posixpath.dirname(path)) if path not in {"", "/"} else ()
 
 
 @lru_cache(maxsize=100_000)
 def _and_above(folder: str) -> tuple[str, ...]:
-    found = [folder]
-    while found[-1] not in {"", "/"}:
-        found.append(posixpath.dirname(found[-1]))
-    return tuple(found)
+    folders = [folder]
+    while folders[-1] not in {"", "/"}:
+        folders.append(posixpath.dirname(folders[-1]))
+    return tuple(folders)
 
 
-def is_in(place: str, folder: str) -> bool:
+def is_in(path: str, folder: str) -> bool:
     """Whether a place is a folder, or below it."""
-    return place == folder or place.startswith(folder.rstrip("/") + "/")
-
-
-def _repository_around(folder: str) -> str:
-    """The folder of the git repository that a folder is in; empty if it is in none."""
-    for place in (folder, *above(folder)):
-        if os.path.exists(posixpath.join(place, ".git")):  # noqa: PTH110 (places are text)
-            return place
-    return ""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

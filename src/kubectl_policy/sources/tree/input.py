@@ -7,7 +7,8 @@ from copy import copy
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Origin
-from kubectl_policy.sources.files import STDIN, InputFile, is_manifest
+from kubectl_policy.sources.files.finding import InputFile, is_manifest
+from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.sources.tree import CONFIG_MAP, DELIVERING
 from kubectl_policy.sources.tree.clusters import name_of_cluster
 from kubectl_policy.sources.tree.declared.kustomization import NAMES, read_kustomization
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.model.snapshot import LeftOut
-    from kubectl_policy.sources.files import Files
+    from kubectl_policy.sources.files.finding import InputFiles
     from kubectl_policy.sources.reading import Reading
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
 
@@ -33,7 +34,7 @@ _MOST_FILES: Final = 10_000
 class TreeInput:
     """The files of a tree, as `reading` has them, and those that its kustomizations take in from elsewhere."""
 
-    def __init__(self, files: Files, reading: Reading, *, namespace: str, complete: bool) -> None:
+    def __init__(self, files: InputFiles, reading: Reading, *, namespace: str, complete: bool) -> None:
         """Look around in what was read; of what is `complete`, nothing creates more.
 
         `namespace` is where objects live if nothing says where; if it is empty, that is unknown.
@@ -41,9 +42,9 @@ class TreeInput:
         self._namespace = namespace
         self._complete, self._cluster = complete, ""
         self._files: dict[str, InputFile] = {
-            file.path: file for file in files.found if not file.problem and file.path != STDIN
+            file.path: file for file in files.files if not file.problem and file.path != STDIN
         }
-        self._text_of, self._revision, self.reading = files.text_of, files.revision, reading
+        self._text_of, self._file_tree, self.reading = files.text_of, files.tree, reading
         # The folder of what applies each object that was placed.
         self.folders: dict[Resource, str] = {}
         self._rendered_by: dict[Resource, tuple[str, str]] = {}
@@ -61,10 +62,10 @@ class TreeInput:
         self._cluster = cluster
 
     def of_world(self, name: str) -> TreeInput:
-        """The same without what is meant for other worlds only; what was read is not read again."""
-        made = copy(self)
-        made.become_world(name)
-        return made
+        """Return a copy without the files for other worlds only; nothing is read again."""
+        copied = copy(self)
+        copied.become_world(name)
+        return copied
 
     def become_world(self, name: str) -> None:
         """Leave out what is meant for other worlds only, in a copy of everything that anybody else may go on with."""
@@ -94,20 +95,20 @@ class TreeInput:
             # Whatever takes them in was rendered with them.
             reading.leave_out(self._outside)
         consumed = frozenset(rendered or ())
-        left_out = [each for each in tree.left_out() if each.origin.source not in consumed]
-        reading.leave_out({self.ground.source_of(place) for place in tree.roles} - consumed)
+        left_out = [resource for resource in tree.left_out() if resource.origin.source not in consumed]
+        reading.leave_out({self.ground.source_of(path) for path in tree.roles} - consumed)
         order = {source: position for position, source in enumerate(self._files)}
-        found: list[Resource] = []
+        objects: list[Resource] = []
         in_tree: list[Resource] = []
-        for each in reading.objects:
-            if each.origin.source not in consumed:
-                (in_tree if each.origin.source in order else found).append(each)
-        in_tree.sort(key=lambda each: order[each.origin.source])
+        for resource in reading.objects:
+            if resource.origin.source not in consumed:
+                (in_tree if resource.origin.source in order else objects).append(resource)
+        in_tree.sort(key=lambda resource: order[resource.origin.source])
         placed, gaps = tree.place(in_tree, cluster_scoped, self.values_in, reading.with_variables)
-        for one in placed:
-            self.folders[one.resource] = one.folder
-            found.append(one.resource)
-        reading.objects = found
+        for applied in placed:
+            self.folders[applied.resource] = applied.folder
+            objects.append(applied.resource)
+        reading.objects = objects
         reading.gaps += gaps
         if rendered is None and not self._complete:
             reading.gaps += dict.fromkeys(tree.creators(placed, self._text_in, self._is_file, self._cluster))
@@ -119,7 +120,7 @@ class TreeInput:
         return list(self._files.values())
 
     def clusters_of(self, resource: Resource) -> frozenset[str]:
-        """The clusters that an object is meant for: by what rendered it, else by its file, as far as any claims it."""
+        """Return the clusters that an object is meant for: by what rendered it, else by its file."""
         file, destination = self._rendered_by.get(resource, (resource.origin.source, ""))
         name = name_of_cluster(destination) if destination else ""
         if name in self.tree.clusters.names:
@@ -138,73 +139,77 @@ class TreeInput:
         if resource in self._rendered_by:
             self._rendered_by[moved] = self._rendered_by[resource]
 
-    def values_in(self, place: str) -> list[Json] | None:
-        """The values of the documents in the file at a place; None if it cannot be read."""
-        if place not in self._values:
-            text = self._text_in(place)
+    def values_in(self, path: str) -> list[Json] | None:
+        """Return the values of the documents in a file; None if it cannot be read."""
+        if path not in self._values:
+            text = self._text_in(path)
             documents = list(self._documents.read(text)) if text else []
-            is_whole = bool(text) and all(isinstance(each, Document) for each in documents)
-            values = [each.value for each in documents if isinstance(each, Document)]
-            self._values[place] = values if is_whole else None
-        return self._values[place]
+            is_whole = bool(text) and all(isinstance(document, Document) for document in documents)
+            values = [document.value for document in documents if isinstance(document, Document)]
+            self._values[path] = values if is_whole else None
+        return self._values[path]
 
-    def _text_in(self, place: str) -> str:
-        """The text of the file at a place, empty where there is none that may be read."""
+    def _text_in(self, path: str) -> str:
+        """Return the text of a file, empty where there is none that may be read."""
         try:
-            return self._text_of(self.ground.source_of(place)) if self.ground.may_read(place) else ""
+            return self._text_of(self.ground.source_of(path)) if self.ground.may_read(path) else ""
         except (OSError, ValueError, DocumentError):
             return ""
 
-    def _is_file(self, place: str) -> bool:
-        return place in self.ground.sources or place in self.ground.folders
+    def _is_file(self, path: str) -> bool:
+        return path in self.ground.sources or path in self.ground.folders
 
     def _survey(self) -> Ground:
-        return Ground(self._files, [file.root for file in self._files.values()], revision=self._revision)
+        return Ground(self._file_tree, self._files, [file.root for file in self._files.values()])
 
     def _grow(self) -> Tree:
-        """The tree of all files, and of those that are not among them and that its kustomizations take in."""
+        """Build the tree of all files, and of those that its kustomizations take in from elsewhere."""
         kustomizations: dict[str, Kustomization] = {}
-        rest = [place for place in self.ground.sources if posixpath.basename(place) in NAMES]
+        rest = [path for path in self.ground.sources if posixpath.basename(path) in NAMES]
         taken = 0
         while rest:
-            place = rest.pop()
-            folder = posixpath.dirname(place)
-            read = self.reading.others.get(self.ground.sources.get(place, ""))
-            values = [read.value] if read else self.values_in(place)
+            path = rest.pop()
+            folder = posixpath.dirname(path)
+            read = self.reading.others.get(self.ground.sources.get(path, ""))
+            values = [read.value] if read else self.values_in(path)
             raw = values[0] if values else None
             # Of several names, kustomize takes none; the first one is as good as any.
             if not isinstance(raw, dict) or folder in kustomizations:
                 continue
-            origin = Origin(self.ground.source_of(place), read.line if read else 1)
-            found = read_kustomization(raw, folder, origin)
-            kustomizations[folder] = found
-            for each in (*found.resources, *found.components):
-                if each not in self.ground.sources and each not in kustomizations and taken < _MOST_FILES:
-                    outside = self._taken_in(each)
+            origin = Origin(self.ground.source_of(path), read.line if read else 1)
+            kustomization = read_kustomization(raw, folder, origin)
+            kustomizations[folder] = kustomization
+            for listed in (*kustomization.resources, *kustomization.components):
+                if listed not in self.ground.sources and listed not in kustomizations and taken < _MOST_FILES:
+                    outside = self._taken_in(listed)
                     taken += len(outside)
-                    rest += [place for place in outside if posixpath.basename(place) in NAMES]
+                    rest += [path for path in outside if posixpath.basename(path) in NAMES]
         return Tree(self.ground, kustomizations, self.reading.objects, self._namespace)
 
-    def _taken_in(self, place: str) -> list[str]:
+    def _taken_in(self, path: str) -> list[str]:
         """Read a file, or the kustomization in a folder, that nobody named; its place, if it is there."""
-        wanted = [place] if is_manifest(posixpath.basename(place)) else [f"{place}/{name}" for name in NAMES]
-        for each in wanted:
-            if each in self.ground.sources:
+        wanted = [path] if is_manifest(posixpath.basename(path)) else [f"{path}/{name}" for name in NAMES]
+        for file_path in wanted:
+            if file_path in self.ground.sources:
                 return []
-            if self.values_in(each) is not None:
-                source = self.ground.add(each)
+            if self.values_in(file_path) is not None:
+                source = self.ground.add(file_path)
                 file = InputFile(source, root=posixpath.dirname(source))
                 self._files[source] = file
                 self._outside.add(source)
                 self.reading.read_file(file, self._text_of)
-                return [each]
+                return [file_path]
         return []
 
     def _read_as_kustomize_does(self) -> None:
         """Read files again in which words are booleans to kubectl and text to Kustomize, which takes these files in."""
         reading = self.reading
-        found = (reading.with_words & self._files.keys()) - reading.others.keys()
-        reading.kustomized = {each for each in found if self.tree.is_kustomized(self.ground.place_of(each))}
+        sources = (reading.with_words & self._files.keys()) - reading.others.keys()
+        reading.kustomized = {
+            source_of_words
+            for source_of_words in sources
+            if self.tree.is_kustomized(self.ground.place_of(source_of_words))
+        }
         reading.leave_out(reading.kustomized)
         for source in sorted(reading.kustomized):
             reading.read_file(self._files[source], self._text_of)
@@ -239,8 +244,8 @@ class TreeInput:
 
     def _delivering(self, sources: Container[str]) -> bool:
         """Whether files say what is delivered, or with which values."""
-        return any(place in sources for place in self.reading.others) or any(
-            each.ref.group_kind in DELIVERING or each.ref.group_kind == CONFIG_MAP
-            for each in self.reading.objects
-            if each.origin.source in sources
+        return any(source in sources for source in self.reading.others) or any(
+            resource.ref.group_kind in DELIVERING or resource.ref.group_kind == CONFIG_MAP
+            for resource in self.reading.objects
+            if resource.origin.source in sources
         )

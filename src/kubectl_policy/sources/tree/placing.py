@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.sources.tree.chains import Build, Chain
+    from kubectl_policy.sources.tree.chains import Chain, DeclaredBuild
     from kubectl_policy.sources.tree.declared.kustomization import Labels
 
 # Kustomize leaves these names alone (kustomize/api/internal/builtins/PrefixTransformer.go).
@@ -43,21 +43,21 @@ _TEMPLATES: Final[Mapping[GroupKind, str]] = {
 
 
 def placed(
-    resource: Resource, chain: Chain, builds: Sequence[Build], otherwise: str, *, is_namespaced: bool
+    resource: Resource, chain: Chain, builds: Sequence[DeclaredBuild], otherwise: str, *, is_namespaced: bool
 ) -> Resource:
-    """An object after one way to a cluster; what nothing gives a namespace has the last one here."""
-    kind, own = resource.ref.group_kind, resource.ref.namespace
+    """Return an object after one way to a cluster; without a namespace, it gets the last one of the arguments."""
+    kind, written = resource.ref.group_kind, resource.ref.namespace
     prefix, suffix = chain.names[-1] if chain.names and kind not in _NEVER_RENAMED else ("", "")
     name = prefix + resource.ref.name + suffix
-    namespace, said_by = own, None
+    namespace, said_by = written, None
     if chain.namespace:
         namespace, said_by = chain.namespace, chain.namespace_from
         if kind == NAMESPACE and namespace != SEVERAL:
             name = namespace
-    elif not own and chain.default:
+    elif not written and chain.default:
         namespace, said_by = chain.default, chain.default_from
     if not is_namespaced:
-        namespace, said_by, own = "", None, ""
+        namespace, said_by, written = "", None, ""
     elif namespace == SEVERAL:
         namespace, said_by = unknown_namespace(chain.root), None
     elif not namespace:
@@ -65,60 +65,62 @@ def placed(
     return replace(
         resource,
         ref=resource.ref._replace(namespace=namespace, name=name),
-        raw=_with_metadata(resource.raw, kind, name, namespace if own else "", [builds[each] for each in chain.builds]),
-        namespace_from=None if namespace == own else said_by,
+        raw=_with_metadata(
+            resource.raw, kind, name, namespace if written else "", [builds[number] for number in chain.builds]
+        ),
+        namespace_from=None if namespace == written else said_by,
     )
 
 
 def _with_metadata(
-    raw: Mapping[str, Json], kind: GroupKind, name: str, namespace: str, builds: Sequence[Build]
+    raw: Mapping[str, Json], kind: GroupKind, name: str, namespace: str, builds: Sequence[DeclaredBuild]
 ) -> Mapping[str, Json]:
-    """An object with another name and, if it has one, another namespace, and with the labels that builds give it."""
+    """Return an object with another name and namespace, if it has one, and with the labels that builds add."""
     metadata = mapping_at(raw, "metadata")
     changed: dict[str, Json] = {"name": name, **({"namespace": namespace} if namespace else {})}
     labels: dict[str, Json] = {}
     annotations: dict[str, Json] = {}
     for build in builds:
-        for given in build.kustomization.labels:
-            labels.update(given.pairs)
+        for pairs in build.kustomization.labels:
+            labels.update(pairs.pairs)
         annotations.update(build.kustomization.annotations)
     for field, added in (("labels", labels), ("annotations", annotations)):
         if added:
             changed[field] = {**mapping_at(metadata, field), **added}
-    if any(metadata.get(field) != given for field, given in changed.items()):
+    if any(metadata.get(field) != pairs for field, pairs in changed.items()):
         raw = {**raw, "metadata": {**metadata, **changed}}
     for build in builds:
-        for given in build.kustomization.labels:
-            raw = _with_labels(raw, kind, given)
+        for pairs in build.kustomization.labels:
+            raw = _with_labels(raw, kind, pairs)
     return raw
 
 
-def _with_labels(raw: Mapping[str, Json], kind: GroupKind, given: Labels) -> Mapping[str, Json]:
-    """An object with labels where it selects by labels, or gives them to others."""
+def _with_labels(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> Mapping[str, Json]:
+    """Return an object with labels where it selects by labels, or gives them to others."""
     changed: Json = raw
-    for path in _places(raw, kind, given):
+    for path in _places(raw, kind, labels):
         before = path.get(changed)
         try:
-            changed = path.put(changed, {**(before if isinstance(before, dict) else {}), **given.pairs})
+            changed = path.put(changed, {**(before if isinstance(before, dict) else {}), **labels.pairs})
         except LookupError:
             # What has another shape there is no such object; it is left as it is.
             continue
     return changed if isinstance(changed, dict) else raw
 
 
-def _places(raw: Mapping[str, Json], kind: GroupKind, given: Labels) -> Iterator[FieldPath]:
-    if given.selectors:
+def _places(raw: Mapping[str, Json], kind: GroupKind, labels: Labels) -> Iterator[FieldPath]:
+    if labels.selectors:
         for path, is_made in _SELECTORS.get(kind, ()):
             pattern = FieldPath.parse(path)
             if is_made:
                 yield pattern
             else:
-                yield from (found for found, _ in pattern.each(raw))
-    if given.templates and kind in _TEMPLATES:
+                yield from (field for field, _ in pattern.each(raw))
+    if labels.templates and kind in _TEMPLATES:
         yield FieldPath.parse(_TEMPLATES[kind])
 
 
 def names_of(resource: Resource, chain: Chain) -> set[str]:
-    """The names by which patches on a way may call an object: its own one, and those that it gets."""
+    """Return the names by which patches on a way may call an object: its own one, and those that it gets."""
     name = text_at(resource.raw, "metadata.name")
     return {name, *(prefix + name + suffix for prefix, suffix in chain.names)}

@@ -1,4 +1,4 @@
-"""What the files of a tree are, other than manifests to be applied: patches, values, templates and the like."""
+"""Roles of files other than manifests to be applied: patches, values, templates and the like."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ UNUSED: Final = "object of a component that nothing includes"
 
 
 def roles(ground: Ground, chains: Chains) -> dict[str, str]:
-    """What files are, by their places; a file that is listed as a resource somewhere is an object nevertheless."""
+    """Return the roles of files by their paths; a file that is listed as a resource somewhere is an object."""
     serving: dict[str, str] = {}
     unused: set[str] = set()
     for number, build in enumerate(chains.builds):
         serving.update(build.kustomization.serving)
         if not chains.is_included(number):
             unused.update(build.kustomization.resources if build.kustomization.is_component else ())
-    charts = {posixpath.dirname(place) for place in ground.sources if posixpath.basename(place) == CHART}
-    found: dict[str, str] = {}
-    for place in ground.sources:
-        around = [place, *above(place)]
-        delivered = any(chains.is_included(number) for number in chains.lists(place))
-        what = next((serving[each] for each in around if each in serving), "")
-        chart = next((each for each in around if each in charts), None)
+    charts = {posixpath.dirname(path) for path in ground.sources if posixpath.basename(path) == CHART}
+    roles_of: dict[str, str] = {}
+    for path in ground.sources:
+        around = [path, *above(path)]
+        delivered = any(chains.is_included(number) for number in chains.lists(path))
+        role = next((serving[folder] for folder in around if folder in serving), "")
+        chart = next((folder for folder in around if folder in charts), None)
         if chart is not None:
-            what = _in_chart(posixpath.relpath(place, chart)) or what
-        if not what and place in unused:
-            what = UNUSED
-        if what and not delivered:
-            found[place] = what
-    return found
+            role = _in_chart(posixpath.relpath(path, chart)) or role
+        if not role and path in unused:
+            role = UNUSED
+        if role and not delivered:
+            roles_of[path] = role
+    return roles_of
 
 
 def charts_of(ground: Ground) -> list[str]:
-    """The folders of Helm charts that are not in other charts."""
-    charts = {posixpath.dirname(place) for place in ground.sources if posixpath.basename(place) == CHART}
+    """Return the folders of Helm charts that are not in other charts."""
+    charts = {posixpath.dirname(path) for path in ground.sources if posixpath.basename(path) == CHART}
     return sorted(chart for chart in charts if not charts.intersection(above(chart)))
 
 
 def _in_chart(path: str) -> str:
-    """What a file in a chart is; empty for one that is no part of it, and for definitions, which Helm applies."""
+    """Return the role of a file in a chart; empty for no part of it, and for definitions, which Helm applies."""
     first = path.partition("/")[0]
     if first in {"templates", "charts"}:
         return TEMPLATE

@@ -11,9 +11,9 @@ from kubectl_policy.model.snapshot import LeftOut
 from kubectl_policy.model.unknown import unknown_namespace
 from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.sources.tree import CONFIG_MAP, HELM_RELEASE, creators
-from kubectl_policy.sources.tree.builds import Builds
+from kubectl_policy.sources.tree.builds import DeclaredBuilds
 from kubectl_policy.sources.tree.chains import Chain, Chains
-from kubectl_policy.sources.tree.changes import RENDER, Changes, applied_otherwise, gap_of
+from kubectl_policy.sources.tree.changes import RENDER, UnappliedPatches, applied_otherwise, gap_of
 from kubectl_policy.sources.tree.clusters import Clusters, name_of_cluster
 from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization
 from kubectl_policy.sources.tree.declared.kustomization import within
@@ -47,7 +47,7 @@ class Placed:
 
 @value(kw_only=True)
 class _Home:
-    """What the folders around a file that nothing lists say of it: a namespace, and which of them is of a tree."""
+    """Facts from the folders around a file that nothing lists: a namespace, and which of them is of a tree."""
 
     namespace: str = ""
     namespace_from: Origin | None = None
@@ -72,7 +72,7 @@ class Tree:
         """
         self._namespace = namespace
         self._ground, self._kustomizations, self._objects = ground, kustomizations, objects
-        self._builds = Builds(ground, kustomizations, objects)
+        self._builds = DeclaredBuilds(ground, kustomizations, objects)
         self._chains = Chains(self._builds.all)
         self.clusters = Clusters(ground, self._builds, self._chains)
         self.roles = roles(ground, self._chains)
@@ -86,19 +86,19 @@ class Tree:
         return Worlds(self._ground, self._chains, self.clusters, self._objects)
 
     def values(self, objects: Iterable[Resource], sources: Iterable[str]) -> dict[str, Values]:
-        """The values of variables in files, by the names of these, as far as something fills them in."""
+        """Return the values of variables in files, by the names of these, as far as something fills them in."""
         variables = Variables(self._ground, self._builds, self._chains, self.clusters, objects)
-        found = {source: variables.of_file(self._ground.place_of(source)) for source in sources}
-        return {source: values for source, values in found.items() if values}
+        values_of = {source: variables.of_file(self._ground.place_of(source)) for source in sources}
+        return {source: values for source, values in values_of.items() if values}
 
-    def is_kustomized(self, place: str) -> bool:
+    def is_kustomized(self, path: str) -> bool:
         """Whether Kustomize takes in the file at a place; where Argo CD applies plain folders, it does not."""
-        return any(self._builds.is_kustomize(number) for number in self._chains.lists(place))
+        return any(self._builds.is_kustomize(number) for number in self._chains.lists(path))
 
     def left_out(self) -> Iterator[LeftOut]:
-        """What is no object of its own."""
-        for place, what in self.roles.items():
-            yield LeftOut(what, Origin(self._ground.source_of(place)))
+        """Yield the files that hold no objects of their own."""
+        for path, role in self.roles.items():
+            yield LeftOut(role, Origin(self._ground.source_of(path)))
         for kustomization in self._kustomizations.values():
             for patch in kustomization.patches:
                 if not patch.file:
@@ -114,13 +114,13 @@ class Tree:
         values_in: Callable[[str], Sequence[Json] | None],
         with_variables: Container[str],
     ) -> tuple[list[Placed], list[Gap]]:
-        """The objects as they are once applied, each for every way on which it is, and what is not known of them.
+        """Return the objects as they are once applied, one for each way to a cluster, and the gaps of these.
 
         In files `with_variables`, something was to be filled in.
         """
-        changes = Changes(self._chains.builds, values_in, self._ground.source_of)
+        changes = UnappliedPatches(self._chains.builds, values_in, self._ground.source_of)
         altered = self._altered(changes)
-        found: list[Placed] = []
+        placed_objects: list[Placed] = []
         gaps: list[Gap] = []
         chains_of: dict[str, tuple[Chain, ...]] = {}
         called: dict[str, tuple[str, str]] = {}
@@ -134,8 +134,8 @@ class Tree:
                 if chain.root not in called:
                     called[chain.root] = self._place_called(chain.root), self._ground.source_of(chain.root)
                 home, folder = called[chain.root]
-                one = placed(resource, chain, self._chains.builds, home, is_namespaced=is_namespaced)
-                found.append(Placed(resource=one, folder=folder))
+                applied = placed(resource, chain, self._chains.builds, home, is_namespaced=is_namespaced)
+                placed_objects.append(Placed(resource=applied, folder=folder))
                 # Several ways are rendered to several objects, of which one is to be chosen.
                 if len(chains_of[source]) == 1:
                     remedy = RENDER
@@ -143,39 +143,41 @@ class Tree:
                     remedy = remedies.setdefault(source, self._remedy_for(source))
                 else:
                     remedy = f"--offline {folder} {RENDER}"
-                gaps += changes.of(resource, chain, one, remedy)
-                for applied_by, patch in (each for number in chain.builds for each in altered.get(number, ())):
-                    gaps += applied_otherwise(one, applied_by, patch, remedy, has_variables=source in with_variables)
+                gaps += changes.of(resource, chain, applied, remedy)
+                for applied_by, patch in (change for number in chain.builds for change in altered.get(number, ())):
+                    gaps += applied_otherwise(
+                        applied, applied_by, patch, remedy, has_variables=source in with_variables
+                    )
             if not chains_of[source]:
-                place = self._ground.place_of(source)
-                unlisted, more = self._place_unlisted(resource, place, is_namespaced=is_namespaced)
-                found.append(unlisted)
-                gaps += more
-        return found, list(dict.fromkeys(gaps))
+                path = self._ground.place_of(source)
+                unlisted, unlisted_gaps = self._place_unlisted(resource, path, is_namespaced=is_namespaced)
+                placed_objects.append(unlisted)
+                gaps += unlisted_gaps
+        return placed_objects, list(dict.fromkeys(gaps))
 
-    def _altered(self, changes: Changes) -> dict[int, list[tuple[Resource, KnownPatch]]]:
-        """By the number of a build, the Kustomization of Flux that applies it, with each patch that may change that."""
-        found: dict[int, list[tuple[Resource, KnownPatch]]] = {}
+    def _altered(self, changes: UnappliedPatches) -> dict[int, list[tuple[Resource, KnownPatch]]]:
+        """Map builds to the Kustomizations of Flux that apply them, with each patch that may change these."""
+        altered: dict[int, list[tuple[Resource, KnownPatch]]] = {}
         for number, delivery in self._builds.applied_by.items():
             if isinstance(delivery, FluxKustomization):
                 ways = self._chains.of_file(self._ground.place_of(delivery.resource.origin.source))
                 patches = {patch: None for way in ways for patch in changes.patches_on(delivery.resource, way)}
                 if patches:
-                    found[number] = [(delivery.resource, patch) for patch in patches]
-        return found
+                    altered[number] = [(delivery.resource, patch) for patch in patches]
+        return altered
 
     def _remedy_for(self, source: str) -> str:
-        """What shows what a file comes to that is delivered on several ways: rendering it, for one of its clusters."""
+        """Return the remedy for a file that is delivered on several ways: rendering it, for one of its clusters."""
         names = sorted(self.clusters.of(self._ground.place_of(source)))
         return " or ".join(f"{RENDER} --cluster {name}" for name in names) if len(names) > 1 else RENDER
 
     def _place_called(self, folder: str) -> str:
-        """The namespace of what is delivered from a folder, if nothing says it."""
+        """Return the namespace of objects that are delivered from a folder, if nothing names one."""
         return self._namespace or unknown_namespace(self._ground.short(folder))
 
-    def _place_unlisted(self, resource: Resource, place: str, *, is_namespaced: bool) -> tuple[Placed, list[Gap]]:
-        """An object in a file that nothing lists, where the folders around it say at most where it would live."""
-        folder = posixpath.dirname(place)
+    def _place_unlisted(self, resource: Resource, path: str, *, is_namespaced: bool) -> tuple[Placed, list[Gap]]:
+        """Place an object in a file that nothing lists, where the folders around it say at most where it would live."""
+        folder = posixpath.dirname(path)
         if folder not in self._homes:
             self._homes[folder] = self._home_in(folder)
         home = self._homes[folder]
@@ -183,30 +185,30 @@ class Tree:
         if not home.is_default:
             way = Chain(root=way.root, namespace=home.namespace, namespace_from=home.namespace_from)
         if home.folder is None:
-            one = resource
+            applied = resource
         else:
-            one = placed(resource, way, (), self._place_called(home.folder), is_namespaced=is_namespaced)
-        found = Placed(resource=one, folder=posixpath.dirname(resource.origin.source))
+            applied = placed(resource, way, (), self._place_called(home.folder), is_namespaced=is_namespaced)
+        as_written = Placed(resource=applied, folder=posixpath.dirname(resource.origin.source))
         if folder in self._kustomizations:
-            return found, [gap_of(one, _UNLISTED, self._kustomizations[folder].origin, remedy="list it there")]
+            return as_written, [gap_of(applied, _UNLISTED, self._kustomizations[folder].origin, remedy="list it there")]
         applied_by = map(self._builds.applied_by.get, self._chains.at(home.folder) if home.folder else ())
-        leaves_out = next((each for each in applied_by if isinstance(each, Application)), None)
+        leaves_out = next((delivery for delivery in applied_by if isinstance(delivery, Application)), None)
         if leaves_out:
-            return found, [gap_of(one, _UNTAKEN, leaves_out.resource.origin, remedy="let it take the file in")]
-        return found, []
+            return as_written, [gap_of(applied, _UNTAKEN, leaves_out.resource.origin, remedy="let it take the file in")]
+        return as_written, []
 
     def _home_in(self, folder: str) -> _Home:
-        """What the nearest of the folders around a file says that says anything."""
+        """Return the facts from the nearest folder around a file that gives any."""
         nearest: str | None = None
-        for each in (folder, *above(folder)):
-            builds = [number for number in self._chains.at(each) if self._is_applied(number)]
+        for around in (folder, *above(folder)):
+            builds = [number for number in self._chains.at(around) if self._is_applied(number)]
             if builds and nearest is None:
-                nearest = each
+                nearest = around
             chains = [chain for number in builds for chain in self._chains.through(number)]
-            given = {(chain.namespace or chain.default): chain for chain in chains}
-            if len(given) > 1:
+            by_namespace = {(chain.namespace or chain.default): chain for chain in chains}
+            if len(by_namespace) > 1:
                 return _Home(folder=nearest)
-            for namespace, chain in given.items():
+            for namespace, chain in by_namespace.items():
                 if namespace:
                     return _Home(
                         namespace=namespace,
@@ -220,20 +222,24 @@ class Tree:
         return not self._chains.builds[number].kustomization.is_component
 
     def _generated(self) -> Iterator[tuple[str, list[str]]]:
-        """The names of generated ConfigMaps, and the files that are in them."""
+        """Map the names of generated ConfigMaps to the files that are in them."""
         for kustomization in self._kustomizations.values():
             for generator in mappings_at(kustomization.raw, "configMapGenerator"):
                 files = (path.rpartition("=")[2] for path in strings_at(generator, "files"))
                 yield text_at(generator, "name"), [within(kustomization.folder, path) for path in files]
 
     def _releases(self, objects: Sequence[Resource], text_in: Callable[[str], str]) -> Iterator[Gap]:
-        """What HelmReleases may create."""
-        data = {each.ref.name: each.raw.get("data") for each in objects if each.ref.group_kind == CONFIG_MAP}
+        """Yield the gaps of HelmReleases."""
+        data = {
+            config_map_object.ref.name: config_map_object.raw.get("data")
+            for config_map_object in objects
+            if config_map_object.ref.group_kind == CONFIG_MAP
+        }
         files = dict(self._generated())
 
         def values_of(config_map: str) -> list[Json] | None:
             if config_map in files:
-                return [text_in(place) for place in files[config_map]]
+                return [text_in(path) for path in files[config_map]]
             return [data[config_map]] if config_map in data else None
 
         for resource in objects:
@@ -247,11 +253,11 @@ class Tree:
         is_file: Callable[[str], bool],
         cluster: str = "",
     ) -> Iterator[Gap]:
-        """What may create objects that are not here, be it in one cluster or, without the name of one, in any."""
-        yield from self._releases([each.resource for each in placed_objects], text_in)
-        destinations = {each.cluster for each in self._builds.deliveries if isinstance(each, Application)}
-        known = {each: name_of_cluster(each) for each in destinations if "{{" not in each}
-        elsewhere = [each for each, name in known.items() if name and name != cluster and cluster in known.values()]
+        """Yield the gaps of all creators of objects, in one cluster or, without the name of one, in any."""
+        yield from self._releases([entry.resource for entry in placed_objects], text_in)
+        destinations = {entry.cluster for entry in self._builds.deliveries if isinstance(entry, Application)}
+        known = {entry: name_of_cluster(entry) for entry in destinations if "{{" not in entry}
+        elsewhere = [entry for entry, name in known.items() if name and name != cluster and cluster in known.values()]
         for delivery in self._builds.deliveries:
             if isinstance(delivery, Application) and delivery.cluster not in elsewhere:
                 yield from creators.by_application(delivery, self._ground)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.model import Resource
-    from kubectl_policy.sources.tree.builds import Builds
+    from kubectl_policy.sources.tree.builds import DeclaredBuilds
     from kubectl_policy.sources.tree.chains import Chains
     from kubectl_policy.sources.tree.clusters import Clusters
     from kubectl_policy.sources.tree.declared.delivery import Reference
@@ -29,10 +29,10 @@ class Values:
 
 
 class Variables:
-    """Which variables have which values in which file."""
+    """Variables that are filled in, with their values for each file."""
 
     def __init__(
-        self, ground: Ground, builds: Builds, chains: Chains, clusters: Clusters, objects: Iterable[Resource]
+        self, ground: Ground, builds: DeclaredBuilds, chains: Chains, clusters: Clusters, objects: Iterable[Resource]
     ) -> None:
         """Know the ConfigMaps among the objects of a tree."""
         self._ground, self._builds, self._chains, self._clusters = ground, builds, chains, clusters
@@ -42,19 +42,19 @@ class Variables:
                 self._config_maps.setdefault(resource.ref.name, []).append(resource)
         self._of_build: dict[int, Values | None] = {}
 
-    def of_file(self, place: str) -> Values | None:
-        """The values in a file on which all that deliver it agree; None if nothing is filled in there."""
-        chains = self._chains.of_file(place)
-        each = [self._on_the_way(chain.builds) for chain in chains]
-        found = [values for values in each if values]
-        if not found:
+    def of_file(self, path: str) -> Values | None:
+        """Return the values in a file on which all deliveries agree; None if nothing is filled in there."""
+        chains = self._chains.of_file(path)
+        per_chain = [self._on_the_way(chain.builds) for chain in chains]
+        values_known = [values for values in per_chain if values]
+        if not values_known:
             return None
-        if all(values == found[0] for values in each):
-            return found[0]
+        if all(values == values_known[0] for values in per_chain):
+            return values_known[0]
         same = {
             name: known
-            for name, known in found[0].known.items()
-            if all(values and values.known.get(name) == known for values in each)
+            for name, known in values_known[0].known.items()
+            if all(values and values.known.get(name) == known for values in per_chain)
         }
         return Values(known=same, closed=False) if same else None
 
@@ -81,18 +81,20 @@ class Variables:
         return Values(known={**known, **delivery.substitute}, closed=closed)
 
     def _data(self, reference: Reference, delivery: FluxKustomization) -> dict[str, str] | None:
-        """The values in the one ConfigMap that is meant for the clusters of what names it; None if it is not here."""
+        """Return the values in the one ConfigMap for the clusters of a delivery; None if it is not here."""
         if reference.kind != "ConfigMap":
             return None
-        here = self._clusters.of(self._ground.place_of(delivery.resource.origin.source))
-        found = [
-            each
-            for each in self._config_maps.get(reference.name, ())
-            if not here or not (its := self._clusters.of(self._ground.place_of(each.origin.source))) or its & here
+        clusters = self._clusters.of(self._ground.place_of(delivery.resource.origin.source))
+        config_maps = [
+            entry
+            for entry in self._config_maps.get(reference.name, ())
+            if not clusters
+            or not (its := self._clusters.of(self._ground.place_of(entry.origin.source)))
+            or its & clusters
         ]
         namespaces = {delivery.resource.ref.namespace, ""}
-        found = [each for each in found if each.ref.namespace in namespaces] or found
-        data = [mapping_at(each.raw, "data") for each in found]
-        if not data or any(each != data[0] for each in data):
+        config_maps = [entry for entry in config_maps if entry.ref.namespace in namespaces] or config_maps
+        data = [mapping_at(entry.raw, "data") for entry in config_maps]
+        if not data or any(entry != data[0] for entry in data):
             return None
-        return {name: each for name, each in data[0].items() if isinstance(each, str)}
+        return {name: entry for name, entry in data[0].items() if isinstance(entry, str)}

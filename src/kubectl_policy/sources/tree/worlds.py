@@ -26,7 +26,7 @@ _MOST_NAMED: Final = 3
 
 
 class Worlds:
-    """Which worlds there are, by name, and which files are for which of them."""
+    """The worlds that a tree is for, by name, with the files that are for each."""
 
     def __init__(self, ground: Ground, chains: Chains, clusters: Clusters, objects: Sequence[Resource]) -> None:
         """Find the worlds of a tree."""
@@ -41,19 +41,19 @@ class Worlds:
         return len(self.names) > MOST
 
     def others_than(self, name: str) -> frozenset[str]:
-        """The names of the files that are meant for other worlds only."""
+        """Return the names of the files that are for other worlds only."""
         return frozenset(source for source, claimed in self._claims.items() if claimed and name not in claimed)
 
     def unknown_in(self, name: str) -> Iterator[Gap]:
-        """What of the alternatives is for a world that none of them is called as: any of each, or nothing."""
+        """Return the gaps of alternatives in a world whose name none of them has: any of them may be in it."""
         for worlds, groups in self._by_worlds.items():
             if name not in worlds:
-                folders = [self._ground.short(each) or "." for group in groups for each in group.folders]
-                more = f" and {len(folders) - _MOST_NAMED} more" if folders[_MOST_NAMED:] else ""
+                folders = [self._ground.short(folder) or "." for group in groups for folder in group.folders]
+                and_more = f" and {len(folders) - _MOST_NAMED} more" if folders[_MOST_NAMED:] else ""
                 yield Gap(
                     kind="",
                     namespace="",
-                    reason=f"of {', '.join(folders[:_MOST_NAMED])}{more}, nothing says what is for {name}",
+                    reason=f"of {', '.join(folders[:_MOST_NAMED])}{and_more}, nothing says what is for {name}",
                     origin=Origin(self._ground.source_of(groups[0].folders[0])),
                     mentions=self._mentioned(worlds),
                 )
@@ -64,10 +64,14 @@ class Worlds:
         return grouped((group.worlds, group) for group in self._alternatives.groups)
 
     def _mentioned(self, worlds: frozenset[str]) -> frozenset[str] | None:
-        """The words in what the alternatives for some worlds are made of; None if it may mention anything."""
+        """Return the names in the files of the alternatives for some worlds; None if they may mention anything."""
         if worlds not in self._words:
-            files = frozenset(place for group in self._by_worlds[worlds] for place in group.files)
-            raws = [dict(each.raw) for each in self._objects if self._ground.place_of(each.origin.source) in files]
+            files = frozenset(path for group in self._by_worlds[worlds] for path in group.files)
+            raws = [
+                dict(resource.raw)
+                for resource in self._objects
+                if self._ground.place_of(resource.origin.source) in files
+            ]
             self._words[worlds] = mentions_of(None, [*raws])
         return self._words[worlds]
 
@@ -75,6 +79,6 @@ class Worlds:
     def _claims(self) -> Mapping[str, frozenset[str]]:
         """The worlds that each file is for; none of one that is for all."""
         return {
-            source: self._clusters.of(place) | self._alternatives.of(place)
-            for place, source in self._ground.sources.items()
+            source: self._clusters.of(path) | self._alternatives.of(path)
+            for path, source in self._ground.sources.items()
         }

@@ -1,1 +1,1 @@
-"""What an API server is asked and answers: requests that only read, what it serves, and what changes."""
+"""Requests to an API server, which only read: objects, lists, watches, and the kinds that it serves."""

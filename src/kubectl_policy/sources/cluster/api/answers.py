@@ -1,47 +1,33 @@
-"""What a server answers: objects, lists of them, or why there are none, in words for people."""
+"""Answers of a server: an object, a list of objects, or the refusal that a response means."""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final, cast
 
-from kubectl_policy.model.fields import text_at
+from kubectl_policy.model.fields import integer_at, mapping_at
 from kubectl_policy.model.values import value
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused, printable, refusal_of
+from kubectl_policy.text import DocumentError
+from kubectl_policy.text.json_reader import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from urllib3 import BaseHTTPResponse
 
     from kubectl_policy.model.fields import Json
 
-# As much of what a server says as one reads in a terminal.
-_LONGEST_MESSAGE: Final = 400
-_SECONDS: Final = re.compile(r"\s*([0-9]{1,9})\s*")
-_REASONS: Final[Mapping[int, str]] = {
-    400: "the server refuses the request as malformed",
-    401: "the credentials were refused",
-    403: "forbidden",
-    404: "not found",
-    405: "the server does not let it be read",
-    406: "the server has no such form of it",
-    410: "gone: the server knows no state that old",
-    413: "the answer is too large for the server",
-    429: "too many requests",
-    500: "the server failed",
-    502: "a proxy got no answer from the server",
-    503: "the server is unavailable",
-    504: "the server took too long",
-}
-# kube-apiserver says this where a CustomResourceDefinition converts by a webhook that does not answer as it must:
-# apiextensions-apiserver, pkg/apiserver/conversion/webhook_converter.go.
-_CONVERSION: Final = "conversion webhook for"
-_AGAIN: Final = frozenset({429, 500, 502, 503, 504})
+# A list that takes more bytes is asked for in pages.
+MAX_BYTES: Final = 2**28
+_MAX_REFUSAL_BYTES: Final = 2**20
+_PIECE: Final = 2**18
 
 
 @value()
-class Answer:
-    """What was asked for, as decoded JSON."""
+class ObjectAnswer:
+    """The object at a path, as decoded JSON."""
 
-    status: int
     body: Mapping[str, Json]
 
 
@@ -56,42 +42,69 @@ class ListAnswer:
     resource_version: str
 
 
-class Refusal(Exception):  # noqa: N818 (what a server may always do is no error of ours)
-    """Why there is no answer: it is expected, and becomes a gap.
+def decode_response(response: BaseHTTPResponse, check: Callable[[], object]) -> Mapping[str, Json]:
+    """Read the object in a response, piece by piece; `check` is called after each piece, and may raise.
 
-    `status` is that of HTTP, or 0 where nothing was answered. The `reason` is ours, and the `message` what the server
-    says, on one line and with nothing in it that a terminal would obey; either may be shown. `retry` tells whether
-    asking again soon may help, and `wait` after how many seconds, if the server said so. The `hint` is what to do, if
-    that depends on more than the status.
+    Raises RequestRefused for everything but success and an object, and what urllib3 raises while it reads.
     """
+    status = response.status
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+        location = printable(response.headers.get("Location", ""))
+        raise RequestRefused(status, "the server redirects elsewhere, where no credentials are sent", location)
+    is_success = HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
+    raw = _read(response, MAX_BYTES if is_success else _MAX_REFUSAL_BYTES, check)
+    check()
+    media_type = printable(response.headers.get("Content-Type", "").partition(";")[0])
+    try:
+        body = decoded(raw)
+    except DocumentError:
+        raise RequestRefused(status, "the answer is nested too deep") from None
+    except ValueError:
+        body = None
+    if is_success and isinstance(body, dict):
+        if body.get("kind") == "Status" and body.get("status") == "Failure":
+            raise refusal_of(integer_at(body, "code") or status, body)
+        return cast("Mapping[str, Json]", body)
+    if media_type == "text/html":
+        reason = (
+            f"the server answered with status {status} and {media_type}: is there a proxy or a login page in between?"
+        )
+        raise RequestRefused(status, reason, retry=refusal_of(status, {}).retry)
+    if is_success:
+        reason = "the server answered with something that is no JSON object"
+        raise RequestRefused(status, reason, media_type, retry=body is None)
+    raise refusal_of(status, body if isinstance(body, dict) else {}, response.headers.get("Retry-After", ""))
 
-    def __init__(  # noqa: PLR0913 (all but the first two have a name where they are given)
-        self, status: int, reason: str, message: str = "", *, retry: bool = False, wait: float = 0, hint: str = ""
-    ) -> None:
-        """Keep the words of both apart, for a gap tells the reason and details tell the message."""
-        super().__init__(f"{reason}: {message}" if message else reason)
-        self.status, self.reason, self.message, self.retry, self.wait = status, reason, message, retry, wait
-        self.hint = hint
 
-    @property
-    def is_conversion(self) -> bool:
-        """Whether the server asked the conversion webhook of a definition, and that did not answer as it must."""
-        return _CONVERSION in self.message
+def strip_secrets(answer: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the metadata of Secrets without annotations, as `kubectl apply` leaves all that a Secret holds in one.
 
-
-def shown(text: str) -> str:
-    """A text from outside on one line, with nothing in it that a terminal would obey, and not longer than one reads."""
-    start = text[: 2 * _LONGEST_MESSAGE]
-    line = " ".join("".join(letter if letter.isprintable() else " " for letter in start).split())
-    return line if len(text) <= _LONGEST_MESSAGE else f"{line[:_LONGEST_MESSAGE]}…"
+    Raises RequestRefused for more than metadata: servers that do not know it yet answer with the whole object.
+    """
+    if answer.get("kind") not in {"PartialObjectMetadata", "PartialObjectMetadataList"}:
+        raise RequestRefused(HTTPStatus.NOT_ACCEPTABLE, "the server does not give the metadata of Secrets alone")
+    stripped = _strip(answer)
+    items = answer.get("items", ())
+    if isinstance(items, list):
+        stripped["items"] = [_strip(item) for item in items if isinstance(item, dict)]
+    elif items is None:
+        # Go writes it where there are none.
+        stripped["items"] = None
+    return stripped
 
 
-def refusal_of(status: int, body: Mapping[str, Json], retry_after: str = "") -> Refusal:
-    """What a status other than success means, by the `Status` object that came with it, which may be empty."""
-    message = shown(text_at(body, "message")) if body.get("kind") == "Status" else ""
-    if status >= 500 and _CONVERSION in message:  # noqa: PLR2004 (a failure of the server, by HTTP)
-        return Refusal(status, "the conversion webhook of its definition failed", message)
-    reason = _REASONS.get(status, f"the server answered with status {status}")
-    seconds = _SECONDS.fullmatch(retry_after)
-    wait = float(seconds[1]) if seconds else 0
-    return Refusal(status, reason, message, retry=status in _AGAIN, wait=wait)
+def _strip(secret: Mapping[str, Json]) -> dict[str, Json]:
+    dropped = {"annotations", "managedFields"}
+    metadata = {name: field for name, field in mapping_at(secret, "metadata").items() if name not in dropped}
+    return {**{name: secret[name] for name in ("apiVersion", "kind") if name in secret}, "metadata": metadata}
+
+
+def _read(response: BaseHTTPResponse, limit: int, check: Callable[[], object]) -> bytearray:
+    body = bytearray()
+    while piece := response.read1(_PIECE):
+        body += piece
+        if len(body) > limit:
+            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if limit == MAX_BYTES else response.status
+            raise RequestRefused(status, f"the answer is larger than {limit >> 20} MiB")
+        check()
+    return body

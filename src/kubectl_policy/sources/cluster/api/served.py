@@ -1,4 +1,4 @@
-"""The kinds that an API server serves, as values, and what is meant by their names."""
+"""Kinds that an API server serves, and the names by which kubectl knows them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Served:
 
     @property
     def group_kind(self) -> GroupKind:
-        """The kind without its version."""
+        """Return the kind without its version."""
         return GroupKind(self.group, self.kind)
 
     @property
@@ -45,7 +45,7 @@ class Served:
         return named and _NEEDED.issubset(self.verbs) and not impossible(self.group_kind)
 
     def path(self, namespace: str = "", name: str = "") -> str:
-        """Where the objects are: everywhere or in a namespace, or the one of a name."""
+        """Return the path of the objects everywhere or in a namespace, or of the one of a name."""
         steps = ["apis", self.group, self.version] if self.group else ["api", self.version]
         steps += ["namespaces", namespace] if namespace and self.namespaced else []
         steps += [self.plural, *([name] if name else [])]
@@ -54,36 +54,37 @@ class Served:
 
 @value()
 class UnknownGroup:
-    """An API group of which it is not known what it serves now, or `EVERY_GROUP`, and why."""
+    """An API group, or `EVERY_GROUP`, of which it is not known what the server serves now."""
 
     group: str
+    # Why it is not known.
     reason: str
 
 
 class Discovery:
-    """The kinds that a server serves, in its order, and the groups of which that is not known."""
+    """Kinds that a server serves, in its order, and groups of which that is not known."""
 
     def __init__(
         self, served: Iterable[Served], gaps: Sequence[UnknownGroup], ask_again: Callable[[], Discovery] | None = None
     ) -> None:
-        """Of two that serve a kind, the first one counts; without a way to ask again, this is what is served now."""
+        """Keep the first version of each kind; without a way to ask again, the server was asked just now."""
         kinds: dict[GroupKind, Served] = {}
-        for each in served:
-            kinds.setdefault(each.group_kind, each)
+        for kind in served:
+            kinds.setdefault(kind.group_kind, kind)
         self.kinds: Mapping[GroupKind, Served] = kinds
         self.gaps, self._ask_again = tuple(gaps), ask_again
 
     @property
     def is_remembered(self) -> bool:
-        """Whether the server has not been asked in this run, so that it may serve more by now."""
+        """Whether the kinds come from the cache, so that the server may serve more by now."""
         return self._ask_again is not None
 
     def refresh(self) -> Discovery:
-        """What the server serves now: this, unless it was remembered. Raises Refusal."""
+        """Return what the server serves now: this, unless it comes from the cache. Raises RequestRefused."""
         return self._ask_again() if self._ask_again else self
 
     def named(self, name: str) -> tuple[Served, ...]:
-        """The kinds that kubectl means by a name, the first of them if there are several.
+        """Return the kinds that kubectl means by a name, the first of them if there are several.
 
         That is a plural or singular name or a short one, in any case, alone or followed by a group or the beginning of
         one (`gateways.gateway`), or by version and group: as `ParseResourceArg` and the REST mappers of client-go have
@@ -91,19 +92,14 @@ class Discovery:
         """
         first, _, rest = name.lower().partition(".")
         version, _, group = rest.partition(".")
-        versioned = [each for each in self._called(first) if each.version == version and each.group == group]
+        kinds = [kind for kind in self.kinds.values() if first in {kind.plural, kind.singular}]
+        kinds = kinds or [kind for kind in self.kinds.values() if first in kind.short_names]
+        versioned = [kind for kind in kinds if kind.version == version and kind.group == group]
         if rest and versioned:
             return tuple(versioned)
-        called = self._called(first)
-        exact = [each for each in called if each.group == rest] if rest else called
-        return tuple(exact or (each for each in called if each.group.startswith(rest)))
-
-    def _called(self, name: str) -> list[Served]:
-        every = self.kinds.values()
-        return [each for each in every if name in {each.plural, each.singular}] or [
-            each for each in every if name in each.short_names
-        ]
+        exact = [kind for kind in kinds if kind.group == rest] if rest else kinds
+        return tuple(exact or (kind for kind in kinds if kind.group.startswith(rest)))
 
     def in_category(self, name: str) -> tuple[Served, ...]:
-        """The kinds of a category, such as `all` or `gateway-api`."""
-        return tuple(each for each in self.kinds.values() if name in each.categories)
+        """Return the kinds of a category, such as `all` or `gateway-api`."""
+        return tuple(kind for kind in self.kinds.values() if name in kind.categories)

@@ -1,1 +1,1 @@
-"""How a cluster is reached: kubeconfigs, credentials, TLS and proxies."""
+"""Access to clusters: kubeconfigs, credentials, TLS and proxies."""

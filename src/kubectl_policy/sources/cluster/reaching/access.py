@@ -1,198 +1,190 @@
-"""How a cluster is reached, from the kubeconfig and kubectl's flags: which cluster, who asks, and in which namespace.
+"""Access to a cluster by the kubernetes package, mended where it does otherwise than kubectl.
 
-It is what `k8s.io/client-go/tools/clientcmd` makes of them, but for what is told here. To do so without the kubernetes
-package, to which tests/sources/cluster/test_access_as_kubernetes.py holds it, takes 73 ms and 25 MiB where importing
-that as well takes 191 ms and 45 MiB (whole processes but for the start of Python, least of 25 runs).
+Nothing else imports the package. A comment that begins with "kubectl:" says what kubectl does and the package does not;
+so does the docstring of `credentials` for plugins, and of `kubeconfig.read_kubeconfig` for several files.
 """
 
 from __future__ import annotations
 
-import os
-import re
-from typing import TYPE_CHECKING, Final
+import ssl
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
-from kubectl_policy.errors import ClusterError, NoClusterError
-from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.reaching.kubeconfig import Entry, content, kubeconfig, names_of, one_of
+import urllib3
+from msgspec import Struct
+from urllib3.exceptions import InsecureRequestWarning, LocationParseError
+from urllib3.util import create_urllib3_context, make_headers, parse_url
+
+from kubectl_policy.errors import ClusterError
+from kubectl_policy.sources.cluster.reaching.credentials import Credentials, read_pem
+from kubectl_policy.sources.cluster.reaching.kubeconfig import select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from urllib3 import PoolManager
+    from urllib3.util import Url
 
-    from kubectl_policy.model import Json
     from kubectl_policy.sources.cluster.options import ClusterOptions
-    from kubectl_policy.sources.cluster.reaching.kubeconfig import Kubeconfig
+    from kubectl_policy.sources.cluster.reaching.kubeconfig import ClusterSettings, Entry
 
-# What a pod has to reach the cluster that it is in.
-SERVICE_ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount/"
-_NAMESPACE: Final = r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
-_OFFLINE: Final = "`--offline PATH` reads manifests instead"
+_MAX_CONNECTIONS: Final = 32
+_PROXY_HINT: Final = "write it as in http://proxy.example:3128 or socks5://proxy.example:1080"
+_PROXIES: Final = ("http", "https", "socks5", "socks5h")
 
 
-@value(kw_only=True)
-class Access:
-    """All that it takes to ask a cluster.
+class Access(Struct, frozen=True):
+    """Everything that it takes to ask a cluster."""
 
-    `context` is "" in a pod, or where only an address is given; `cluster` is the name that the kubeconfig has for it.
-    `namespace` counts where none is named. `server` is the address, without a slash at the end. `headers` are made for
-    each request: Authorization, which may expire, Impersonate-*, and Accept-Encoding where nothing is to be compressed.
-    They are a `urllib3.HTTPHeaderDict`, as one may be repeated, and raise `ClusterError` if a credential has expired
-    and there is no new one.
-    """
-
+    # "" in a pod, or where only an address is given.
     context: str
     cluster: str
+    # The namespace of commands that name none.
     namespace: str
+    # The address, without a slash at the end.
     server: str
-    pool: PoolManager
+    pool: urllib3.PoolManager
+    # Makes the headers of one request. Raises `ClusterError` if a credential has expired and there is no new one.
     headers: Callable[[], Mapping[str, str]]
-
-
-def contexts(options: ClusterOptions) -> tuple[str, ...]:
-    """The names of all contexts, in the order of the files. Raises `ClusterError` as `access_to` does."""
-    return tuple(kubeconfig(options.kubeconfig).contexts)
+    # Gets new credentials after a 401 for a request with these headers; whether there are any.
+    renew: Callable[[Mapping[str, str]], bool]
 
 
 def access_to(options: ClusterOptions) -> Access:
-    """How the cluster is reached that a person means; nothing is asked of it yet.
+    """Return the access to the cluster that the options choose; nothing is asked of it yet.
 
-    A credential plugin is run if the user has one and needs it. Raises `ClusterError` if no cluster is configured or
-    what is configured cannot be used, and `UsageError` for flags that say nothing or do not go together.
+    A credential plugin is run if the user has one. Raises `ClusterError` if no cluster is configured or its
+    configuration cannot be used, and `UsageError` for flags that cannot.
     """
-    from kubectl_policy.sources.cluster.reaching.identity import Identity  # noqa: PLC0415 (it imports urllib3)
-    from kubectl_policy.sources.cluster.reaching.transport import address, pool, tls  # noqa: PLC0415 (see above)
-
-    config = kubeconfig(options.kubeconfig)
-    name = options.context or config.current
-    context = _entry(config, config.contexts, name, "context")
-    in_pod = _is_in_pod()
-    cluster_name = options.cluster or context.text("cluster")
-    user_name = options.user or context.text("user")
-    # Of what the context names, only that has to be there which no flag takes the place of.
-    is_needed = bool(options.cluster or not options.server)
-    cluster = _entry(config, config.clusters, cluster_name, "cluster", is_needed=is_needed)
-    is_needed = bool(options.user or not (options.token or options.client_certificate))
-    user = _entry(config, config.users, user_name, "user", is_needed=is_needed)
-    if not cluster_name and not options.server:
-        if not in_pod:
-            raise _unconfigured(config, name)
-        cluster_name, cluster, account = "in-cluster", *_of_pod()
-        user = user if user_name else account
-    cluster, user = _of_flags(options, cluster, user)
-    server = address(cluster)
-    secured = tls(cluster) if server.startswith("https:") else None
-    identity = Identity(user, user_name, cluster, secured, options.request_timeout or None)
+    selection = select(options)
+    server = _server_address(selection.cluster)
+    tls = _tls_context(selection.cluster) if server.startswith("https:") else None
+    pool = _pool(selection.cluster, server, tls)
+    credentials = Credentials(
+        selection,
+        pool,
+        tls,
+        lambda user: str(_configure(selection.cluster.settings, user).api_key.get("BearerToken", "")),
+        options.request_timeout or None,
+    )
     return Access(
-        context=name,
-        cluster=cluster_name,
-        namespace=_namespace(context, in_pod=in_pod),
+        context=selection.context_name,
+        cluster=selection.cluster_name,
+        namespace=selection.namespace,
         server=server,
-        pool=pool(cluster, server, secured),
-        headers=identity.headers,
+        pool=pool,
+        headers=credentials.headers,
+        renew=credentials.renew,
     )
 
 
-def _entry(config: Kubeconfig, entries: Mapping[str, Entry], name: str, what: str, *, is_needed: bool = True) -> Entry:
-    """The entry of a name; an empty one if there is no name, or no such entry and no need of it."""
-    if not name or not (is_needed or name in entries):
-        return Entry("", "", {})
-    return one_of(entries, name, what, config.files)
+def _configure(cluster: ClusterSettings, user: Mapping[str, object]) -> Any:  # noqa: ANN401 (it has no types)
+    """Return the package's `Configuration` for a cluster and a user."""
+    from kubernetes.client import Configuration  # noqa: PLC0415 (where there is no cluster, it is not imported)
+    from kubernetes.config import ConfigException  # noqa: PLC0415 (see above)
+    from kubernetes.config.kube_config import KubeConfigLoader  # noqa: PLC0415 (see above)
+
+    name = "selected"
+    settings = {"server": cluster.server, "insecure-skip-tls-verify": cluster.insecure_skip_tls_verify}
+    # kubectl: takes an empty value for none.
+    optional = {"tls-server-name": cluster.tls_server_name, "proxy-url": cluster.proxy_url}
+    content = {
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "clusters": [{"name": name, "cluster": {**settings, **{key: text for key, text in optional.items() if text}}}],
+        "users": [{"name": name, "user": user}],
+    }
+    untyped: Any = KubeConfigLoader
+    configuration: Any = Configuration(connection_pool_maxsize=_MAX_CONNECTIONS)
+    try:
+        untyped(content, active_context=name).load_and_set(configuration)
+    except ConfigException as error:
+        raise ClusterError(str(error)) from None
+    return configuration
 
 
-def _unconfigured(config: Kubeconfig, name: str) -> ClusterError:
-    """Why no cluster is meant."""
-    files = ", ".join(config.files)
-    if not config.files:
-        return NoClusterError(
-            f"no kubeconfig was found: looked for {', '.join(config.looked_for)}",
-            f"`--kubeconfig FILE` names one, and `--server URL` a cluster; {_OFFLINE}",
-        )
-    if not config.contexts:
-        return ClusterError(f"no cluster is meant: {files} has no contexts", _OFFLINE)
-    if name:
-        return ClusterError(
-            f"the context {name} in {files} names no cluster", "`--cluster NAME` says which one is meant"
-        )
-    return ClusterError(
-        f"no context is chosen: {files} has no current-context",
-        f"`--context NAME` chooses one of {names_of(config.contexts)}; {_OFFLINE}",
-    )
+def _server_address(cluster: Entry[ClusterSettings]) -> str:
+    """Return the address of a cluster: its scheme, host, port and path, without a slash at the end."""
+    server = cluster.settings.server
+    # kubectl: asks an address without a scheme, such as `localhost:8001`, without TLS.
+    url = _parse_address(server if "://" in server else f"http://{server}")
+    if url is None or url.scheme not in ("http", "https"):
+        cluster.refuse("server", "it has to be the address of a cluster", "write it as in https://cluster.example:6443")
+    if url.auth is not None:
+        cluster.refuse("server", "it holds a user or a password", "these belong to a user, as username and password")
+    return f"{url.scheme}://{url.netloc}{url.path or ''}".rstrip("/")
 
 
-def _of_flags(options: ClusterOptions, cluster: Entry, user: Entry) -> tuple[Entry, Entry]:
-    """The cluster and the user as flags change them.
+def _tls_context(cluster: Entry[ClusterSettings]) -> ssl.SSLContext:
+    """Return how connections to a cluster are secured: by its certificate authority, that of the system, or not at all.
 
-    As in kubectl, another certificate authority or none replaces what is there of one, and another address the name in
-    its certificate. Unlike there, a token takes the place of all other ways to say who one is but certificates, and
-    --insecure-skip-tls-verify=false is not ignored.
+    The package would load the certificates anew for each connection, from temporary files.
     """
-    without: set[str] = set()
-    if options.insecure_skip_tls_verify or options.certificate_authority:
-        without |= {"certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify"}
-    if options.server:
-        without.add("tls-server-name")
-    cluster = cluster.replaced(
-        {
-            "server": ("--server", options.server),
-            "tls-server-name": ("--tls-server-name", options.tls_server_name),
-            "insecure-skip-tls-verify": ("--insecure-skip-tls-verify", options.insecure_skip_tls_verify),
-            "certificate-authority": ("--certificate-authority", options.certificate_authority),
-            "disable-compression": ("--disable-compression", options.disable_compression or None),
-        },
-        without,
-    )
-    ruled_out = (
-        (options.token, ("tokenFile", "username", "password", "exec", "auth-provider")),
-        (options.client_certificate, ("client-certificate-data",)),
-        (options.client_key, ("client-key-data",)),
-    )
-    user = user.replaced(
-        {
-            "token": ("--token", options.token),
-            "client-certificate": ("--client-certificate", options.client_certificate),
-            "client-key": ("--client-key", options.client_key),
-            "as": ("--as", options.impersonated),
-            "as-groups": ("--as-group", options.impersonated_groups),
-            "as-uid": ("--as-uid", options.impersonated_uid),
-            "as-user-extra": ("--as-user-extra", _extra(options, user)),
-        },
-        {key for given, keys in ruled_out if given for key in keys},
-    )
-    return cluster, user
+    context = create_urllib3_context()
+    # kubectl: takes authorities without what Python 3.13 demands of them, such as those of kubeadm.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    authority = read_pem(cluster, "certificate_authority")
+    if cluster.settings.insecure_skip_tls_verify:
+        if authority:
+            cluster.refuse("insecure_skip_tls_verify", "it excludes a certificate authority", "remove one of them")
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        # Whoever asked for it knows.
+        urllib3.disable_warnings(InsecureRequestWarning)
+    elif authority:
+        try:
+            # Comments may be in any language.
+            context.load_verify_locations(cadata=authority.decode("latin-1").encode("ascii", "replace").decode())
+        except (ssl.SSLError, ValueError):
+            cluster.refuse("certificate_authority", "there is no certificate (PEM) in it")
+    else:
+        context.load_default_certs()
+    return context
 
 
-def _extra(options: ClusterOptions, user: Entry) -> Mapping[str, Json]:
-    """What else is said of who is impersonated, where flags say any of it: of other keys, what the file says counts."""
-    given: dict[str, tuple[str, ...]] = {}
-    for key, each in options.impersonated_extra:
-        given[key] = (*given.get(key, ()), each)
-    written = user.inner("as-user-extra") if given else None
-    return {**(written.members if written else {}), **given}
+def _pool(cluster: Entry[ClusterSettings], server: str, tls: ssl.SSLContext | None) -> urllib3.PoolManager:
+    """Return the connections of the package, through the proxy of the kubeconfig or of the environment."""
+    from kubernetes.client.rest import RESTClientObject  # noqa: PLC0415 (where there is no cluster, it is not imported)
+
+    if not _parse_address(f"https://{cluster.settings.tls_server_name or 'none'}"):
+        cluster.refuse("tls_server_name", "it cannot be the name of a host")
+    configuration = _configure(cluster.settings, {})
+    proxy = configuration.proxy or ""
+    if cluster.settings.proxy_url:
+        # kubectl: asks the proxy of the kubeconfig, whatever $NO_PROXY says.
+        configuration.no_proxy = ""
+    elif proxy:
+        # kubectl: asks this machine without the proxy of the environment, of which the address needs no scheme.
+        proxy = "" if _is_this_machine(server) else proxy if "://" in proxy else f"http://{proxy}"
+    url = _parse_address(proxy) if proxy else None
+    if proxy and (url is None or url.scheme not in _PROXIES):
+        subject = cluster.subject("proxy_url") if cluster.settings.proxy_url else "HTTPS_PROXY or HTTP_PROXY"
+        raise ClusterError(f"{subject}: it has to be the address of a proxy", _PROXY_HINT)
+    # kubectl: lets a SOCKS proxy look up the name of the cluster.
+    configuration.proxy = proxy.replace("socks5://", "socks5h://") or None
+    if url and url.auth and not proxy.startswith("socks"):
+        # kubectl: sends the user and the password in the address to the proxy.
+        configuration.proxy_headers = make_headers(proxy_basic_auth=unquote(url.auth).encode().decode("latin-1"))
+        configuration.proxy = f"{url.scheme}://{url.netloc}"
+    pool: urllib3.PoolManager = RESTClientObject(configuration).pool_manager
+    if tls:
+        pool.connection_pool_kw["ssl_context"] = tls
+    return pool
 
 
-def _is_in_pod() -> bool:
-    named = all(os.environ.get(f"KUBERNETES_SERVICE_{name}") for name in ("HOST", "PORT"))
-    return named and os.path.isfile(f"{SERVICE_ACCOUNT}token")  # noqa: PTH113 (pathlib is slow to import)
+def _parse_address(address: str) -> Url | None:
+    """Return the parts of an address; None if it is none, or names no host that sockets take."""
+    try:
+        url = parse_url(address)
+        host = (url.host or "").encode("idna")
+    except (LocationParseError, UnicodeError):
+        return None
+    return url if host and address.isprintable() and " " not in address else None
 
 
-def _of_pod() -> tuple[Entry, Entry]:
-    """The cluster that a pod is in, and its service account."""
-    host, port = (os.environ[f"KUBERNETES_SERVICE_{name}"] for name in ("HOST", "PORT"))
-    server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
-    at = f"{SERVICE_ACCOUNT}token"
-    cluster = {"server": server, "certificate-authority": "ca.crt"}
-    return Entry(at, "", cluster), Entry(at, "", {"tokenFile": "token"})
-
-
-def _namespace(context: Entry, *, in_pod: bool) -> str:
-    """The namespace of the context, else of the pod, else `default`."""
-    namespace = context.text("namespace")
-    if not namespace and in_pod:
-        namespace = os.environ.get("POD_NAMESPACE", "")
-        path = f"{SERVICE_ACCOUNT}namespace"
-        if not namespace and os.path.isfile(path):  # noqa: PTH113 (pathlib is slow to import)
-            namespace = content(path, "service account").decode(errors="replace").strip()
-    if namespace and not re.fullmatch(_NAMESPACE, namespace):
-        context.refuse("namespace", f"{namespace} cannot be the name of a namespace")
-    return namespace or "default"
+def _is_this_machine(server: str) -> bool:
+    host = (parse_url(server).host or "").strip("[]")
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,189 +1,264 @@
-"""The kubeconfig as kubectl reads it: which files, what of them counts, and checked values in them.
-
-The kubernetes package reads kubeconfigs as well, but lets the last file choose the context, refuses empty files, checks
-no types, and knows none of kubectl's flags.
-"""
+"""Kubeconfig files: read, check and merge them as kubectl does, and apply kubectl's flags."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NoReturn
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, Generic, NoReturn, TypeVar
 
-from kubectl_policy.errors import ClusterError, UsageError
-from kubectl_policy.model.values import value
+import msgspec
+from msgspec import Struct, field
+
+from kubectl_policy.errors import ClusterError, NoClusterError, UsageError
+from kubectl_policy.model.values import fields_of
+from kubectl_policy.sources.cluster.options import ClusterOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from kubectl_policy.model import Json
 
+Settings = TypeVar("Settings", bound=Struct)
+
+# The files of a pod about the cluster that it is in.
+SERVICE_ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount/"
+_NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 # A thousand clusters with their certificates take a tenth of it.
-_MAX_SIZE: Final = 16 * 2**20
-_MAX_SHOWN: Final = 10
-_MAX_NAME: Final = 253
-_NO_FLAGS: Final[Mapping[str, str]] = MappingProxyType({})
+_MAX_BYTES: Final = 16 * 2**20
+_MAX_NAMES: Final = 10
 _SHAPE: Final = "compare it with what `kubectl config view` prints"
+# Settings that are paths: a relative one starts in the folder of the file in which it is written.
+_PATHS: Final = ("certificate_authority", "client_certificate", "client_key", "token_file")
+# What a flag resets. As in kubectl, another address does away with the name in the certificate of the former one.
+_RESETS: Final[Mapping[str, Mapping[str, object]]] = {
+    "server": {"tls_server_name": ""},
+    "insecure_skip_tls_verify": {"certificate_authority": "", "certificate_authority_data": ""},
+    "certificate_authority": {"certificate_authority_data": "", "insecure_skip_tls_verify": False},
+    "token": {"token_file": "", "username": "", "password": "", "exec": None, "auth_provider": None},
+    "client_certificate": {"client_certificate_data": ""},
+    "client_key": {"client_key_data": ""},
+}
 
 
-@value()
-class Entry:
-    """A mapping in a file, and where it stands: `users[baker].user`.
+class ContextSettings(Struct, frozen=True):
+    """A context: the names of a cluster and a user, and the namespace of commands that name none."""
 
-    What it is asked for and does not have is empty; null counts as absent. What is of another type than asked for is
-    refused with a `ClusterError` that names the file and the place. `flags` has those that replaced a value.
-    """
-
-    file: str
-    place: str
-    members: Mapping[str, Json]
-    flags: Mapping[str, str] = _NO_FLAGS
-
-    def text(self, key: str) -> str:
-        """The text at a key, "" if there is none."""
-        found = self.members.get(key)
-        return found if isinstance(found, str) else "" if found is None else self._mistyped(key, "text")
-
-    def flag(self, key: str) -> bool:
-        """The boolean at a key, false if there is none."""
-        found = self.members.get(key)
-        return found if isinstance(found, bool) else found is not None and self._mistyped(key, "true or false")
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """The list of texts at a key."""
-        found = self._list(key)
-        texts = tuple(each for each in found if isinstance(each, str))
-        return texts if len(texts) == len(found) else self._mistyped(key, "a list of texts")
-
-    def inner(self, key: str) -> Entry | None:
-        """The mapping at a key, None if there is none."""
-        found = self.members.get(key)
-        if found is None:
-            return None
-        if not isinstance(found, Mapping):
-            self._mistyped(key, "a mapping")
-        return Entry(self.file, self._at(key), found)
-
-    def entries(self, key: str) -> tuple[Entry, ...]:
-        """The mappings in the list at a key."""
-        return tuple(
-            Entry(self.file, f"{self._at(key)}[{index}]", each)
-            if isinstance(each, Mapping)
-            else self._mistyped(key, "a list of mappings")
-            for index, each in enumerate(self._list(key))
-        )
-
-    def path(self, key: str) -> str:
-        """The path at a key, "" if there is none; a relative one in a file starts in the folder of that."""
-        path = self.text(key)
-        if key in self.flags:
-            return path
-        return os.path.join(os.path.dirname(os.path.abspath(self.file)), path) if path else ""  # noqa: PTH100, PTH118, PTH120 (pathlib is slow to import)
-
-    def replaced(self, given: Mapping[str, tuple[str, Json]], without: Collection[str] = ()) -> Entry:
-        """The entry with the values that flags give to keys, where they give any, and without what these rule out."""
-        new = {key: (flag, found) for key, (flag, found) in given.items() if found or found is False}
-        kept = {key: found for key, found in self.members.items() if key not in without}
-        members = {**kept, **{key: found for key, (_, found) in new.items()}}
-        return Entry(self.file, self.place, members, {key: flag for key, (flag, _) in new.items()})
-
-    def refuse(self, key: str, message: str, hint: str = "") -> NoReturn:
-        """Raise `ClusterError` for what is at a key, "" for the entry itself; `UsageError` if a flag gave it."""
-        if key in self.flags:
-            raise UsageError(f"{self.flags[key]}: {message}", hint)
-        raise ClusterError(f"{self.where(key)}: {message}", hint)
-
-    def where(self, key: str) -> str:
-        """What a message about the value at a key begins with."""
-        return self.flags.get(key) or ": ".join(filter(None, (self.file, self._at(key))))
-
-    def _list(self, key: str) -> Sequence[Json]:
-        found = self.members.get(key)
-        if found is None:
-            return ()
-        return found if isinstance(found, Sequence) and not isinstance(found, str) else self._mistyped(key, "a list")
-
-    def _mistyped(self, key: str, wanted: str) -> NoReturn:
-        self.refuse(key, f"it has to be {wanted}", _SHAPE)
-
-    def _at(self, key: str) -> str:
-        return f"{self.place}.{key}" if self.place and key else self.place or key
+    cluster: str = ""
+    user: str = ""
+    namespace: str = ""
 
 
-@value(kw_only=True)
-class Kubeconfig:
-    """All files together: the first one that has a context, cluster or user of a name says what it is.
+class ClusterSettings(Struct, frozen=True, rename="kebab"):
+    """How a cluster is reached."""
 
-    `current` is the name of the context that the first file chooses that chooses any. `looked_for` are the paths of all
-    files that would have counted, `files` those that are there and hold anything.
-    """
+    server: str = ""
+    tls_server_name: str = ""
+    insecure_skip_tls_verify: bool = False
+    certificate_authority: str = ""
+    certificate_authority_data: str = ""
+    proxy_url: str = ""
+    disable_compression: bool = False
+    extensions: list[dict[str, object]] = []
 
-    looked_for: tuple[str, ...]
+
+class PluginSettings(Struct, frozen=True, rename="camel"):
+    """A credential plugin: the `exec` of a user."""
+
+    command: str = ""
+    args: list[str] = []
+    env: list[dict[str, str]] = []
+    api_version: str = ""
+    install_hint: str = ""
+    provide_cluster_info: bool = False
+    interactive_mode: str = ""
+
+
+class ProviderSettings(Struct, frozen=True):
+    """The `auth-provider` of a user in old kubeconfigs."""
+
+    name: str = ""
+    config: dict[str, str] = {}
+
+
+class UserSettings(Struct, frozen=True, rename="kebab"):
+    """Whose credentials a cluster is asked with, and who is impersonated."""
+
+    client_certificate: str = ""
+    client_certificate_data: str = ""
+    client_key: str = ""
+    client_key_data: str = ""
+    token: str = ""
+    token_file: str = field(default="", name="tokenFile")
+    username: str = ""
+    password: str = ""
+    exec: PluginSettings | None = None
+    auth_provider: ProviderSettings | None = None
+    as_: str = field(default="", name="as")
+    as_group: tuple[str, ...] = field(default=(), name="as-groups")
+    as_uid: str = ""
+    as_user_extra: dict[str, tuple[str, ...]] = {}
+
+
+class NamedSettings(Struct, frozen=True):
+    """An item of a list in a kubeconfig; which member it has depends on the list."""
+
+    name: str = ""
+    context: ContextSettings = ContextSettings()
+    cluster: ClusterSettings = ClusterSettings()
+    user: UserSettings = UserSettings()
+
+
+class KubeconfigFile(Struct, frozen=True, rename="kebab"):
+    """One kubeconfig file."""
+
+    kind: str = ""
+    api_version: str = field(default="", name="apiVersion")
+    current_context: str = ""
+    contexts: list[NamedSettings] = []
+    clusters: list[NamedSettings] = []
+    users: list[NamedSettings] = []
+
+
+class Entry(Struct, Generic[Settings], frozen=True):
+    """A context, a cluster or a user, as a kubeconfig and flags have it."""
+
+    settings: Settings
+    # Where it is written: `FILE: users[baker].user`.
+    origin: str = ""
+    # The settings that flags gave.
+    flags: frozenset[str] = frozenset()
+
+    def subject(self, setting: str) -> str:
+        """Return what a message about a setting begins with: the flag that gave it, or the file and the key."""
+        names = dict(zip(self.settings.__struct_fields__, self.settings.__struct_encode_fields__, strict=True))
+        flag = f"--{setting.strip('_').replace('_', '-')}"
+        return flag if setting in self.flags else f"{self.origin}.{names[setting]}"
+
+    def refuse(self, setting: str, message: str, hint: str = "") -> NoReturn:
+        """Raise `ClusterError` for a setting; `UsageError` if a flag gave it."""
+        error = UsageError if setting in self.flags else ClusterError
+        raise error(f"{self.subject(setting)}: {message}", hint)
+
+    def with_flags(self, options: ClusterOptions) -> Entry[Settings]:
+        """Return the entry as the flags of the same names change it."""
+        names = [name for name in self.settings.__struct_fields__ if name in fields_of(ClusterOptions)]
+        flags = {name: flag for name in names if (flag := getattr(options, name)) or flag is False}
+        changes: dict[str, object] = {}
+        for name, flag in flags.items():
+            changes |= _RESETS.get(name, {}) if flag else {}
+        if options.as_user_extra and isinstance(self.settings, UserSettings):
+            flags["as_user_extra"] = {**self.settings.as_user_extra, **options.as_user_extra}
+        return Entry(msgspec.structs.replace(self.settings, **{**changes, **flags}), self.origin, frozenset(flags))
+
+
+class Kubeconfig(Struct, frozen=True):
+    """All files together: of each context, cluster and user, the first file that has it counts."""
+
+    # The paths of the files that would count, and of those that exist and are not empty.
+    searched: tuple[str, ...]
     files: tuple[str, ...]
-    current: str
-    contexts: Mapping[str, Entry]
-    clusters: Mapping[str, Entry]
-    users: Mapping[str, Entry]
+    current_context: str
+    contexts: Mapping[str, Entry[ContextSettings]]
+    clusters: Mapping[str, Entry[ClusterSettings]]
+    users: Mapping[str, Entry[UserSettings]]
 
 
-def kubeconfig(explicit: str) -> Kubeconfig:
-    """The kubeconfig in the file that --kubeconfig names, or in those of $KUBECONFIG, or in ~/.kube/config.
+class Selection(Struct, frozen=True):
+    """The context, cluster and user that kubeconfigs and flags choose; names are "" where there are none."""
 
-    Files that are not there or hold nothing do not count, as in kubectl, but the named one has to be there. Raises
-    `ClusterError` for a file that cannot be read or is no kubeconfig.
+    context_name: str
+    cluster_name: str
+    user_name: str
+    # The namespace of the context, else of the pod in which the command runs, else `default`.
+    namespace: str
+    cluster: Entry[ClusterSettings]
+    user: Entry[UserSettings]
+
+
+def contexts(options: ClusterOptions) -> tuple[str, ...]:
+    """Return the names of all contexts, in the order of the files. Raises `ClusterError` as `read_kubeconfig` does."""
+    return tuple(read_kubeconfig(options.kubeconfig).contexts)
+
+
+def select(options: ClusterOptions) -> Selection:
+    """Return what the options choose; without any cluster, that of the pod in which the command runs.
+
+    Raises `ClusterError` if no cluster is chosen or a file cannot be used.
+    """
+    config = read_kubeconfig(options.kubeconfig)
+    name = options.context or config.current_context
+    context = _entry(config, config.contexts, name, "context") or Entry(ContextSettings())
+    cluster_name = options.cluster or context.settings.cluster
+    user_name = options.user or context.settings.user
+    # A cluster or a user that the context names need not exist where flags say enough.
+    is_needed = bool(options.cluster or not options.server)
+    cluster = _entry(config, config.clusters, cluster_name, "cluster", is_needed=is_needed)
+    is_needed = bool(options.user or not (options.token or options.client_certificate))
+    user = _entry(config, config.users, user_name, "user", is_needed=is_needed)
+    host, port = (os.environ.get(f"KUBERNETES_SERVICE_{part}", "") for part in ("HOST", "PORT"))
+    is_in_pod = bool(host and port) and os.path.isfile(f"{SERVICE_ACCOUNT}token")  # noqa: PTH113 (pathlib is slow to import)
+    if not cluster_name and not options.server:
+        if not is_in_pod:
+            raise _no_cluster(config, name)
+        server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+        cluster_name = "in-cluster"
+        cluster = Entry(ClusterSettings(server=server, certificate_authority=f"{SERVICE_ACCOUNT}ca.crt"), cluster_name)
+        user = user or Entry(UserSettings(token_file=f"{SERVICE_ACCOUNT}token"), cluster_name)
+    return Selection(
+        context_name=name,
+        cluster_name=cluster_name,
+        user_name=user_name,
+        namespace=_namespace(context, is_in_pod=is_in_pod),
+        cluster=(cluster or Entry(ClusterSettings())).with_flags(options),
+        user=(user or Entry(UserSettings())).with_flags(options),
+    )
+
+
+def read_kubeconfig(explicit: str) -> Kubeconfig:
+    """Read the file that --kubeconfig names, or those of $KUBECONFIG, or ~/.kube/config.
+
+    As in kubectl, the first file that sets current-context chooses the context, and files that do not exist or are
+    empty do not count, but for the one that --kubeconfig names. Raises `ClusterError` for a file that cannot be read or
+    is no kubeconfig.
     """
     listed = os.environ.get("KUBECONFIG", "")
-    paths = tuple(dict.fromkeys(path for path in listed.split(os.pathsep) if path)) if listed else (in_home("config"),)
-    looked_for = (explicit,) if explicit else paths
-    files = [file for path in looked_for if (file := _file(path, is_needed=bool(explicit)))]
+    paths = tuple(dict.fromkeys(filter(None, listed.split(os.pathsep)))) if listed else (in_home("config"),)
+    searched = (explicit,) if explicit else paths
+    read = {path: _read_file(path) for path in searched if explicit or os.path.lexists(path)}
+    files = {path: file for path, file in read.items() if file}
     return Kubeconfig(
-        looked_for=looked_for,
-        files=tuple(file.file for file in files),
-        current=next(filter(None, (file.text("current-context") for file in files)), ""),
-        contexts=_first(files, "contexts", "context"),
-        clusters=_first(files, "clusters", "cluster"),
-        users=_first(files, "users", "user"),
+        searched=searched,
+        files=tuple(files),
+        current_context=next((file.current_context for file in files.values() if file.current_context), ""),
+        contexts=_merge(files, "contexts", lambda named: named.context),
+        clusters=_merge(files, "clusters", lambda named: named.cluster),
+        users=_merge(files, "users", lambda named: named.user),
     )
 
 
 def in_home(name: str) -> str:
-    """The path of a file in ~/.kube, where kubectl has what is of one person."""
+    """Return the path of a file in ~/.kube."""
     return os.path.join(os.path.expanduser("~"), ".kube", name)  # noqa: PTH111, PTH118 (pathlib is slow to import)
 
 
-def one_of(entries: Mapping[str, Entry], name: str, what: str, files: Sequence[str]) -> Entry:
-    """The entry of that name. Raises `ClusterError`, with a hint at the names that are near it, if there is none."""
-    if name not in entries:
-        where = ", ".join(files) or "the kubeconfig, as there is none"
-        raise ClusterError(f"there is no {what} {name} in {where}", _nearest(name, entries, what))
-    return entries[name]
-
-
-def names_of(entries: Iterable[str]) -> str:
-    """Names for a hint: all of them if they are few."""
-    names = [name if len(name) <= _MAX_NAME else f"{name[:_MAX_NAME]}..." for name in entries]
-    return ", ".join(names[:_MAX_SHOWN]) + (f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else "")
-
-
-def content(path: str, subject: str, limit: int = _MAX_SIZE) -> bytes:
-    """The bytes of a file. Raises `ClusterError`, which begins with the subject, where it cannot be read."""
+def read_bytes(path: str, subject: str, limit: int = _MAX_BYTES) -> bytes:
+    """Return the bytes of a file. Raises `ClusterError`, which begins with the subject, where it cannot be read."""
     try:
-        # What is named may be a pipe, as of `--kubeconfig <(...)`, so that nothing is asked of it but its content.
-        with open(path, "rb") as file:  # noqa: PTH123 (see above)
-            found = file.read(limit + 1)
+        # A path may lead to a pipe, as of `--kubeconfig <(...)`, of which nothing but the content can be asked.
+        with open(path, "rb") as file:  # noqa: PTH123 (pathlib is slow to import)
+            content = file.read(limit + 1)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or error
-        raise ClusterError(
-            f"{subject}: {path} cannot be read: {reason}", "check the path and its permissions"
-        ) from None
-    if len(found) > limit:
+        hint = "check the path and its permissions"
+        raise ClusterError(f"{subject}: {path} cannot be read: {reason}", hint) from None
+    if len(content) > limit:
         raise ClusterError(f"{subject}: {path} is larger than {limit >> 10} KiB", "check that it is the right file")
-    return found
+    return content
 
 
-def documents(path: str, subject: str) -> Iterator[Entry]:
-    """The mappings in a file of YAML or JSON; documents that hold nothing are left out.
+def read_mappings(path: str, subject: str) -> Iterator[Mapping[str, Json]]:
+    """Read the mappings in a file of YAML or JSON, without null values; empty documents are left out.
 
     Raises `ClusterError`, which begins with the subject, for a file that cannot be read or holds something else.
     """
@@ -191,11 +266,12 @@ def documents(path: str, subject: str) -> Iterator[Entry]:
     from kubectl_policy.text.yaml_reader import YamlReader  # noqa: PLC0415 (see above)
 
     try:
-        for each in YamlReader().read(content(path, subject).decode()):
-            if isinstance(each.value, Mapping):
-                yield Entry(path, "", each.value)
-            elif each.value is not None:
-                raise ClusterError(f"{subject}: {path}:{each.line} holds something else than a mapping", _SHAPE)
+        for document in YamlReader().read(read_bytes(path, subject).decode()):
+            content = _without_nulls(document.value)
+            if isinstance(content, Mapping):
+                yield content
+            elif content is not None:
+                raise ClusterError(f"{subject}: {path}:{document.line} holds something else than a mapping", _SHAPE)
     except UnicodeDecodeError:
         raise ClusterError(f"{subject}: {path} is no text", _SHAPE) from None
     except DocumentError as error:
@@ -203,36 +279,103 @@ def documents(path: str, subject: str) -> Iterator[Entry]:
         raise ClusterError(f"{subject}: {path}:{line} is no YAML: {error.problem.message}", _SHAPE) from None
 
 
-def _file(path: str, *, is_needed: bool) -> Entry | None:
-    if not is_needed and not os.path.lexists(path):
-        return None
+def convert(content: Mapping[str, Json], into: type[Settings], path: str) -> Settings:
+    """Return the content of a file as typed settings. Raises `ClusterError` for a value of another type."""
+    try:
+        return msgspec.convert(content, into)
+    except msgspec.ValidationError as error:
+        message, _, position = str(error).partition(" - at `$.")
+        subject = f"{path}: {position.removesuffix('`')}" if position else path
+        raise ClusterError(f"{subject}: {message[0].lower()}{message[1:]}", _SHAPE) from None
+
+
+def _without_nulls(value: Json) -> Json:
+    """Return the value without null members and items, which count as absent."""
+    if isinstance(value, Mapping):
+        return {key: _without_nulls(member) for key, member in value.items() if member is not None}
+    return [_without_nulls(item) for item in value if item is not None] if isinstance(value, list) else value
+
+
+def _read_file(path: str) -> KubeconfigFile | None:
     # As kubectl does, only the first document is read.
-    found = next(documents(path, "kubeconfig"), None)
-    if found and (found.text("kind") not in ("", "Config") or found.text("apiVersion") not in ("", "v1")):
-        found.refuse("kind", "a kubeconfig is a Config of version v1", _SHAPE)
-    return found
+    content = next(read_mappings(path, "kubeconfig"), None)
+    file = convert(content, KubeconfigFile, path) if content is not None else None
+    if file and (file.kind not in ("", "Config") or file.api_version not in ("", "v1")):
+        raise ClusterError(f"{path}: kind: a kubeconfig is a Config of version v1", _SHAPE)
+    return file
 
 
-def _first(files: Iterable[Entry], key: str, member: str) -> Mapping[str, Entry]:
-    """The entries of each name, from the first file that has one."""
-    first: dict[str, Entry] = {}
-    for file in files:
-        own: dict[str, Entry] = {}
-        for named in file.entries(key):
-            name = named.text("name")
-            if name in own:
-                file.refuse(key, f"the name {name} is there twice", "rename one of them, or remove it")
-            inner = named.inner(member) or Entry(file.file, "", {})
-            own[name] = Entry(file.file, f"{key}[{name}].{member}", inner.members)
-        first = {**first, **{name: each for name, each in own.items() if name not in first}}
-    return first
+def _merge(
+    files: Mapping[str, KubeconfigFile], key: str, settings_of: Callable[[NamedSettings], Settings]
+) -> dict[str, Entry[Settings]]:
+    """Return the contexts, clusters or users of all files by name."""
+    entries: dict[str, Entry[Settings]] = {}
+    for path, file in files.items():
+        items: list[NamedSettings] = getattr(file, key)
+        names = [item.name for item in items]
+        repeated = next((name for index, name in enumerate(names) if name in names[:index]), None)
+        if repeated is not None:
+            raise ClusterError(f"{path}: {key}: the name {repeated} is there twice", "rename one, or remove it")
+        for item in items:
+            origin = f"{path}: {key}[{item.name}].{key.removesuffix('s')}"
+            entries.setdefault(item.name, Entry(_with_absolute_paths(settings_of(item), path), origin))
+    return entries
 
 
-def _nearest(name: str, known: Mapping[str, Entry], what: str) -> str:
-    import difflib  # noqa: PLC0415 (only a mistake needs it)
+def _with_absolute_paths(settings: Settings, path: str) -> Settings:
+    """Return the settings with paths that start in the folder of their file, as in kubectl."""
+    folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 (pathlib is slow to import)
+    relative = {name: value for name in _PATHS if (value := getattr(settings, name, ""))}
+    absolute: dict[str, object] = {name: os.path.join(folder, value) for name, value in relative.items()}  # noqa: PTH118 (see above)
+    plugin: PluginSettings | None = getattr(settings, "exec", None)
+    if plugin and os.sep in plugin.command:
+        command = os.path.normpath(os.path.join(folder, plugin.command))  # noqa: PTH118 (see above)
+        absolute["exec"] = msgspec.structs.replace(plugin, command=command)
+    return msgspec.structs.replace(settings, **absolute)
 
-    if not known:
-        return "`kubectl config view` shows what there is"
-    # What is longer was not made by a person, and takes long to compare.
-    near = difflib.get_close_matches(name, (each for each in known if len(each) <= _MAX_NAME), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(near)}?" if near else f"each {what} there is: {names_of(known)}"
+
+def _entry(
+    config: Kubeconfig, entries: Mapping[str, Entry[Settings]], name: str, kind: str, *, is_needed: bool = True
+) -> Entry[Settings] | None:
+    """Return the entry of a name; None if there is no name, or no such entry and no need of it."""
+    if name and is_needed and name not in entries:
+        import difflib  # noqa: PLC0415 (only a mistake needs it)
+
+        files = ", ".join(config.files) or "the kubeconfig, as there is none"
+        similar = difflib.get_close_matches(name, entries, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(similar)}?" if similar else f"each {kind} there is: {_enumerate(entries)}"
+        raise ClusterError(f"there is no {kind} {name} in {files}", hint)
+    return entries.get(name) if name else None
+
+
+def _no_cluster(config: Kubeconfig, context: str) -> ClusterError:
+    """Return the error that no cluster is chosen."""
+    files = ", ".join(config.files)
+    offline = "`--offline PATH` reads manifests instead"
+    if not config.files:
+        message = f"no kubeconfig was found: looked for {', '.join(config.searched)}"
+        return NoClusterError(message, f"`--kubeconfig FILE` names one, and `--server URL` a cluster; {offline}")
+    if not config.contexts:
+        return ClusterError(f"no cluster is meant: {files} has no contexts", offline)
+    if context:
+        message = f"the context {context} in {files} names no cluster"
+        return ClusterError(message, "`--cluster NAME` says which one is meant")
+    message = f"no context is chosen: {files} has no current-context"
+    return ClusterError(message, f"`--context NAME` chooses one of {_enumerate(config.contexts)}; {offline}")
+
+
+def _enumerate(names: Mapping[str, object]) -> str:
+    """Return names for a hint: all of them if they are few."""
+    hidden = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join([*names][:_MAX_NAMES]) + hidden
+
+
+def _namespace(context: Entry[ContextSettings], *, is_in_pod: bool) -> str:
+    namespace, path = context.settings.namespace, f"{SERVICE_ACCOUNT}namespace"
+    if not namespace and is_in_pod:
+        namespace = os.environ.get("POD_NAMESPACE", "")
+        if not namespace and os.path.isfile(path):  # noqa: PTH113 (pathlib is slow to import)
+            namespace = read_bytes(path, "service account").decode(errors="replace").strip()
+    if namespace and not _NAMESPACE.fullmatch(namespace):
+        context.refuse("namespace", f"{namespace} cannot be the name of a namespace")
+    return namespace or "default"

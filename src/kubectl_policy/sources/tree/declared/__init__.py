@@ -1,1 +1,1 @@
-"""What files of Kustomize, Flux and Argo CD declare, each by itself, as values."""
+"""Declarations in files of Kustomize, Flux and Argo CD, each by itself, as values."""

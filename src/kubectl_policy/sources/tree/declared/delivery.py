@@ -1,4 +1,4 @@
-"""What delivers manifests to a cluster, as values: Kustomizations and HelmReleases of Flux, Applications of Argo CD."""
+"""Deliveries of manifests to a cluster: Kustomizations and HelmReleases of Flux, Applications of Argo CD."""
 
 from __future__ import annotations
 
@@ -31,43 +31,41 @@ class Reference:
 
 @value(kw_only=True)
 class FluxKustomization:
-    """A Kustomization of Flux, which applies the folder `path` of its source.
-
-    `path` is relative to the root of the source, empty for the root itself, and `components` to `path`. `substitute`
-    are the values of variables in the text of what is applied, before those of `substitute_from`. `cluster` names the
-    Secret by which it reaches another cluster than its own.
-    """
+    """A Kustomization of Flux, which applies a folder of its source."""
 
     resource: Resource
     path: str = ""
+    """The folder, from the root of the source; empty for the root itself."""
     source: Reference
     target_namespace: str = ""
     name_prefix: str = ""
     name_suffix: str = ""
     components: tuple[str, ...] = ()
+    """Folders of components, from `path`."""
     patches: tuple[Patch, ...] = ()
     substitutes: bool = False
     substitute: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The values of variables in the manifests; they count before those of `substitute_from`."""
     substitute_from: tuple[Reference, ...] = ()
     depends_on: tuple[Reference, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     annotations: Mapping[str, str] = field(default_factory=dict[str, str])
     cluster: str = ""
+    """The name of the Secret by which it reaches another cluster than its own."""
     suspended: bool = False
 
 
 @value(kw_only=True)
 class HelmRelease:
-    """A HelmRelease of Flux. `chart` is a name, or the path of a chart in a git `source`.
-
-    `namespace` is where it deploys to: its targetNamespace; empty if it is its own.
-    """
+    """A HelmRelease of Flux."""
 
     resource: Resource
     chart: str = ""
+    """A name, or the path of a chart in a git source."""
     version: str = ""
     source: Reference
     namespace: str = ""
+    """The namespace that it deploys to, its targetNamespace; empty if it is its own."""
     release_name: str = ""
     storage_namespace: str = ""
     values: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
@@ -98,17 +96,15 @@ class ApplicationSource:
 
 @value(kw_only=True)
 class Application:
-    """An Application of Argo CD, or what an ApplicationSet makes of its template; then `resource` is the set.
-
-    `cluster` is the name or the address of the cluster that it deploys to, empty if it is not said. `namespace` is that
-    of objects that name none.
-    """
+    """An Application of Argo CD, or of an ApplicationSet; then `resource` is the set."""
 
     resource: Resource
     name: str
     sources: tuple[ApplicationSource, ...] = ()
     namespace: str = ""
+    """The namespace of objects that name none."""
     cluster: str = ""
+    """The name or the address of the cluster that it deploys to, empty if it is not given."""
 
 
 @value(kw_only=True)
@@ -125,7 +121,7 @@ Delivery: TypeAlias = FluxKustomization | HelmRelease | Application | Applicatio
 
 
 def delivery_of(resource: Resource) -> Delivery | None:
-    """What an object delivers; None if it is of another kind than `DELIVERING`."""
+    """Read the delivery in an object; None if it is of another kind than `DELIVERING`."""
     match resource.ref.group_kind:
         case group_kind if group_kind == KUSTOMIZATION:
             return _flux_kustomization(resource)
@@ -147,7 +143,7 @@ def delivery_of(resource: Resource) -> Delivery | None:
 def _flux_kustomization(resource: Resource) -> FluxKustomization:
     spec = mapping_at(resource.raw, "spec")
     build = mapping_at(spec, "postBuild")
-    merges = [inline_patch(each, None, resource.origin) for each in _items(spec, "patchesStrategicMerge")]
+    merges = [inline_patch(patch, None, resource.origin) for patch in _items(spec, "patchesStrategicMerge")]
     patches = [*mappings_at(spec, "patches"), *mappings_at(spec, "patchesJson6902")]
     return FluxKustomization(
         resource=resource,
@@ -157,7 +153,10 @@ def _flux_kustomization(resource: Resource) -> FluxKustomization:
         name_prefix=text_at(spec, "namePrefix"),
         name_suffix=text_at(spec, "nameSuffix"),
         components=tuple(strings_at(spec, "components")),
-        patches=(*(inline_patch(each.get("patch"), each.get("target"), resource.origin) for each in patches), *merges),
+        patches=(
+            *(inline_patch(patch.get("patch"), patch.get("target"), resource.origin) for patch in patches),
+            *merges,
+        ),
         substitutes=bool(build),
         substitute=_texts(build, "substitute"),
         substitute_from=tuple(map(reference_of, mappings_at(build, "substituteFrom"))),
@@ -187,13 +186,13 @@ def _helm_release(resource: Resource) -> HelmRelease:
 
 
 def application_of(resource: Resource, raw: Mapping[str, Json]) -> Application:
-    """The Application that `raw` holds: the object itself, or the template of an ApplicationSet, filled in or not."""
-    spec, one = mapping_at(raw, "spec"), mapping_at(raw, "spec.source")
+    """Read the Application in `raw`: the object itself, or the template of an ApplicationSet, filled in or not."""
+    spec, single = mapping_at(raw, "spec"), mapping_at(raw, "spec.source")
     destination = mapping_at(spec, "destination")
     return Application(
         resource=resource,
         name=text_at(raw, "metadata.name"),
-        sources=tuple(map(_source, mappings_at(spec, "sources") or ([one] if one else []))),
+        sources=tuple(map(_source, mappings_at(spec, "sources") or ([single] if single else []))),
         namespace=text_at(destination, "namespace"),
         cluster=text_at(destination, "name") or text_at(destination, "server"),
     )
@@ -214,7 +213,7 @@ def _source(raw: Mapping[str, Json]) -> ApplicationSource:
 
 
 def reference_of(raw: Mapping[str, Json]) -> Reference:
-    """The object that a `sourceRef`, or an entry of `substituteFrom`, `valuesFrom` or `dependsOn`, names."""
+    """Read a `sourceRef`, or an entry of `substituteFrom`, `valuesFrom` or `dependsOn`."""
     return Reference(
         kind=text_at(raw, "kind"),
         name=text_at(raw, "name"),
@@ -225,16 +224,16 @@ def reference_of(raw: Mapping[str, Json]) -> Reference:
 
 
 def _from_root(path: str) -> str:
-    """A path of a source, which is relative to its root; empty for the root itself."""
-    found = posixpath.normpath(path.strip().lstrip("/") or ".")
-    return "" if found == "." else found
+    """Return a path of a source from its root; empty for the root itself."""
+    normal = posixpath.normpath(path.strip().lstrip("/") or ".")
+    return "" if normal == "." else normal
 
 
 def _texts(raw: Json, path: str) -> dict[str, str]:
-    found = mapping_at(raw, path).items()
-    return {key: each for key, each in found if isinstance(each, str)}
+    entries = mapping_at(raw, path).items()
+    return {key: text for key, text in entries if isinstance(text, str)}
 
 
 def _items(raw: Mapping[str, Json], name: str) -> list[Json]:
-    found = raw.get(name)
-    return list(found) if isinstance(found, list) else []
+    items = raw.get(name)
+    return list(items) if isinstance(items, list) else []

@@ -1,4 +1,4 @@
-"""What one kustomization.yaml says: what it takes in, what it does to that, and which files serve it otherwise."""
+"""One kustomization.yaml: what it takes in, what it does to that, and which files serve it otherwise."""
 
 from __future__ import annotations
 
@@ -57,21 +57,21 @@ class Labels:
 
 @value(kw_only=True)
 class Kustomization:
-    """A kustomization.yaml. Its paths are normalised, and relative to whatever `folder` is relative to.
-
-    `resources` and `components` are files and folders that it takes in, `remote` what of them is not on this disk.
-    `serving` are files that it takes for something else than objects, and what for; an entry may be a folder.
-    `patches` are patches and replacements. `inline` are values written in it that are transformers or generators.
-    """
+    """A kustomization.yaml. Its paths are normalised, and relative to whatever `folder` is relative to."""
 
     folder: str
     origin: Origin
     is_component: bool = False
     resources: tuple[str, ...] = ()
+    """Files and folders that it takes in."""
     components: tuple[str, ...] = ()
+    """Folders of components that it takes in."""
     remote: tuple[str, ...] = ()
+    """Resources and components that are not on this disk."""
     patches: tuple[Patch, ...] = ()
+    """Patches and replacements."""
     serving: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Files, and folders of these, that are no objects, by their roles."""
     namespace: str = ""
     # What says the namespace, if that is something else.
     namespace_from: Origin | None = None
@@ -94,7 +94,7 @@ def is_remote(entry: str) -> bool:
 
 
 def read_kustomization(raw: Mapping[str, Json], folder: str, origin: Origin) -> Kustomization:
-    """The kustomization in a file of a folder; whatever has another shape than it should have is left out."""
+    """Read the kustomization in a file of a folder; malformed parts are left out."""
     taken = [*strings_at(raw, "resources"), *strings_at(raw, "bases")]
     components = strings_at(raw, "components")
     patches, serving = _patches(raw, folder, origin), dict(_serving(raw, folder))
@@ -125,29 +125,29 @@ def _local(entries: Iterable[str], folder: str) -> Iterator[str]:
 
 
 def within(folder: str, path: str) -> str:
-    """The place of a path that is written in a file of a folder."""
+    """Return the path of a path that is written in a file of a folder."""
     return posixpath.normpath(posixpath.join(folder, path))
 
 
 def _patches(raw: Mapping[str, Json], folder: str, origin: Origin) -> list[Patch]:
-    found: list[Patch] = []
+    patches: list[Patch] = []
     for entry in [*mappings_at(raw, "patches"), *mappings_at(raw, "patchesJson6902")]:
         path, target = text_at(entry, "path"), entry.get("target")
         options = mapping_at(entry, "options")
         moves = bool(options.get("allowNameChange") or options.get("allowKindChange"))
         if path:
             targets = (target_of(target),) if isinstance(target, dict) else ()
-            found.append(Patch(origin=origin, file=within(folder, path), targets=targets, moves=moves))
+            patches.append(Patch(origin=origin, file=within(folder, path), targets=targets, moves=moves))
         else:
             patch = inline_patch(entry.get("patch"), target, origin)
-            found.append(replace(patch, moves=moves or patch.moves))
+            patches.append(replace(patch, moves=moves or patch.moves))
     for merge in strings_at(raw, "patchesStrategicMerge"):
         # A path has one line, and a patch that says what it changes does not.
         if "\n" in merge or merge.lstrip().startswith("{"):
-            found.append(inline_patch(merge, None, origin))
+            patches.append(inline_patch(merge, None, origin))
         else:
-            found.append(Patch(origin=origin, file=within(folder, merge)))
-    return found
+            patches.append(Patch(origin=origin, file=within(folder, merge)))
+    return patches
 
 
 def _replacements(raw: Mapping[str, Json], folder: str, origin: Origin) -> Iterator[Patch]:
@@ -165,12 +165,12 @@ def _replacements(raw: Mapping[str, Json], folder: str, origin: Origin) -> Itera
 
 
 def _serving(raw: Mapping[str, Json], folder: str) -> Iterator[tuple[str, str]]:
-    """Files and folders that are listed as something else than objects or patches, and as what."""
-    for name, what in _LISTS_OF_FILES.items():
-        yield from ((within(folder, path), what) for path in strings_at(raw, name) if _is_path(path))
+    """Return files and folders that are listed as something else than objects or patches, with their roles."""
+    for name, role in _LISTS_OF_FILES.items():
+        yield from ((within(folder, path), role) for path in strings_at(raw, name) if _is_path(path))
     if text_at(raw, "openapi.path"):
         yield within(folder, text_at(raw, "openapi.path")), "schema for Kustomize"
-    for generator in (each for name in _GENERATORS for each in mappings_at(raw, name)):
+    for generator in (entry for name in _GENERATORS for entry in mappings_at(raw, name)):
         files = [path.rpartition("=")[2] for path in strings_at(generator, "files")]
         for path in [*files, *strings_at(generator, "envs"), text_at(generator, "env")]:
             if path:
@@ -202,4 +202,4 @@ def _labels(raw: Mapping[str, Json]) -> Iterator[Labels]:
 
 
 def _texts(raw: Json, path: str) -> dict[str, str]:
-    return {key: each for key, each in mapping_at(raw, path).items() if isinstance(each, str)}
+    return {key: text for key, text in mapping_at(raw, path).items() if isinstance(text, str)}

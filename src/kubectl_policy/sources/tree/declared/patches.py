@@ -29,16 +29,15 @@ _NAMES: Final = frozenset({"metadata.name", "metadata.namespace"})
 
 @value(kw_only=True)
 class Target:
-    """Objects by what they have in common, as in the `target` of a patch; what is empty is not asked for.
-
-    `group`, `kind`, `name` and `namespace` are regular expressions unless it is `exact`. `labels` is a label query.
-    """
+    """Objects with something in common, as in the `target` of a patch; an empty field selects all."""
 
     group: str = ""
+    """A regular expression, as are kind, name and namespace, unless it is exact."""
     kind: str = ""
     name: str = ""
     namespace: str = ""
     labels: str = ""
+    """A label query."""
     exact: bool = False
 
     def may_be(self, group_kind: GroupKind, name: str, namespaces: Iterable[str], labels: Mapping[str, str]) -> bool:
@@ -47,33 +46,33 @@ class Target:
             self._fits(self.kind, group_kind.kind)
             and (self._fits(self.group, group_kind.group) or not group_kind.group)
             and (self._fits(self.name, name) or is_unknown(name))
-            and any(self._fits(self.namespace, each) or is_unknown(each) for each in namespaces)
+            and any(self._fits(self.namespace, namespace) or is_unknown(namespace) for namespace in namespaces)
             and _may_select(self.labels, labels)
         )
 
-    def _fits(self, wanted: str, found: str) -> bool:
-        return not wanted or wanted == found or (not self.exact and _may_match(wanted, found))
+    def _fits(self, wanted: str, value: str) -> bool:
+        return not wanted or wanted == value or (not self.exact and _may_match(wanted, value))
 
 
 @value(kw_only=True)
 class Patch:
-    """One patch, or replacement, of a kustomization: in a file of its own, or where the kustomization has it.
-
-    `file` is the place of its file, empty if it is written inline with these `values`. `targets` are the objects that
-    it names; none means that they are those that are named in its file. What it `moves` may have another name,
-    namespace or kind after it. One that `replaces` takes what it puts there from another object.
-    """
+    """Patch, or replacement, of a kustomization."""
 
     origin: Origin
     file: str = ""
+    """The path of its file, empty if it is written inline."""
     targets: tuple[Target, ...] = ()
+    """The objects that it names; none if its file names them."""
     moves: bool = False
+    """Whether an object may have another name, namespace or kind after it."""
     replaces: bool = False
+    """Whether the values come from another object."""
     values: tuple[Json, ...] = ()
+    """The values that are written inline."""
 
 
 def target_of(selector: Mapping[str, Json]) -> Target:
-    """The objects that the `target` of a patch, or the `select` of a replacement, means."""
+    """Read the objects that the `target` of a patch, or the `select` of a replacement, means."""
     return Target(
         group=text_at(selector, "group"),
         kind=text_at(selector, "kind"),
@@ -84,7 +83,7 @@ def target_of(selector: Mapping[str, Json]) -> Target:
 
 
 def inline_patch(text: Json, target: Json, origin: Origin) -> Patch:
-    """A patch that is written in the kustomization; of one that cannot be read, any object may be the target."""
+    """Read a patch in a kustomization; if it cannot be read, any object may be its target."""
     values = list(_values_in(text)) if isinstance(text, str) else [text]
     selector = target_of(target) if isinstance(target, dict) else None
     targets = (selector,) if selector else tuple(targets_in(values))
@@ -93,9 +92,9 @@ def inline_patch(text: Json, target: Json, origin: Origin) -> Patch:
 
 
 def targets_in(values: Iterable[Json]) -> Iterator[Target]:
-    """The objects that strategic merge patches name: by kind and name, whatever their namespace will be."""
-    for each in values:
-        for patch in mappings_at(each, "items") if value_at(each, "items") else [each]:
+    """Return the objects that strategic merge patches name: by kind and name, in whatever namespace."""
+    for document in values:
+        for patch in mappings_at(document, "items") if value_at(document, "items") else [document]:
             name, kind = text_at(patch, "metadata.name"), text_at(patch, "kind")
             if name and kind:
                 group = text_at(patch, "apiVersion").rpartition("/")[0]
@@ -103,20 +102,20 @@ def targets_in(values: Iterable[Json]) -> Iterator[Target]:
 
 
 def replacement_targets(replacement: Json) -> tuple[Target, ...]:
-    """The objects that one replacement may change."""
+    """Return the objects that one replacement may change."""
     return tuple(target_of(mapping_at(target, "select")) for target in mappings_at(replacement, "targets"))
 
 
 def replacement_moves(replacement: Json) -> bool:
     """Whether a replacement may change by which name an object is known."""
     targets = mappings_at(replacement, "targets")
-    return any(path in _NAMES for each in targets for path in strings_at(each, "fieldPaths"))
+    return any(path in _NAMES for target in targets for path in strings_at(target, "fieldPaths"))
 
 
 def moves_objects(patch: Json) -> bool:
     """Whether a JSON patch may change by which name an object is known; a merge patch does so only if allowed to."""
     operations = patch if isinstance(patch, list) else ()
-    return any(text_at(each, "path") in _IDENTITY for each in operations)
+    return any(text_at(operation, "path") in _IDENTITY for operation in operations)
 
 
 def _values_in(text: str) -> Iterator[Json]:
@@ -124,10 +123,10 @@ def _values_in(text: str) -> Iterator[Json]:
         yield document.value if isinstance(document, Document) else None
 
 
-def _may_match(pattern: str, found: str) -> bool:
+def _may_match(pattern: str, value: str) -> bool:
     """Whether a regular expression matches the whole of a text; True where that might take long to find out."""
     compiled = _compiled(pattern)
-    return compiled is None or bool(compiled.fullmatch(found))
+    return compiled is None or bool(compiled.fullmatch(value))
 
 
 @lru_cache(maxsize=10_000)

@@ -1,0 +1,288 @@
+"""A call of a command: the values of the shared options, what is read for it, and how its answer is shown."""
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import typer
+
+from kubectl_policy.cli.arguments import assumption
+from kubectl_policy.cli.clusters.flags import ClusterFlags
+from kubectl_policy.cli.remarks import (
+    mention_the_rest,
+    mention_waiting,
+    mention_what_was_assumed,
+    mention_what_was_not_applied,
+)
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model.values import cached_property, replace, value
+from kubectl_policy.render.output.formats import Forms, format_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from contextlib import AbstractContextManager
+
+    from kubectl_policy import InputOptions
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.cli.clusters.live import Live
+    from kubectl_policy.cli.clusters.several import Among
+    from kubectl_policy.model import Diagnostic
+    from kubectl_policy.model.snapshot import AssumedObjects
+    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.sources import Lines, Progress
+
+_DEFAULT_NAMESPACE: Final = "default"
+
+
+@value(kw_only=True)
+class Call(ClusterFlags):
+    """The values of the shared options, each of which is a field, and the name of the program.
+
+    `among` is set where several clusters are asked: it collects the answer of this one. `reached` is the cluster, if a
+    connection to it exists already.
+    """
+
+    program: str = ""
+    among: "Among | None" = None
+    offline: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH",
+            help="Read manifests from a file, directory, glob, archive or - (standard input). Repeatable.",
+        ),
+    ] = None
+    namespace: Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="Namespace of the objects.")] = ""
+    default_namespace: Annotated[
+        str, typer.Option(metavar="NAME", help="Namespace of manifests that do not set one.")
+    ] = _DEFAULT_NAMESPACE
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Ignore files and directories, as .gitignore does. Repeatable."),
+    ] = None
+    cluster: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Cluster of the kubeconfig to use; with --offline, the cluster whose part of the repository to read.",
+        ),
+    ] = ""
+    variables: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="VARIABLE=VALUE", help="Replace ${VARIABLE} in manifests. Repeatable."),
+    ] = None
+    render: Annotated[
+        bool, typer.Option("--render", help="Render Kustomize, Flux, Argo CD and Helm with their own programs.")
+    ] = False
+    output: Annotated[str, typer.Option("--output", "-o", help="Output format.")] = "tree"
+    profiles: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH", help="Load policy kind profiles from a file or directory. Repeatable; the last one wins."
+        ),
+    ] = None
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Set a controller setting that a profile declares. Repeatable."),
+    ] = None
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Assume that objects missing from the input do not exist.")
+    ] = False
+    assume_exists: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND[/NAME]",
+            help="Assume that an object, or all objects of a kind, exist although the input lacks them. Repeatable.",
+        ),
+    ] = None
+    color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Color trees and tables.")] = "auto"
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Show the answer again each time it changes in the cluster.")
+    ] = False
+    reached: "Live | None" = None
+
+    def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
+        """Read the manifests or the cluster, and analyse them; if the input is `optional`, there need not be any.
+
+        Of a cluster, all `routes` are read at once, or the `whole`: all objects that any question reads. Raise
+        `PolicyError` for input that cannot be read.
+        """
+        # This import comes first: the module computes a lot while it is imported, and at the end of a long chain of
+        # imports, where the stack grows into another block, CPython may allocate and free memory at every call.
+        from kubectl_policy.sources import load_manifests
+
+        # isort: split
+        from kubectl_policy import analyze
+        from kubectl_policy.cli.config import read_config
+
+        config = read_config(self.profiles, self.setting)
+        if self.paths:
+            if "-" in self.paths:
+                mention_waiting()
+            with self.progress() as progress:
+                snapshot = load_manifests(self.paths, options=self.input_options(), progress=progress, lines=self.lines)
+        elif whole:
+            snapshot = self.live.everything(config.profiles)
+        else:
+            snapshot = self.live.snapshot(config.profiles, optional=optional, routes=routes)
+        return analyze(snapshot, profiles=config.profiles, implementation=config.implementation)
+
+    @cached_property
+    def paths(self) -> "list[str]":
+        """The files and directories to read; none if a cluster is asked.
+
+        Raises `UsageError` for options that name both a cluster and manifests.
+        """
+        from kubectl_policy.cli.config import offline_paths
+
+        cluster_options = {
+            "--context": self.contexts,
+            "--all-contexts": self.all_contexts,
+            "--kubeconfig": self.kubeconfig,
+            "--server": self.server,
+        }
+        flag = next((flag for flag, value in cluster_options.items() if value), "")
+        if flag and self.offline:
+            raise UsageError(f"--offline reads manifests, and {flag} asks a cluster", "leave out one of the two")
+        return list(self.offline or ([] if flag else offline_paths()))
+
+    @cached_property
+    def live(self) -> "Live":
+        """The cluster that is asked if no manifests are read."""
+        from kubectl_policy.cli.clusters.live import Live
+
+        return self.reached or Live(lambda: self.cluster_options(self.cluster), self.namespace, self.assumed)
+
+    @property
+    def in_namespace(self) -> str:
+        """The namespace of the objects: by `-n`, else that of the context of the cluster, or `default` for manifests.
+
+        Raises `ClusterError` if there is no context.
+        """
+        return self.namespace or ("default" if self.paths else self.live.namespace)
+
+    @cached_property
+    def lines(self) -> "Lines":
+        """The lines of fields in the input."""
+        from kubectl_policy.sources import Lines
+
+        return Lines()
+
+    def progress(self) -> "AbstractContextManager[Progress | None]":
+        """Show progress while manifests are rendered."""
+        from kubectl_policy.cli import terminal
+
+        return terminal.progress("rendering") if self.render else nullcontext()
+
+    def input_options(self) -> "InputOptions":
+        """Return the options for reading manifests. Raise `UsageError` for `--set` without a valid name."""
+        from kubectl_policy import InputOptions
+
+        values: dict[str, str] = {}
+        for assignment in self.variables or ():
+            name, equals, value = assignment.partition("=")
+            if not (equals and name.isascii() and name.isidentifier()):
+                raise UsageError(f'"{assignment}" gives no variable a value', "write --set VARIABLE=VALUE")
+            values[name] = value
+        return InputOptions(
+            namespace=self.default_namespace,
+            complete=self.complete,
+            assumed=self.assumed,
+            exclude=tuple(self.exclude or ()),
+            cluster=self.cluster,
+            values=values,
+            render=self.render,
+        )
+
+    @property
+    def assumed(self) -> "tuple[AssumedObjects, ...]":
+        """The objects of `--assume-exists`. Raises `UsageError` for a malformed one."""
+        return tuple(map(assumption, self.assume_exists or ()))
+
+    def show(
+        self,
+        forms: Forms,
+        answer: object,
+        *states: "Analysis",
+        problems: "Collection[Diagnostic]" = (),
+        unseen: "Collection[Unseen]" = (),
+        headers: bool = True,
+        namespaces: bool = False,
+        everything: bool = False,
+    ) -> None:
+        """Show an answer about some states, and write to standard error what its format has no place for.
+
+        `problems` and `unseen` are those in the answer. `View` describes the other options.
+        """
+        if not self.paths:
+            self.live.settle()
+        from kubectl_policy.cli import terminal
+        from kubectl_policy.render.output.formats import remarks_on, render
+
+        view = replace(
+            terminal.view(self.program, *self._repeated()),
+            headers=headers,
+            namespaces=namespaces,
+            everything=everything,
+            coloured=format_of(self.output).styled and terminal.wants_colour(self.color),
+        )
+        if self.among:
+            forms = self.among.forms(forms)
+        shown = render(forms, answer, self.output, view)
+        if self.among:
+            self.among.take(forms, answer, view, shown)
+        else:
+            terminal.show(shown, view.width, coloured=view.coloured)
+        terminal.complain(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
+        is_whole = format_of(self.output).tells == "everything"
+        for state in states:
+            mention_the_rest(state, problems if is_whole else (), unseen if is_whole else ())
+            mention_what_was_not_applied(state, rendered=self.render)
+            mention_what_was_assumed(state)
+
+    def _repeated(self) -> list[str]:
+        """Return the options with which a suggested command reads the same input."""
+        options = {
+            "--offline": self.offline,
+            "--exclude": self.exclude,
+            "--cluster": [self.cluster] if self.cluster else None,
+            "--set": self.variables,
+            "--profiles": self.profiles,
+            "--setting": self.setting,
+            "--assume-exists": self.assume_exists,
+            "--kubeconfig": [self.kubeconfig] if self.kubeconfig else None,
+            "--context": self.contexts,
+        }
+        repeated = [word for name, values in options.items() for value in values or () for word in (name, value)]
+        if self.default_namespace != _DEFAULT_NAMESPACE:
+            repeated += ["--default-namespace", self.default_namespace]
+        return [*repeated, *(["--render"] if self.render else []), *(["--complete"] if self.complete else [])]
+
+
+def answer(call: Call, ask: "Callable[[Call], int]") -> int:
+    """Ask what a command asks, of manifests, one cluster, or several, and return the exit code."""
+    if call.watch and (call.paths or call.asks_several):
+        raise UsageError("--watch is for one cluster", "leave out --watch, or name one --context and no manifests")
+    if call.paths:
+        return ask(call)
+    if call.asks_several:
+        return _answer_of_each_cluster(call, ask)
+    if call.watch:
+        from kubectl_policy.cli.clusters.watching import watch
+
+        return watch(call.live, lambda live: ask(replace(call, reached=live)), call.output)
+    from kubectl_policy.cli.clusters.live import run_command
+
+    return run_command(call.live, lambda: ask(call))
+
+
+def _answer_of_each_cluster(call: Call, ask: "Callable[[Call], int]") -> int:
+    """Ask the cluster of each context that the call names."""
+    from functools import partial
+
+    from kubectl_policy.cli.clusters.several import Among, Asked, answered_by_each
+
+    clusters: list[Asked] = []
+    for context in call.contexts_of(call.cluster):
+        among = Among(context)
+        single = replace(call, contexts=[context], all_contexts=False, among=among)
+        clusters.append(Asked(among=among, live=single.live, ask=partial(ask, single)))
+    return answered_by_each(clusters, call.output)

@@ -1,0 +1,135 @@
+"""`diff` and `blast-radius`: changes of the effects of policies between two states, or without an object."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kubectl_policy.cli.arguments import split_object
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import (
+    AllowIncomplete,
+    ChangeOption,
+    ExitCodeOption,
+    OutputOption,
+    ShowAll,
+    shared_options,
+)
+from kubectl_policy.cli.options import exit_code as ending
+from kubectl_policy.cli.remarks import at_fields, mention_namespaces
+from kubectl_policy.cli.states import compare_changes, compare_states
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model.values import replace
+from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
+from kubectl_policy.render.output.formats import format_of
+
+if TYPE_CHECKING:
+    from kubectl_policy.questions.changes.diff import StateDiff
+
+_EXAMPLE = "for example: diff main:manifests manifests, or diff -f change.yaml --offline manifests"
+
+
+@shared_options(DIFF)
+def diff(
+    call: Call,
+    states: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[BEFORE AFTER]", help="Two states: each a file, directory, REV:PATH in git, or live."),
+    ] = None,
+    *,
+    filename: Annotated[
+        list[str] | None,
+        ChangeOption("--filename", "-f", metavar="PATH", help="Apply these manifests to the input. Repeatable."),
+    ] = None,
+    delete: Annotated[list[str] | None, ChangeOption(metavar="TYPE/NAME", help="Delete an object. Repeatable.")] = None,
+    retarget: Annotated[
+        list[str] | None,
+        ChangeOption(
+            metavar="POLICY=TARGET", help="Attach a policy only to TYPE/NAME or TYPE/NAME#SECTION. Repeatable."
+        ),
+    ] = None,
+    allow_incomplete: AllowIncomplete = False,
+    show_all: ShowAll = False,
+) -> int:
+    """Compare the effects of policies in two states.
+
+    Compares effects, not text: either two states, one of which may be the cluster (live), or the input before and after
+    changes. Shows which settings are lost, changed and gained, on which objects, and by which policy; which routes and
+    policies lose or gain a target; and which problems appear or disappear. Exits with 1 if anything changes, and with 4
+    if relevant input could not be read.
+
+    \b
+    Examples:
+      kubectl policy diff main:manifests manifests -o markdown
+      kubectl policy diff live manifests/
+      kubectl policy diff -f change.yaml --offline manifests/
+      kubectl policy diff --delete retrypolicy/resilience -n baker --offline manifests/
+      kubectl policy diff --retarget retrypolicy/own=httproute/menu -n baker --offline manifests/
+    """
+    changes = [*(filename or ()), *(delete or ()), *(retarget or ())]
+    if states and (call.offline or changes):
+        raise UsageError("two states are compared as they are", "leave out --offline, -f, --delete and --retarget")
+    if (states and len(states) != 2) or not (states or changes):  # noqa: PLR2004 (a pair)
+        raise UsageError("diff takes two states, or the input and what is to be changed in it", _EXAMPLE)
+    from kubectl_policy.questions.changes.diff import diff as ask
+
+    comparison = compare_states(call, states) if states else compare_changes(call, filename, delete, retarget)
+    difference = _at_lines(ask(comparison), call)
+    problems = (*difference.problems.introduced, *difference.problems.fixed)
+    # Problems with reading the input are the same after changes to it.
+    analyses = (comparison.before, comparison.after) if states else (comparison.after,)
+    call.show(DIFF, difference, *analyses, problems=problems, unseen=difference.unseen, everything=show_all)
+    return ending(differs=bool(difference.changes), incomplete=bool(difference.unseen) and not allow_incomplete)
+
+
+@shared_options(BLAST_RADIUS)
+def blast_radius(
+    call: Call,
+    objects: Annotated[
+        list[str] | None, typer.Argument(metavar="TYPE/NAME | TYPE NAME", help="The object that might be deleted.")
+    ] = None,
+    *,
+    owner: Annotated[
+        str,
+        OutputOption(metavar="KEY", help="Count by owner: a label or annotation of the objects or their Namespace."),
+    ] = "",
+    exit_code: Annotated[
+        bool, ExitCodeOption("--exit-code", help="Exit with 1 if the deletion would change other objects.")
+    ] = False,
+    allow_incomplete: AllowIncomplete = False,
+    show_all: ShowAll = False,
+) -> int:
+    """Show what deleting an object would change.
+
+    Nothing is deleted. For a policy: the objects that it affects, the objects where other policies override it, and the
+    settings that each object would have instead. For any other object, such as a Gateway, route, Service, Namespace or
+    ReferenceGrant: what would lose its parents, targets, traffic or settings. Exits with 4 if relevant input could not
+    be read.
+
+    \b
+    Examples:
+      kubectl policy blast-radius retrypolicy/resilience -n baker --offline manifests/
+      kubectl policy blast-radius gateway/edge -n infra --owner team --offline manifests/
+      kubectl policy blast-radius namespace/pastry -o json --offline all.yaml
+    """
+    type_name, name = split_object("blast-radius", objects or [])
+    analysis = call.read(routes=True)
+    from kubectl_policy.cli.config import owner_key
+    from kubectl_policy.questions.changes.blast_radius import blast_radius as ask
+    from kubectl_policy.questions.shared.selection import find
+
+    answer = ask(analysis, find(analysis, type_name, name, call.in_namespace), owner or owner_key())
+    reach = answer.reach and replace(
+        answer.reach, reasons=at_fields(answer.reach.reasons, or_above=True, lines=call.lines)
+    )
+    answer = replace(answer, difference=_at_lines(answer.difference, call), reach=reach)
+    unseen = answer.difference.unseen
+    call.show(BLAST_RADIUS, answer, analysis, unseen=unseen, everything=show_all)
+    mention_namespaces(analysis, [answer.subject])
+    return ending(differs=exit_code and bool(answer.changes), incomplete=bool(unseen) and not allow_incomplete)
+
+
+def _at_lines(difference: "StateDiff", call: Call) -> "StateDiff":
+    """Add the lines of effective values, which only documents show."""
+    from kubectl_policy.questions.changes.diff import at_lines
+
+    return at_lines(difference, call.lines.locate) if format_of(call.output).part == "document" else difference

@@ -1,0 +1,54 @@
+"""`explain`: policy kinds, with the evidence for what is known of them."""
+
+from typing import Annotated
+
+import typer
+
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import TREE_OPTIONS, OutputOption, shared_options
+from kubectl_policy.cli.remarks import mention_the_rest, mention_what_was_not_applied
+from kubectl_policy.errors import UsageError
+from kubectl_policy.render.explain import EXPLANATION
+
+_EXAMPLE = "for example: explain xbackendtrafficpolicy"
+
+
+@shared_options(EXPLANATION, without={"namespace", "complete", "assume_exists", *TREE_OPTIONS})
+def explain(
+    call: Call,
+    kind: Annotated[list[str] | None, typer.Argument(metavar="KIND", help="The policy kind to explain.")] = None,
+    *,
+    draft_profile: Annotated[
+        bool, OutputOption("--draft-profile", help="Print a profile of the kind as a starting point for --profiles.")
+    ] = False,
+) -> int:
+    """Explain a policy kind and how its policies combine.
+
+    Shows which objects the policies target, what they change, how two of them combine, and the evidence for each. KIND
+    is a kind, its plural or a short name, alone or with its group. It comes from its definition in the input, from your
+    profiles, or from the built-in profiles, for which no input is read.
+
+    \b
+    Examples:
+      kubectl policy explain securitypolicy.gateway.envoyproxy.io
+      kubectl policy explain retrypolicies.example.io --offline manifests/
+      kubectl policy explain retrypolicy --offline manifests/ --draft-profile > retrypolicy.yaml
+    """
+    if kind is None or len(kind) != 1 or "/" in kind[0]:
+        raise UsageError("explain takes one policy kind", _EXAMPLE)
+    if draft_profile and call.output != "tree":
+        raise UsageError("--draft-profile has a format of its own", "leave out --output")
+    from kubectl_policy.questions.explain.kinds import explain as ask
+
+    analysis = call.read(optional=True)
+    answer = ask(analysis, kind[0])
+    if draft_profile:
+        from kubectl_policy.cli import terminal
+        from kubectl_policy.render.explain.draft import draft
+
+        terminal.write(draft(answer, unicode=terminal.takes_unicode()))
+        mention_the_rest(analysis)
+        mention_what_was_not_applied(analysis, rendered=call.render)
+    else:
+        call.show(EXPLANATION, answer, analysis, unseen=answer.unseen)
+    return 0

@@ -1,0 +1,172 @@
+"""`get`: tables of policies, policy kinds and the objects that policies affect."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from kubectl_policy.cli.arguments import selection, split_types
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import (
+    AllNamespaces,
+    AllowIncomplete,
+    ExitCodeOption,
+    MatrixOption,
+    OutputOption,
+    SelectionOption,
+    Selector,
+    ShowAll,
+    shared_options,
+)
+from kubectl_policy.cli.options import exit_code as ending
+from kubectl_policy.cli.remarks import mention_namespaces
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model.values import replace
+from kubectl_policy.render.effective import EFFECTIVE
+from kubectl_policy.render.listing import LISTING, SEVERAL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.questions.effective.matrix import Matrix, MatrixOptions
+    from kubectl_policy.questions.shared.selection import Listing, Selection
+    from kubectl_policy.resolution.enforcement import EnforcementState
+    from kubectl_policy.sources import Lines
+
+_EFFECTIVE = "effective"
+_EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
+
+
+@shared_options(LISTING, watches=True)
+def get(
+    call: Call,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="TYPE[,TYPE] [NAME...] | TYPE/NAME...", help="The objects to list.")
+    ] = None,
+    *,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = "",
+    enforcement: Annotated[
+        str,
+        SelectionOption(metavar="STATE[,STATE]", help="List only policies in these states: Overridden, NoEffect, ..."),
+    ] = "",
+    hostname: Annotated[
+        str, SelectionOption(metavar="HOST", help="List only routes or listeners that accept this hostname.")
+    ] = "",
+    all_kinds: Annotated[
+        bool, SelectionOption("--all-kinds", help="Include policies that target neither Gateways nor routes.")
+    ] = False,
+    of: Annotated[Literal["routes", "gateways", "services"], MatrixOption(help="Objects in the rows.")] = "routes",
+    kind: Annotated[str, MatrixOption(metavar="KIND[,KIND]", help="Add a column for each of these policy kinds.")] = "",
+    field: Annotated[str, MatrixOption(metavar="FIELD[,FIELD]", help="Add a column for each of these settings.")] = "",
+    missing: Annotated[bool, MatrixOption("--missing", help="List only rows in which no column is set.")] = False,
+    exit_code: Annotated[
+        bool, ExitCodeOption("--exit-code", help="With --missing: exit with 1 if there are such rows.")
+    ] = False,
+    allow_incomplete: AllowIncomplete = False,
+    sort_by: Annotated[
+        str, OutputOption(metavar="COLUMN | .FIELD", help="Sort by a column, or by a field such as .metadata.name.")
+    ] = "",
+    no_headers: Annotated[bool, OutputOption("--no-headers", help="Do not print the headers of tables.")] = False,
+    show_all: ShowAll = False,
+) -> int:
+    """List policies, policy kinds, or objects that policies affect.
+
+    TYPE is policies, policykinds, gatewayclasses, gateways, listenersets, listeners, routes, services or namespaces, a
+    kind of these (httproutes, retrypolicies), or another kind that a policy targets. Short names work as well. With
+    `effective`, each rule of a route is a row, and each policy kind or setting is a column with the value in force.
+
+    \b
+    Examples:
+      kubectl policy get policies -A --offline manifests/
+      kubectl policy get effective -A --kind securitypolicy --field jwt,basicAuth --missing --offline manifests/
+      kubectl policy get routes -n baker -o wide --sort-by policies --offline manifests/
+      kubectl policy get routes -A --hostname shop.example.com --offline manifests/
+      kubectl policy get policies -A --enforcement Overridden,Conflicted,NoEffect --offline manifests/
+      kubectl policy get httproute/baker gateway/infra/edge -n baker --offline manifests/
+      kubectl policy get policykinds --offline manifests/
+    """
+    if not words:
+        raise UsageError("the type of objects to list is missing", _EXAMPLE)
+    types = split_types("get", words, _EXAMPLE)
+    _check(
+        types,
+        {"--kind": kind, "--field": field, "--missing": missing, "--exit-code": exit_code},
+        {"--sort-by": sort_by, "--all-kinds": all_kinds, "--enforcement": enforcement, "--hostname": hostname},
+    )
+    wanted = [(type_, selection(names, selector, everywhere=all_namespaces)) for type_, names in types]
+    states = _states(enforcement)
+    analysis = call.read()
+    namespace = "" if all_namespaces else call.in_namespace
+    selections = [(type_, replace(selected, namespace=namespace)) for type_, selected in wanted]
+    namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
+    show = partial(call.show, headers=not no_headers, namespaces=namespaces, everything=show_all)
+    if types[0][0] == _EFFECTIVE:
+        from kubectl_policy.questions.effective.matrix import MatrixOptions
+
+        asked = MatrixOptions(of=of, kinds=_split(kind), fields=_split(field), missing=missing)
+        answer = _effective(analysis, asked, selections[0][1], None if call.output == "table" else call.lines)
+        show(EFFECTIVE, answer, analysis, unseen=answer.unseen)
+        incomplete = missing and bool(answer.unseen) and not allow_incomplete
+        return ending(differs=exit_code and bool(answer.rows), incomplete=incomplete)
+    from kubectl_policy.questions.listing.lists import Lists, Only, list_names, list_type
+    from kubectl_policy.render.listing.columns import ordered
+
+    only = Only(all_kinds=all_kinds, states=states, hostname=hostname)
+    # For names alone, effects are not computed.
+    names_alone = call.output == "name" and not (sort_by or only.states)
+    lists: list[Listing[Any]] = [
+        list_names(analysis, type_, wanted, only)
+        if names_alone
+        else ordered(list_type(analysis, type_, wanted, only), sort_by)
+        for type_, wanted in selections
+    ]
+    if len(lists) == 1:
+        show(LISTING, lists[0], analysis, unseen=lists[0].unseen)
+    else:
+        several = Lists(tuple(lists))
+        show(SEVERAL, several, analysis, unseen=several.unseen)
+    if not names_alone:
+        mention_namespaces(analysis, (row.ref for listing in lists for row in listing.rows))
+    return 0
+
+
+def _check(
+    types: "Sequence[tuple[str, object]]", of_effective: "Mapping[str, object]", of_lists: "Mapping[str, object]"
+) -> None:
+    """Raise `UsageError` for an option that does not apply to the types."""
+    if types[0][0] == _EFFECTIVE:
+        if len(types) > 1:
+            raise UsageError("effective cannot be listed with other types", "for example: get effective --of routes")
+        for option in (name for name, value in of_lists.items() if value):
+            raise UsageError(f"{option} is not for get effective", f"leave out {option}")
+    for option in (name for name, value in of_effective.items() if value and types[0][0] != _EFFECTIVE):
+        raise UsageError(f"{option} is for get effective", "for example: get effective --field jwt --missing")
+
+
+def _states(text: str) -> "frozenset[EnforcementState]":
+    """Parse `Overridden,Conflicted`, in any case. Raise `UsageError` for an unknown state."""
+    if not text:
+        return frozenset()
+    from kubectl_policy.resolution.enforcement import ENFORCEMENT
+
+    known: dict[str, EnforcementState] = {state.lower(): state for state in ENFORCEMENT}
+    names = _split(text)
+    for name in names:
+        if name.lower() not in known:
+            raise UsageError(f'there is no enforcement "{name}"', f"it is one of {', '.join(ENFORCEMENT)}")
+    return frozenset(known[name.lower()] for name in names)
+
+
+def _effective(analysis: "Analysis", asked: "MatrixOptions", selection: "Selection", lines: "Lines | None") -> "Matrix":
+    """Return the settings in force, with their lines if `lines` are given."""
+    from kubectl_policy.questions.effective import matrix
+
+    answer = matrix.matrix(analysis, asked, selection)
+    return matrix.at_lines(answer, lines.locate) if lines else answer
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """Split `a,b`."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())

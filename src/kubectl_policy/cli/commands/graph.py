@@ -1,0 +1,159 @@
+"""`graph`: pictures of Gateways, routes and backends with their policies."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from kubectl_policy.cli.arguments import split_objects
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import ChangeOption, OutputOption, SelectionOption, ShowAll, shared_options
+from kubectl_policy.cli.remarks import mention_namespaces
+from kubectl_policy.cli.states import compare_changes, compare_with_state
+from kubectl_policy.errors import UsageError
+from kubectl_policy.render.graph import GRAPH
+
+if TYPE_CHECKING:
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import GroupKind
+    from kubectl_policy.questions.graph.picture import GraphOptions
+
+
+@shared_options(GRAPH)
+def graph(
+    call: Call,
+    objects: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TYPE/NAME... | TYPE NAME...]", help="Draw only these objects and the objects around them."
+        ),
+    ] = None,
+    *,
+    up: Annotated[bool, SelectionOption("--up", help="Draw only what is above the named objects.")] = False,
+    down: Annotated[bool, SelectionOption("--down", help="Draw only what is below the named objects.")] = False,
+    depth: Annotated[
+        int,
+        SelectionOption(
+            metavar="NUMBER", min=0, help="Follow at most this many objects up and down; 0 means no limit."
+        ),
+    ] = 0,
+    kind: Annotated[str, SelectionOption(metavar="TYPE[,TYPE]", help="Draw only objects of these kinds.")] = "",
+    policy_kind: Annotated[str, SelectionOption(metavar="KIND[,KIND]", help="Draw only policies of these kinds.")] = "",
+    only_affected: Annotated[
+        bool, SelectionOption("--only-affected", help="Draw only objects that a policy affects.")
+    ] = False,
+    no_sections: Annotated[bool, OutputOption("--no-sections", help="Do not draw listeners, rules and ports.")] = False,
+    effective: Annotated[
+        bool,
+        OutputOption(
+            "--effective", help="Show the settings in force at each rule, and which policy wins on which path."
+        ),
+    ] = False,
+    group_by: Annotated[
+        Literal["namespace", "none"], OutputOption(help="Draw a box around each namespace.")
+    ] = "namespace",
+    diff: Annotated[
+        str,
+        ChangeOption(metavar="STATE", help="Mark the differences from a file, directory, REV:PATH in git, or live."),
+    ] = "",
+    filename: Annotated[
+        list[str] | None,
+        ChangeOption(
+            "--filename", "-f", metavar="PATH", help="Mark what applying these manifests would change. Repeatable."
+        ),
+    ] = None,
+    delete: Annotated[
+        list[str] | None,
+        ChangeOption(metavar="TYPE/NAME", help="Mark what deleting this object would change. Repeatable."),
+    ] = None,
+    retarget: Annotated[
+        list[str] | None,
+        ChangeOption(
+            metavar="POLICY=TARGET", help="Mark what attaching a policy to another target would change. Repeatable."
+        ),
+    ] = None,
+    show_all: ShowAll = False,
+) -> int:
+    """Draw Gateways, routes and backends with their policies.
+
+    Draws the hierarchy from GatewayClasses to the ports of Services: a tree in a terminal, DOT when redirected, or
+    images, a Mermaid diagram, or one HTML page without dependencies. Each policy shows whether it is enforced. Refused
+    attachments are dashed and give the reason; objects that were not read are dotted.
+
+    \b
+    Examples:
+      kubectl policy graph --offline manifests/
+      kubectl policy graph httproute/baker -n baker --effective --offline manifests/
+      kubectl policy graph gateway/edge -n infra --down --depth 1 -o mermaid --offline manifests/
+      kubectl policy graph -o svg --offline manifests/ > graph.svg
+      kubectl policy graph -o html --offline manifests/ > graph.html
+      kubectl policy graph --diff main:manifests -o svg --offline manifests > change.svg
+    """
+    if not objects and (up or down or depth):
+        option = "--up" if up else "--down" if down else "--depth"
+        raise UsageError(f"{option} is about what is around objects", "name one: graph httproute/NAME")
+    changes = [*(filename or ()), *(delete or ()), *(retarget or ())]
+    if diff and changes:
+        problem = "--diff compares with another state; -f, --delete and --retarget compare with changes"
+        raise UsageError(problem, "leave out one of the two")
+    from kubectl_policy.model.values import replace
+    from kubectl_policy.questions.graph.picture import GraphOptions
+    from kubectl_policy.questions.shared.selection import find
+
+    pairs = split_objects("graph", objects) if objects else []
+    wants_outcomes = effective or call.output == "tree"
+    asked = GraphOptions(
+        up=up or not down,
+        down=down or not up,
+        depth=depth or None,
+        namespace="" if pairs else call.namespace,
+        sections=not no_sections,
+        only_affected=only_affected,
+        effective=wants_outcomes,
+        grouped=group_by == "namespace",
+    )
+
+    def about(analysis: "Analysis") -> "GraphOptions":
+        subjects = (find(analysis, type_name, name, call.in_namespace) for type_name, name in pairs)
+        return replace(
+            asked,
+            subjects=tuple(dict.fromkeys(subjects)),
+            kinds=_kinds(analysis, kind),
+            policy_kinds=_policy_kinds(analysis, policy_kind),
+        )
+
+    if diff or changes:
+        from kubectl_policy.questions.graph.marked import graph_of_two
+
+        comparison = compare_with_state(call, diff) if diff else compare_changes(call, filename, delete, retarget)
+        picture = graph_of_two(comparison, about)
+        states = (comparison.before, comparison.after) if diff else (comparison.after,)
+    else:
+        from kubectl_policy.questions.graph.drawing import graph as draw
+
+        # Around an object, not all routes are needed.
+        analysis = call.read(routes=not pairs)
+        picture = draw(analysis, about(analysis))
+        states = (analysis,)
+        mention_namespaces(analysis, picture.asked.subjects)
+    if call.output == "html":
+        from kubectl_policy.questions.graph.details import details
+
+        picture = replace(picture, details=details(states[-1], picture, call.lines.locate))
+    call.show(GRAPH, picture, *states, unseen=picture.unseen, everything=show_all)
+    return 0
+
+
+def _kinds(analysis: "Analysis", text: str) -> "frozenset[GroupKind]":
+    """Parse `gateway,httproute`; an empty set means any kind. Raise `UsageError` for an unknown kind."""
+    from kubectl_policy.questions.shared.selection import kinds_meant
+
+    return frozenset(kind for name in text.split(",") if name.strip() for kind in kinds_meant(analysis, name.strip()))
+
+
+def _policy_kinds(analysis: "Analysis", text: str) -> "frozenset[GroupKind]":
+    """Parse policy kinds. Raise `UsageError` also for a kind that is no policy kind."""
+    kinds = _kinds(analysis, text)
+    known = frozenset(kind for kind in kinds if analysis.registry.profile_of(kind))
+    if kinds and not known:
+        raise UsageError(f"{text} is not a policy kind", "get policykinds lists those that there are")
+    return known

@@ -1,0 +1,80 @@
+"""`snapshot`: manifests, or the relevant objects of a cluster, in one file that `--offline` reads."""
+
+import sys
+from typing import Annotated, Final
+
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import OutputOption, shared_options
+from kubectl_policy.cli.remarks import mention_the_rest
+from kubectl_policy.errors import UsageError
+
+_STDOUT: Final = "-"
+
+
+@shared_options()
+def snapshot(
+    call: Call,
+    *,
+    output: Annotated[
+        str, OutputOption("--output", "-o", metavar="FILE", help="The file to write, or - for standard output.")
+    ] = "",
+    redact: Annotated[
+        bool, OutputOption("--redact", help="Replace the values in specs; names and references stay.")
+    ] = False,
+) -> int:
+    """Save the cluster state to a file for offline use.
+
+    Saves all manifests or, of a cluster, all policies, Gateways and routes and the objects that belong to them. The
+    file is compressed, has no data of Secrets, and records what could not be read. `--offline FILE` gives the same
+    answers as the original. With --redact you can share the file: texts in specs are replaced by placeholders, and the
+    attachment of policies can still be computed.
+
+    \b
+    Examples:
+      kubectl policy snapshot -o cluster.snapshot.gz
+      kubectl policy snapshot -o tree.snapshot.gz --offline manifests/
+      kubectl policy snapshot -o - --redact --offline manifests/ | ssh host 'cat > cluster.snapshot.gz'
+      kubectl policy describe httproute/baker -n baker --offline cluster.snapshot.gz
+    """
+    if not output:
+        raise UsageError("it is not said where to write the snapshot", "add -o FILE, or -o - for standard output")
+    if output == _STDOUT and sys.stdout is not None and sys.stdout.isatty():
+        raise UsageError("a snapshot is compressed, and nothing for a terminal", "add -o FILE, or pipe it elsewhere")
+    if call.among:
+        raise UsageError("a snapshot is of one cluster", "name one --context")
+    if call.paths and call.namespace:
+        raise UsageError("a snapshot of manifests holds all of them", "leave out --namespace")
+    analysis = call.read(whole=True)
+    from datetime import UTC, datetime
+
+    from kubectl_policy import __version__
+    from kubectl_policy.cli import terminal
+    from kubectl_policy.redaction import Redaction
+    from kubectl_policy.render.words.names import count
+    from kubectl_policy.sources.snapshot import Header, packed, write
+
+    header = Header(
+        taken=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        version=f"kubectl-policy {__version__}",
+        redacted=redact,
+        **_origin(call),
+    )
+    taken = analysis.snapshot
+    parts = packed(taken, header, Redaction(analysis.registry).redacted if redact else None)
+    if output == _STDOUT:
+        # A closed pipe ends the snapshot.
+        all(map(terminal.write, filter(None, parts)))
+    else:
+        write(output, parts)
+    unread = f"; {count(len(taken.gaps), 'thing')} could not be read" if taken.gaps else ""
+    terminal.complain(f"{count(len(taken.resources), 'object')} in the snapshot{unread}")
+    mention_the_rest(analysis)
+    return 0
+
+
+def _origin(call: Call) -> dict[str, str]:
+    """Return the fields of the header that name the cluster."""
+    if call.paths:
+        return {"cluster": call.cluster}
+    access = call.live.access
+    return {"cluster": access.cluster, "context": access.context, "server": call.live.version}

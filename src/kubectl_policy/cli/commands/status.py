@@ -1,0 +1,55 @@
+"""`status`: conditions that controllers reported next to computed ones."""
+
+from typing import Annotated
+
+import typer
+
+from kubectl_policy.cli import options
+from kubectl_policy.cli.arguments import selection, split_words
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, OutputOption, Selector, shared_options
+from kubectl_policy.model.values import replace
+from kubectl_policy.render.status import STATUS
+
+_EXAMPLE = "for example: status, status policies, status gateways, status httproute/baker"
+
+
+@shared_options(STATUS, watches=True)
+def status(
+    call: Call,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[TYPE [NAME...] | TYPE/NAME...]", help="The objects to compare.")
+    ] = None,
+    *,
+    all_namespaces: AllNamespaces = False,
+    selector: Selector = "",
+    show_all: Annotated[bool, OutputOption("--show-all", help="Show also what agrees.")] = False,
+    exit_code: Annotated[
+        bool, ExitCodeOption("--exit-code", help="Exit with 1 for disagreements, and with 4 for uncertain ones.")
+    ] = False,
+    allow_incomplete: Annotated[
+        bool, ExitCodeOption("--allow-incomplete", help="With --exit-code: ignore what is uncertain.")
+    ] = False,
+) -> int:
+    """Compare reported conditions with computed ones.
+
+    For policies, and for the Gateways, ListenerSets and routes that they target: the conditions in their status next to
+    the conditions that their controllers should report, and possible reasons for each disagreement. TYPE is policies,
+    gateways, listenersets, routes, or a kind of these.
+
+    \b
+    Examples:
+      kubectl policy status -A --offline cluster.yaml
+      kubectl policy status httproute/baker -n baker --offline cluster.yaml
+      kubectl policy status policies -A --exit-code --offline cluster.yaml
+    """
+    type_name, names = split_words("status", words, _EXAMPLE) if words else ("", ())
+    chosen = selection(names, selector, everywhere=all_namespaces)
+    analysis = call.read()
+    from kubectl_policy.questions.status.report import status as compare
+
+    report = compare(analysis, type_name, replace(chosen, namespace="" if all_namespaces else call.in_namespace))
+    call.show(STATUS, report, analysis, unseen=report.unseen, everything=show_all or len(names) == 1)
+    return options.exit_code(
+        differs=exit_code and report.disagrees, incomplete=exit_code and report.uncertain and not allow_incomplete
+    )

@@ -1,0 +1,93 @@
+"""`completion` and `version`: commands that read neither manifests nor a cluster."""
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from kubectl_policy.cli import terminal
+from kubectl_policy.cli.completion import SCRIPTS
+from kubectl_policy.cli.options import OutputOption
+from kubectl_policy.errors import UsageError
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+
+_EXECUTABLE: Final = "kubectl-policy"
+_FORMATS: Final = ("json", "yaml")
+
+
+def completion(
+    context: typer.Context,
+    shell: Annotated[
+        list[str] | None, typer.Argument(metavar="SHELL", help="One of bash, fish, zsh and kubectl.")
+    ] = None,
+) -> None:
+    """Generate a shell completion script.
+
+    bash, zsh and fish: a script that completes the command kubectl-policy; its first lines say how to load it. kubectl:
+    the executable that completes `kubectl policy` wherever kubectl itself is completed. The package installs it; it is
+    needed only where the plugin was installed without it. The script is printed, and no file is written.
+
+    \b
+    Examples:
+      source <(kubectl policy completion bash)
+      kubectl policy completion fish | source
+      kubectl policy completion kubectl > ~/.local/bin/kubectl_complete-policy
+    """
+    words = shell or []
+    if len(words) != 1 or words[0] not in SCRIPTS:
+        problem = f"there is no completion for {' '.join(words)}" if words else "the shell is missing"
+        raise UsageError(problem, f"it is one of {', '.join(SCRIPTS)}")
+    folder = f"{os.path.dirname(os.path.dirname(__file__))}/completion/scripts"  # noqa: PTH120 (pathlib is slow to load)
+    with open(f"{folder}/{SCRIPTS[words[0]]}", encoding="utf-8") as file:  # noqa: PTH123 (see above)
+        script = file.read()
+    executable = _executable(context.find_root().info_name or "")
+    completer = executable.replace("kubectl-", "kubectl_complete-", 1)
+    script = script.replace(_EXECUTABLE, executable)
+    terminal.write(script.replace(_EXECUTABLE.replace("kubectl-", "kubectl_complete-", 1), completer))
+
+
+def _executable(program: str) -> str:
+    """Return the file that kubectl runs for what a user types: `kubectl-a_b` for `kubectl a-b`."""
+    if program.startswith("kubectl-"):
+        return program
+    kubectl, _, name = program.partition(" ")
+    return f"kubectl-{name.replace('-', '_').replace(' ', '-')}" if kubectl == "kubectl" and name else _EXECUTABLE
+
+
+def _parse_format(name: str) -> str:
+    if name and name not in _FORMATS:
+        problem = f"invalid value for '--output' / '-o': '{name}' is not one of 'json', 'yaml'"
+        raise UsageError(problem, "for example: -o json")
+    return name
+
+
+def version(
+    output: Annotated[
+        str,
+        OutputOption("--output", "-o", metavar=f"[{'|'.join(_FORMATS)}]", help="Output format.", parser=_parse_format),
+    ] = "",
+) -> None:
+    """Print the version.
+
+    With --output, also the versions of Python and of the platform.
+
+    \b
+    Examples:
+      kubectl policy version
+      kubectl policy version -o json
+    """
+    from kubectl_policy import __version__
+
+    if not output:
+        terminal.write(f"kubectl-policy {__version__}\n")
+        return
+    from kubectl_policy.render.output.documents import as_yaml, json_pieces
+
+    python = ".".join(map(str, sys.version_info[:3]))
+    client: dict[str, Json] = {"version": __version__, "pythonVersion": python, "platform": sys.platform}
+    document: dict[str, Json] = {"clientVersion": client}
+    text = as_yaml(document, unicode=True) if output == "yaml" else "".join(json_pieces(document))
+    terminal.write(f"{text}\n")

@@ -1,0 +1,63 @@
+"""`why-not`: reasons why a policy has no effect on an object, and edits that would give it one."""
+
+from typing import Annotated
+
+import typer
+
+from kubectl_policy.cli.arguments import type_and_name
+from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.options import SelectionOption, shared_options
+from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model.values import replace
+from kubectl_policy.render.why_not import WHY_NOT
+
+_EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
+
+
+@shared_options(WHY_NOT)
+def why_not(
+    call: Call,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="POLICY TARGET", help="A policy and an object, each as TYPE/NAME.")
+    ] = None,
+    *,
+    target_namespace: Annotated[
+        str, SelectionOption(metavar="NAME", help="Namespace of the target, if it differs from that of the policy.")
+    ] = "",
+    section: Annotated[
+        str, SelectionOption(metavar="NAME", help="Ask about one listener, rule or port of the target.")
+    ] = "",
+) -> int:
+    """Explain why a policy has no effect on an object.
+
+    Lists every reason with the object and line that cause it, the root cause first, and up to three changes to single
+    objects that would make the policy effective. Each change is tried on the input, and its side effects are shown. If
+    the policy has an effect, shows on which paths, and why not on the other paths.
+
+    \b
+    Examples:
+      kubectl policy why-not retrypolicy/own httproute/menu -n baker --offline manifests/
+      kubectl policy why-not retrypolicy/global gateway/edge -n infra --section https --offline manifests/
+      kubectl policy why-not securitypolicy/infra/jwt httproute/baker/baker --offline manifests/
+    """
+    pairs = [pair for word in words or () if (pair := type_and_name(word))]
+    if len(pairs) != 2 or len(words or ()) != 2:  # noqa: PLR2004 (two pairs)
+        raise UsageError("why-not takes a policy and an object, each as TYPE/NAME", _EXAMPLE)
+    (policy_type, policy_name), (target_type, target_name) = pairs
+    analysis = call.read()
+    from kubectl_policy.cli.config import owner_key
+    from kubectl_policy.model import NodeRef
+    from kubectl_policy.questions.shared.selection import find
+    from kubectl_policy.questions.why_not.why_not import why_not as ask
+
+    policy = find(analysis, policy_type, policy_name, call.in_namespace)
+    target = find(analysis, target_type, target_name, target_namespace or call.in_namespace)
+    answer = ask(analysis, policy, NodeRef(target, section), owner_key())
+    edits = tuple(
+        replace(offered, origin=at_field(offered.origin, offered.edit.field, or_above=True)) for offered in answer.edits
+    )
+    answer = replace(answer, reasons=at_fields(answer.reasons, or_above=True), edits=edits)
+    call.show(WHY_NOT, answer, analysis, unseen=answer.unseen)
+    mention_namespaces(analysis, (policy, target))
+    return 0

@@ -1,0 +1,167 @@
+"""Folders on a disk as trees: one that follows links wherever they lead, and one that stays in repositories."""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+import stat
+import sys
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
+
+from kubectl_policy.errors import SourceError
+from kubectl_policy.sources.files.decoding import MAX_FILE_SIZE, decoded
+from kubectl_policy.sources.files.tree import OWN_IGNORE_FILE, STDIN, FileTree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.sources.files.tree import Kind
+
+# A pipe has no size; it is read in pieces of this one.
+_PIECE: Final = 2**16
+# Bytes as they are, also where text is written with other line breaks.
+_TO_READ: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+
+
+class Disk(FileTree):
+    """A disk, whose paths are those that a person names: absolute, or from the current directory."""
+
+    ignore_files = (".gitignore", OWN_IGNORE_FILE)
+    max_entries = sys.maxsize
+    top = "."
+
+    def entries(self, folder: str) -> Iterator[tuple[str, Kind]]:
+        """List the names in a folder with their kinds. Raises OSError."""
+        with os.scandir(folder or ".") as entries:
+            for entry in entries:
+                # To ask each of thousands of files for its type takes longer than to read them.
+                if entry.is_file(follow_symlinks=False):
+                    yield entry.name, "file"
+                elif entry.is_symlink():
+                    yield entry.name, "link"
+                else:
+                    yield entry.name, "folder" if entry.is_dir() else ""
+
+    def resolve(self, path: str) -> tuple[str, Kind]:
+        """Return the absolute path without links of a file or folder, and its kind. Raises OSError and ValueError."""
+        path = path or "."
+        return os.path.realpath(path), _kind_of(os.stat(path).st_mode)  # noqa: PTH116 (to import Path takes longer than to read a file)
+
+    def kind(self, path: str) -> Kind:
+        """Return the kind of a path, links followed; "" if it leads nowhere."""
+        try:
+            return _kind_of(os.stat(path).st_mode)  # noqa: PTH116 (see above)
+        except (OSError, ValueError):
+            return ""
+
+    def read(self, path: str, limit: int) -> bytes:
+        """Read a file or pipe, and no more of it than the limit and one byte. Raises OSError and ValueError."""
+        # To make a file object takes as long as to read a small file.
+        file = os.open(path, _TO_READ)
+        try:
+            about = os.fstat(file)
+            data = os.read(file, min(about.st_size, limit) + 1)
+            while not stat.S_ISREG(about.st_mode) and len(data) <= limit and (piece := os.read(file, _PIECE)):
+                data += piece
+        finally:
+            os.close(file)
+        return data
+
+    def repository_of(self, path: str) -> str | None:
+        """Return the folder of the git repository that an absolute path is in; None if it is in none."""
+        folder = path
+        while not os.path.lexists(posixpath.join(folder, ".git")):
+            outer = posixpath.dirname(folder)
+            if outer == folder:
+                return None
+            folder = outer
+        return folder
+
+    def in_repositories(self, named: Iterable[str]) -> FileTree:
+        """Return the same disk as `RepositoriesOnDisk`."""
+        return RepositoriesOnDisk(named)
+
+
+class RepositoriesOnDisk(FileTree):
+    """A disk from its root, whose links do not lead out of a repository. A path has no links in it but at its end."""
+
+    def __init__(self, named: Iterable[str]) -> None:
+        """Call files as a person does who named some files and folders, relative or not."""
+        self._disk = Disk()
+        self._named = {os.path.realpath(name): name for name in named if name != "-"}
+        self._repositories: dict[str, str | None] = {}
+
+    def entries(self, folder: str) -> Iterator[tuple[str, Kind]]:
+        """List the names in a folder with their kinds. Raises OSError."""
+        return self._disk.entries(self.resolve(folder)[0])
+
+    def resolve(self, path: str) -> tuple[str, Kind]:
+        """Return the absolute path without links of a file or folder, and its kind. Raises OSError and ValueError."""
+        written = f"/{path.rstrip('/')}"
+        real, kind = self._disk.resolve(written)
+        if real != written:
+            root = self.root_of(posixpath.dirname(path))
+            if root and not real.startswith(f"/{root}/"):
+                raise OSError(errno.EXDEV, "a link that leads out of the repository")
+        return real, kind
+
+    def read(self, path: str, limit: int) -> bytes:
+        """Read a file, and no more of it than the limit and one byte. Raises OSError and ValueError."""
+        real, kind = self.resolve(path)
+        # A pipe would keep the reader waiting.
+        if kind != "file":
+            raise OSError(errno.EINVAL, "no file")
+        return self._disk.read(real, limit)
+
+    def repository_of(self, path: str) -> str | None:
+        """Return the folder of the git repository that a path is in; None if it is in none."""
+        folder = path.lstrip("/")
+        if folder not in self._repositories:
+            outer = posixpath.dirname(folder)
+            if os.path.lexists(f"/{folder}/.git"):
+                self._repositories[folder] = folder
+            else:
+                self._repositories[folder] = self.repository_of(outer) if outer != folder else None
+        return self._repositories[folder]
+
+    def root_of(self, path: str) -> str:
+        """Return the repository that a path is in or, without one, the named folder around it, or else its folder."""
+        repository = self.repository_of(path)
+        if repository is not None:
+            return repository
+        folder = f"/{path}"
+        while folder != "/" and not (folder in self._named and self._disk.kind(folder) == "folder"):
+            folder = posixpath.dirname(folder)
+        return folder[1:] or posixpath.dirname(path)
+
+    def source(self, path: str) -> str:
+        """Return the name of a path in messages, as the files were named."""
+        path = f"/{path}"
+        for real, name in self._named.items():
+            if path == real or path.startswith(f"{real.rstrip('/')}/"):
+                return os.path.normpath(posixpath.join(name, path[len(real) :].lstrip("/")))
+        # A file outside of the input is called as the first name is: from here, or from the root of the disk.
+        first = next(iter(self._named.values()), "/")
+        return path if os.path.isabs(first) else os.path.normpath(os.path.relpath(path))  # noqa: PTH117 (text)
+
+    def path_of(self, source: str) -> str | None:
+        """Return the path of a file that has a name in messages; None of standard input."""
+        if source == STDIN:
+            return None
+        # A link at the end keeps its name: it may be listed by it.
+        folder, name = os.path.split(os.path.abspath(source))  # noqa: PTH100 (text)
+        return posixpath.join(os.path.realpath(folder), name)[1:]
+
+
+def read_stdin(stdin: TextIO | BinaryIO | None) -> str:
+    """Read standard input, or a stream in its stead, as text. Raises SourceError and DocumentError."""
+    stream = stdin or sys.stdin
+    if stream is None:
+        raise SourceError("standard input is closed", "name files or folders instead")
+    data: bytes | str = getattr(stream, "buffer", stream).read(MAX_FILE_SIZE + 1)
+    return decoded(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
+
+
+def _kind_of(mode: int) -> Kind:
+    return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else ""

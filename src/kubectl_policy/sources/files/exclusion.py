@@ -1,0 +1,190 @@
+"""Leave files and folders out of a search: by patterns of the call, and by ignore files."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import warnings
+from contextlib import suppress
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from kubectl_policy.errors import UsageError
+from kubectl_policy.model.snapshot import LeftOut, Origin
+from kubectl_policy.model.values import cached_property
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pathspec import GitIgnoreSpec
+
+    from kubectl_policy.sources.files.tree import FileTree
+
+# No ignore file comes near these: anything beyond them does not count.
+_MAX_SIZE: Final = 2**18
+_MAX_PATTERNS: Final = 5_000
+# Matching takes as many steps as a name has letters, to the power of the number of wildcards in it.
+_MAX_WILDCARDS: Final = 3
+_MAX_LENGTH: Final = 1000
+
+
+class _Rule:
+    """Patterns of a file, or of the command line, for the paths below one folder."""
+
+    def __init__(self, folder: str, lines: Sequence[str]) -> None:
+        """Compile nothing before a path comes that a pattern may match."""
+        self._start, self._lines = len(folder) + 1 if folder else 0, lines
+        self._required = {_required_letters(line) for line in lines}
+
+    def verdict(self, path: str, *, is_folder: bool) -> bool | None:
+        """Whether a file or folder is left out (True) or taken back (False); None if no pattern matches."""
+        within = path[self._start :] + ("/" if is_folder else "")
+        if not any(letters in within for letters in self._required):
+            return None
+        spec = self._spec
+        return spec.check_file(within).include if spec else None
+
+    @cached_property
+    def _spec(self) -> GitIgnoreSpec | None:
+        return _compiled(self._lines)
+
+
+_Rules: TypeAlias = "tuple[tuple[_Rule, ...], ...]"
+
+
+class Exclusions:
+    """Patterns of a call for files to leave out, as in a .gitignore at the top of each folder that is searched."""
+
+    def __init__(self, patterns: Iterable[str] = ()) -> None:
+        """Raises UsageError for a pattern that git would not take."""
+        self.patterns = tuple(patterns)
+        self.left_out: dict[LeftOut, None] = {}
+        for pattern in self.patterns:
+            if not _compiled(_patterns_in([pattern])):
+                hint = "write it as in a .gitignore: `--exclude tests/`"
+                raise UsageError(f'"{pattern}" is not a file pattern', hint)
+
+    def search(self, tree: FileTree, folder: str) -> Search:
+        """Begin to search a folder; ignore files above it count up to the top of its repository."""
+        try:
+            real, _ = tree.resolve(folder)
+        except (OSError, ValueError):
+            # There is nothing in it to leave out.
+            real = folder
+        top = tree.repository_of(real)
+        top = real if top is None else top
+        return Search(self, tree, tree.source(folder), top, below(real, top).lstrip("/"))
+
+
+class Search:
+    """Search of one folder and everything below it; made by `Exclusions`."""
+
+    def __init__(self, exclusions: Exclusions, tree: FileTree, root: str, top: str, lead: str) -> None:
+        """Search the folder called `root`, which is at the path `lead` below the top of its repository."""
+        self._exclusions, self._tree, self._root, self._top, self._lead = exclusions, tree, root, top, lead
+        self._rules: dict[str, _Rules] = {}
+        self._patterns = _Rule(lead, exclusions.patterns)
+        # Ignore files count from this folder on.
+        self._first = ""
+        outer = [*accumulate(lead.split("/"), posixpath.join)] if lead else []
+        # Who names a folder wants the files in it, even if git ignores the folder.
+        if any(self._is_ignored(folder, is_folder=True) for folder in outer):
+            self._first = lead
+            self._rules.clear()
+
+    def may_leave_out(self, folder: str) -> bool:
+        """Whether anything can be left out of a folder: by the call, or by a file in it or around it."""
+        path = posixpath.join(self._lead, below(folder, self._root))
+        return bool(self._exclusions.patterns) or any(self._rules_of(path.rstrip("/")))
+
+    def leaves_out(self, source: str, *, is_folder: bool) -> bool:
+        """Whether a file or a folder is left out, which is noted; the folders around it were asked for before."""
+        path = posixpath.join(self._lead, below(source, self._root))
+        verdict = self._patterns.verdict(path, is_folder=is_folder)
+        if verdict or (verdict is None and self._is_ignored(path, is_folder=is_folder)):
+            reason = f"{'excluded' if verdict else 'ignored'} {'folder' if is_folder else 'file'}"
+            self._exclusions.left_out[LeftOut(reason, Origin(source))] = None
+            return True
+        return False
+
+    def leaves_out_on_the_way(self, source: str, *, is_folder: bool) -> bool:
+        """Whether a file or folder, or any folder on the way to it, is left out, which is noted."""
+        path = posixpath.normpath(below(source, self._root))
+        if path == "." or path.partition("/")[0] == "..":
+            return False
+        *folders, last = (posixpath.join(self._root, way) for way in accumulate(path.split("/"), posixpath.join))
+        on_the_way = any(self.leaves_out(folder, is_folder=True) for folder in folders)
+        return on_the_way or self.leaves_out(last, is_folder=is_folder)
+
+    def _is_ignored(self, path: str, *, is_folder: bool) -> bool:
+        """Whether ignore files leave out a file or folder, of which the last pattern that matches it decides."""
+        rules = (rule for of_kind in reversed(self._rules_of(posixpath.dirname(path))) for rule in reversed(of_kind))
+        verdicts = (rule.verdict(path, is_folder=is_folder) for rule in rules)
+        return next((verdict for verdict in verdicts if verdict is not None), False)
+
+    def _rules_of(self, folder: str) -> _Rules:
+        """Return the rules for a folder: of each kind of ignore file, the outer ones first."""
+        if folder not in self._rules:
+            names = self._tree.ignore_files
+            outer: _Rules = ((),) * len(names)
+            if folder != self._first:
+                outer = self._rules_of(posixpath.dirname(folder))
+            paths = (posixpath.join(self._top, folder, name) for name in names)
+            read = (_patterns_in(_text_at(self._tree, path).splitlines()) for path in paths)
+            self._rules[folder] = tuple(
+                (*rules, _Rule(folder, lines)) if lines else rules for rules, lines in zip(outer, read, strict=True)
+            )
+        return self._rules[folder]
+
+
+def below(path: str, folder: str) -> str:
+    """Return the path of a file from a folder, given one that starts with that of the folder."""
+    return path if folder in {"", "."} else path[len(folder) :].lstrip("/")
+
+
+def _text_at(tree: FileTree, path: str) -> str:
+    """Return the text of an ignore file; empty if there is none that can be read."""
+    # A pipe would keep the reader waiting.
+    if tree.kind(path) != "file":
+        return ""
+    with suppress(OSError, ValueError):
+        return tree.read(path, _MAX_SIZE).decode("utf-8-sig", "replace")[:_MAX_SIZE]
+    return ""
+
+
+def _patterns_in(lines: Iterable[str]) -> list[str]:
+    """Return the lines of an ignore file that may be patterns and do not take too long to match."""
+    return [line for line in lines if line.strip() and not line.startswith("#") and not _is_costly(line)][
+        :_MAX_PATTERNS
+    ]
+
+
+def _is_costly(line: str) -> bool:
+    wildcards = max(line.count("**"), *(len(re.findall(r"\*+", name)) for name in line.split("/")))
+    return len(line) > _MAX_LENGTH or wildcards > _MAX_WILDCARDS
+
+
+def _required_letters(pattern: str) -> str:
+    """Return letters without which no path matches a pattern; none if that is hard to tell."""
+    if re.search(r"[\\\[\]]", pattern):
+        return ""
+    return max(re.split(r"[*?/]", pattern.removeprefix("!").rstrip()), key=len)
+
+
+def _compiled(lines: Iterable[str]) -> GitIgnoreSpec | None:
+    """Compile patterns; git ignores lines that are no patterns as well."""
+    # It takes as long to import as a small question does to answer, and many folders have no such file.
+    from pathspec import GitIgnoreSpec  # noqa: PLC0415 (see above)
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 (see above)
+
+    patterns: list[GitIgnoreSpecPattern] = []
+    with warnings.catch_warnings():
+        # Of regular expressions that patterns with odd brackets become.
+        warnings.simplefilter("ignore", FutureWarning)
+        for line in lines:
+            try:
+                patterns.append(GitIgnoreSpecPattern(line))
+            except (ValueError, re.error):
+                continue
+    counting = [pattern for pattern in patterns if pattern.include is not None]
+    return GitIgnoreSpec(counting) if counting else None

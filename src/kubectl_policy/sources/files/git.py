@@ -1,0 +1,310 @@
+"""Git's revisions and its index as trees; git is asked through plumbing commands that write, fetch and run nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+import re
+import shutil
+import subprocess
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta, timezone
+from typing import IO, TYPE_CHECKING, Final, Self, cast
+
+from kubectl_policy.errors import NothingThereError, SourceError
+from kubectl_policy.model.values import value
+from kubectl_policy.sources.files.tree import StoredTree, TreeEntry, folder_in
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+# The user's own environment (GIT_DIR, GIT_INDEX_FILE in a hook) holds, except for these.
+_ENVIRONMENT: Final = {
+    # Two locks on one door: objects that a partial clone lacks must not be fetched by whatever git there is.
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_LITERAL_PATHSPECS": "0",
+    # A revision is what it was when it was committed, whatever `git replace` put in its place here.
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+# A repository may name a program that is asked which files have changed.
+_SETTINGS: Final = ("--no-pager", "-c", "core.fsmonitor=false")
+_ID: Final = r"[0-9a-f]{40,64}"
+_ZONE: Final = re.compile(r"([+-])([0-9]{2})([0-9]{2})")
+# `cat-file --batch` answers with an id, a type and a size, or with an id and why there is none.
+_HEADER: Final = 3
+_MAX_FOLDER_SIZE: Final = 2**26
+_FOLDER: Final = "40000"
+_LINK: Final = "120000"
+_SUBMODULE: Final = "160000"
+
+
+@value()
+class GitAnswer:
+    """Output of a git command, without the last line break."""
+
+    out: str
+    complaint: str = ""
+    """The first line of what it complains of; empty unless it failed."""
+
+
+def ask(*arguments: str) -> GitAnswer:
+    """Run a git command. Raises SourceError if git is not installed."""
+    try:
+        done = subprocess.run(  # noqa: S603 (no shell, and whatever a user names stands behind --end-of-options)
+            _command(*arguments), env=_environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    except (OSError, ValueError) as error:
+        # An argument that no process can be given, such as one with a NUL.
+        return GitAnswer("", str(error))
+    if done.returncode:
+        return GitAnswer("", _text(done.stderr).strip().partition("\n")[0].removeprefix("fatal: ") or "git failed")
+    return GitAnswer(_text(done.stdout).removesuffix("\n"))
+
+
+def tree_of(revision: str) -> str:
+    """Return the id of the tree of a revision; empty if there is no such revision, or no repository."""
+    tree = ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}").out
+    # `^main` is not what anybody means, but git understands it.
+    return tree if re.fullmatch(_ID, tree) else ""
+
+
+def revision_and_path(operand: str) -> tuple[str, str] | None:
+    """Split `REV:PATH` where git does, at the first colon outside of braces; None of anything else.
+
+    The index has the empty name (`:PATH`). `C:/PATH` is no revision.
+    """
+    depth = 0
+    for position, character in enumerate(operand):
+        if character == ":" and not depth:
+            name, path = operand[:position], operand[position + 1 :]
+            is_drive = len(name) == 1 and path.startswith(("/", "\\"))
+            return None if is_drive else (name, path)
+        depth = max(depth + (character == "{") - (character == "}"), 0)
+    return None
+
+
+@contextmanager
+def open_revision(name: str) -> Generator[GitTree]:
+    """Open a revision, or the index if the name is empty. Raises SourceError where git knows of none."""
+    tree = tree_of(name) if name else ""
+    if not tree:
+        _check_repository(name)
+    with Objects() as objects:
+        yield GitTree(name, objects, TreeEntry("folder", tree) if name else _index())
+
+
+class GitTree(StoredTree):
+    """Files of a revision of a git repository, or of its index; made by `open_revision`."""
+
+    def __init__(self, name: str, objects: Objects, top: TreeEntry) -> None:
+        """Read files and folders from the objects of the repository as they are needed."""
+        super().__init__(f"{name}:", top)
+        self._objects = objects
+
+    def here(self) -> str:
+        """Return the path of the current directory, with a slash at its end; "" for the root of the repository."""
+        return ask("rev-parse", "--show-prefix").out
+
+    def title(self, folder: str = "") -> str:
+        """Return the name of a folder in messages; that of the top is the name of the revision."""
+        return super().title(folder) or "the index"
+
+    def not_found(self, path: str) -> NothingThereError:
+        """Return the error for a path that leads to nothing, with a hint at the one that is meant."""
+        found = super().not_found(path)
+        found.hint = f"{found.hint}, or with ./ at the current directory"
+        top = ask("rev-parse", "--show-toplevel").out
+        if top and os.path.lexists(posixpath.join(top, path)):
+            found.hint = f"it is on disk, but not in {self.title()}: name the file or folder itself, or add it to git"
+        with suppress(OSError):
+            if here := self.here():
+                self.entry(here + path)
+                found.hint = f"write {self.source('./' + path)}: a path starts at the root of the repository"
+        return found
+
+    def _inside(self, folder: TreeEntry) -> Mapping[str, TreeEntry]:
+        is_object = folder.kind == "folder" and not folder.problem and isinstance(folder.content, str)
+        return self._objects.folder(cast("str", folder.content)) if is_object else super()._inside(folder)
+
+    def _content(self, entry: TreeEntry, limit: int) -> bytes:
+        return self._objects.read(cast("str", entry.content), limit)
+
+
+class Objects:
+    """Contents of git's objects by their ids, from one process that is asked for one after the other."""
+
+    def __init__(self) -> None:
+        """Start the process when the first object is asked for."""
+        self._process: subprocess.Popen[bytes] | None = None
+        self._folders: dict[str, dict[str, TreeEntry]] = {}
+
+    def __enter__(self) -> Self:
+        """Close it when the block is left."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        self._close()
+
+    def read(self, object_id: str, limit: int) -> bytes:
+        """Read an object, and no more of it than the limit and one byte. Raises OSError if it is not here."""
+        process = self._process = self._process or _started("cat-file", "--batch")
+        try:
+            return self._read(process, object_id, limit)
+        except BrokenPipeError:
+            self._close()
+            raise OSError(errno.EIO, "git gave up on it: see `git fsck`") from None
+
+    def folder(self, object_id: str) -> dict[str, TreeEntry]:
+        """Read the entries of a folder. Raises OSError if it is not here, or is none."""
+        if object_id not in self._folders:
+            try:
+                self._folders[object_id] = _entries(self.read(object_id, _MAX_FOLDER_SIZE), len(object_id) // 2)
+            except (OSError, ValueError):
+                problem = "git cannot list it: it is not in this clone, or damaged: see `git fsck`"
+                raise OSError(errno.EIO, problem) from None
+        return self._folders[object_id]
+
+    def _read(self, process: subprocess.Popen[bytes], object_id: str, limit: int) -> bytes:
+        to_git, from_git = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+        to_git.write(f"{object_id}\n".encode())
+        to_git.flush()
+        header = from_git.readline().split()
+        if not header:
+            raise BrokenPipeError
+        if len(header) != _HEADER:
+            raise OSError(errno.EIO, "its content is not in this clone of the repository")
+        size = int(header[2])
+        # A line break follows the content.
+        wanted = min(size, limit) + 1
+        data = from_git.read(wanted)
+        if len(data) < wanted:
+            raise BrokenPipeError
+        if size > limit:
+            # The rest of it would stand before the next answer.
+            self._close()
+            return data
+        return data[:size]
+
+    def _close(self) -> None:
+        process, self._process = self._process, None
+        if process:
+            process.kill()
+            process.communicate()
+
+
+def folder_of_commit(data: bytes) -> TreeEntry:
+    """Return the folder at the top of a commit, of which git's text begins with its id."""
+    return TreeEntry("folder", data.partition(b"\n")[0].removeprefix(b"tree ").decode())
+
+
+def time_of(seconds: str, zone: str) -> str:
+    """Return a time in a commit (`1767225600 +0100`) as ISO 8601 writes it; empty for what is no time."""
+    parts = _ZONE.fullmatch(zone)
+    try:
+        offset = timedelta(hours=int(parts[2]), minutes=int(parts[3])) if parts else timedelta()
+        in_zone = timezone(-offset if parts and parts[1] == "-" else offset)
+        return datetime.fromtimestamp(int(seconds), in_zone).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _entries(data: bytes, id_size: int) -> dict[str, TreeEntry]:
+    """Parse a tree object: mode, name and id of each entry. Raises ValueError for anything else."""
+    entries: dict[str, TreeEntry] = {}
+    end = 0
+    for found in re.finditer(rb"([0-7]{5,6}) ([^\0]+)\0(.{%d})" % id_size, data, re.DOTALL):
+        if found.start() != end:
+            break
+        end, name = found.end(), _text(found[2])
+        # A damaged folder may have a path where a name should be.
+        if "/" not in name and name not in {".", ".."}:
+            entries[name] = _entry(found[1].decode(), found[3].hex())
+    if end != len(data):
+        raise ValueError
+    return entries
+
+
+def _entry(mode: str, object_id: str, *, is_unmerged: bool = False) -> TreeEntry:
+    """Return the entry for a mode as git writes it."""
+    if mode.lstrip("0") == _FOLDER:
+        return TreeEntry("folder", object_id)
+    if mode == _SUBMODULE:
+        return TreeEntry("folder", object_id, "a submodule, and its files are in another repository")
+    problem = "in conflict: resolve it, and `git add` it" if is_unmerged else ""
+    return TreeEntry("link" if mode == _LINK and not is_unmerged else "file", object_id, problem)
+
+
+def _index() -> TreeEntry:
+    """Return the index as a folder; it is empty without a repository."""
+    top: dict[str, TreeEntry] = {}
+    lines = filter(None, ask("ls-files", "--stage", "-z", "--full-name", "--", ":/").out.split("\0"))
+    # Of a file and a folder of one name, which a conflict may leave, the folder is made first and remains.
+    for line in sorted(lines, key=lambda line: -line.count("/")):
+        about, _, path = line.partition("\t")
+        mode, object_id, stage = about.split(" ")
+        *folders, name = path.split("/")
+        # Entries of other stages are sides of a conflict.
+        folder_in(top, folders).setdefault(name, _entry(mode, object_id, is_unmerged=stage != "0"))
+    return TreeEntry("folder", top)
+
+
+def _check_repository(name: str) -> None:
+    """Raise SourceError if there is no repository, or no such revision in it."""
+    complaint = ask("rev-parse", "--git-dir").complaint
+    if "not a git repository" in complaint:
+        wanted = f'the revision "{name}"' if name else "the index"
+        message = f"there is no git repository here to find {wanted} in"
+        raise SourceError(message, "name a file or a folder that exists, or ask from inside of the repository")
+    if complaint:
+        raise SourceError(f"git cannot be asked for revisions: {complaint}", "see what `git status` says")
+    if name:
+        raise SourceError(f"{name}: there is no such revision in this git repository", _nearest(name))
+
+
+def _nearest(name: str) -> str:
+    """Return a hint at the revision that is meant."""
+    import difflib  # noqa: PLC0415 (only a mistake needs it)
+
+    known = ask("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes", "refs/tags").out.split()
+    near = [ref for ref in known if ref.endswith(f"/{name}")] or difflib.get_close_matches(name, known)
+    if near:
+        return f"did you mean {', '.join(near)}?"
+    if ask("rev-parse", "--is-shallow-repository").out == "true":
+        return "this is a shallow clone, without the older revisions: `git fetch --unshallow` gets them"
+    return "it may be a branch, a tag or a commit: `git branch --all`, `git tag` and `git log` show them"
+
+
+def _started(*arguments: str) -> subprocess.Popen[bytes]:
+    """Start a git command that is talked with."""
+    return subprocess.Popen(  # noqa: S603 (no shell, and nothing in it that a user names)
+        _command(*arguments),
+        env=_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _command(*arguments: str) -> tuple[str, ...]:
+    git = shutil.which("git")
+    if git is None:
+        raise SourceError(
+            "git is not installed, and a revision cannot be read without it",
+            "install git, or check the revision out and name the folder",
+        )
+    return (git, *_SETTINGS, *arguments)
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, **_ENVIRONMENT}
+
+
+def _text(data: bytes) -> str:
+    """Decode names, which may be anything; Python's file names keep what is not UTF-8 in the same way."""
+    return data.decode("utf-8", "surrogateescape")

@@ -1,0 +1,253 @@
+"""Laws of the two readers of YAML: whatever the fast one reads, the exact one reads the same."""
+
+from __future__ import annotations
+
+import json
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubectl_policy.text import Document, Unread
+from kubectl_policy.text.documents import DocumentReader
+from kubectl_policy.text.fast_yaml import Gate
+from tests.property.examples import examples
+from tests.text.readings import contents, read, read_exactly, same_in_all_modes
+
+if TYPE_CHECKING:
+    from kubectl_policy.model import Json
+
+FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
+_FILES: Final = sorted(path for path in FIXTURES.rglob("*") if path.suffix in {".yaml", ".yml", ".json"})
+
+# Scalars in all the ways that somebody may think of, of which many are none where they stand.
+_WRITTEN: Final = (
+    "a|ab|a-b|a.b|a_b|a/b|a b|a  b|a: b|a:b|a:|a #b|a#b|#a|a,b|a, b|a]|[a]|{a: b}|{a}|a}|A|AB|A-B|A_B|A B|A/B|aB|Ab|"
+    "true|True|TRUE|false|yes|No|on|Off|y|n|Y|null|Null|~|.|..|...|-|--|---|- a|-a|a-|? a|?a|: a|:a|*a|&a|&a b|!a|"
+    "!!str a|!!binary YQ==|'a'|'a b'|'a''b'|'a|a'b|'*.A'|'5'|''|>|@a|`a|%a|<<|<<: {a: 1}|"
+    '"a"|"a b"|"a\\tb"|"\\x61"|"\\u0061"|"\\/"|"a|"*.a"|"A_B"|"A"|"A B"|"true"|""|"\\ud800"|'
+    "0|1|10|01|08|-1|+1|1.0|1.5|1.50|.5|5.|1e3|1E3|1e400|1_0|-_1|0_1|0x1|0X1|0b1|0o7|5s|5e|5E|5x|1m30s|1:30|7e8|"
+    "2026-01-01|2026-01-01T00:00:00Z|10.0.0.1|1,000|.inf|-.Inf|.nan|NaN|-0|-0.0|00.5|1.5e1|0.00000001|123456789012.5|"
+    "9223372036854775807|9223372036854775808|-9223372036854775809|999999999999999999|1000000000000000000|"
+    "18446744073709551616|00000007-1234-4321-abcd-0123456789ab|7e1|0b1ac6f4-0000-4000-8000-000000000000|"
+    "${A}|$(a)|{{ a }}|{{a}}|<a>|ENC[a]|é|aé|a\u2028b|a\x85b|a\xa0b|a\tb|a\t|\ta| a|a |\ufeffa|\x01|\x02|\x7f|"
+    "a=b|=|==|a@b|a(b)|/|/a|/a/|//a|a~|~a|a+b|a?b|a;b"
+)
+_SCALARS: Final = ("|", "", *_WRITTEN.split("|"))
+_POSITIONS: Final = (
+    "{}\n",
+    "a: {}\nb: 1\n",
+    "a:   {}   # c\nb: 1\n",
+    "a:\n  {}\n",
+    "a:\n- {}\n- b\n",
+    "a:\n- - {}\n",
+    "-\t{}\n",
+    "--- {}\n",
+    "a: {{b: {}, c: d}}\n",
+    "a: {{c: d, b: {}}}\n",
+    "a: {{c: d, {}}}\n",
+    "a: {{{}, c: d}}\n",
+    "a: {{c: d,\n {}\n }}\n",
+    "a: [{}, c]\n",
+    "a: [c, {}]\n",
+    "a: [c, {}, d]\n",
+    'a: {{"b":{}}}\n',
+    "a: {{'b' :{}}}\n",
+    "a: {{'b'\n  :{}}}\n",
+    'a: "{}"\nb: c\n',
+    "a: '{}'\n",
+    'a: {{b: "{}", c: d}}\n',
+    "# {}\na: 1\n",
+    "a: b # {}\n",
+    "# x: {}\na: 1\n",
+    "a: |\n  {}\nb: 1\n",
+    "a: >-\n  b\n  {}\nb: 1\n",
+    "a: b\n  {}\n",
+    "{}: b\n",
+    "- {}: b\n",
+    "{} : b\n",
+    "{}:\n",
+    "a: {{{}: b}}\n",
+    "a: {{c: d, {}: b}}\n",
+    "a: {{{}:}}\n",
+    "? {}\n: b\n",
+    'a: {{b: "}}"\n , c: {}\n }} # {{\nd: 1\n',
+    "a: &x {}\nb: *x\n",
+    "a: {}\r\nb: 1\r\n",
+    "a: 1\n...\n{}\n",
+    "a: 1\n---\n{}\n---\nb: 1\n",
+    'a: 1\n---\n{{"a": {}}}\n---\nb: 1\n',
+    "apiVersion: v1\nkind: List\nitems:\n- a: {}\n- b: 1\n",
+    "apiVersion: v1\nitems:\n- a: 1\n- b: {}\nkind: List\n",
+    "apiVersion: v1\nkind: AList\nitems:\n  - a: 1\n  - b: 1\n    c: |\n      {}\nmetadata: {{}}\n",
+    "apiVersion: v1\nkind: List\nitems:\n- a: 1\n{}\n",
+)
+
+
+@pytest.mark.parametrize("position", _POSITIONS)
+def test_no_scalar_is_taken_for_another_one(position: str) -> None:
+    """In whatever position."""
+    for scalar in _SCALARS:
+        same_in_all_modes(position.format(scalar))
+
+
+@settings(max_examples=examples(20))
+@given(
+    st.lists(st.sampled_from([*_SCALARS, *" \n\t:-#,{}[]'\"|>&*!%@?~._/=\\", "\n  ", ": ", ", ", "\r\n"]), max_size=9)
+)
+def test_no_text_is_taken_for_another_one(parts: list[str]) -> None:
+    """Of whatever parts it is made."""
+    same_in_all_modes("".join(parts))
+
+
+@pytest.mark.parametrize("path", _FILES, ids=lambda path: str(path.relative_to(FIXTURES)))
+def test_fixtures_are_the_same(path: Path) -> None:
+    """To both readers, and however much is kept of them."""
+    same_in_all_modes(path.read_text(encoding="utf-8"))
+
+
+_DOCUMENTS: Final = sorted(
+    {
+        document
+        for path in _FILES
+        for document in path.read_text(encoding="utf-8").split("\n---\n")
+        if path.suffix != ".json" and len(document) < 2_000
+    }
+)
+_EDITS: Final = st.tuples(
+    st.integers(0, 2_000),
+    st.integers(0, 3),
+    st.one_of(st.sampled_from(" \n\t:-#,{}[]'\"|>&*!%@?~._/=\\aA0e\x85\u2028\x01\ufeff"), st.sampled_from(_SCALARS)),
+)
+
+
+@settings(max_examples=examples(100))
+@given(document=st.sampled_from(_DOCUMENTS), edits=st.lists(_EDITS, min_size=1, max_size=3))
+def test_no_edit_goes_unnoticed(document: str, edits: list[tuple[int, int, str]]) -> None:
+    """Of a few characters of a fixture."""
+    for at, removed, added in edits:
+        start = at % (len(document) + 1)
+        document = document[:start] + added + document[start + removed :]
+    same_in_all_modes(document)
+
+
+_VALUES: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=examples(30))
+@given(value=st.dictionaries(st.text(max_size=8), _VALUES, max_size=4), flow=st.booleans())
+def test_what_is_dumped_is_the_same(value: dict[str, Json], *, flow: bool) -> None:
+    """In block and flow style, alone and as an item of a List, and as JSON."""
+    items = {"apiVersion": "v1", "kind": "List", "items": [value, {"kind": "A"}]}
+    for dumped in (value, items):
+        same_in_all_modes(yaml.safe_dump(dumped, default_flow_style=flow, allow_unicode=True))
+        same_in_all_modes(json.dumps(dumped, allow_nan=False) if _is_finite(dumped) else "{}")
+
+
+def _is_finite(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
+
+
+_OBJECT: Final[dict[str, Json]] = {
+    "apiVersion": "gateway.networking.k8s.io/v1",
+    "kind": "HTTPRoute",
+    "metadata": {
+        "name": "route",
+        "namespace": "team",
+        "uid": "0b1ac6f4-0000-4000-8000-000000000000",
+        "resourceVersion": "0123",
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "annotations": {"note": '{"json":{"on":true,"n":[1,2],"yes":"no, on the other hand"}}\n', "data": "aGVsbG8="},
+        "managedFields": [{"fieldsV1": {"f:spec": {"f:parentRefs": {}, ".": {}}}, "time": "2026-01-01T00:00:00Z"}],
+    },
+    "spec": {
+        "hostnames": ["*.example.com", "10.0.0.1", "::1"],
+        "rules": [{"timeout": "5s", "weight": 10, "ratio": 0.5, "codes": [500, 503], "enabled": True, "none": None}],
+        "script": "if true; then\n  echo 010\nfi\n",
+    },
+}
+
+
+@pytest.mark.parametrize("flow", [True, False, None])
+def test_usual_styles_are_read_fast(*, flow: bool | None) -> None:
+    """Alone and as kubectl dumps a List, in YAML and in JSON."""
+    items: list[Json] = [_OBJECT, deepcopy(_OBJECT)]
+    dumped = {"apiVersion": "v1", "items": items, "kind": "List", "metadata": {"resourceVersion": ""}}
+    texts = [
+        yaml.safe_dump(_OBJECT, default_flow_style=flow, width=1_000),
+        json.dumps(_OBJECT),
+        json.dumps(dumped, indent=4),
+        *([] if flow else [yaml.safe_dump(dumped, default_flow_style=flow, width=1_000)]),
+    ]
+    for text in texts:
+        found = same_in_all_modes(text)
+        assert read_exactly(text) == []
+        assert all(isinstance(document, Document) and document.value == _OBJECT for document in found)
+
+
+def test_fixtures_are_read_fast() -> None:
+    """Nearly all of them; what is not has anchors, tags, words of YAML 1.1 or mistakes, or nothing but comments."""
+    texts = [path.read_text(encoding="utf-8") for path in _FILES]
+    documents = sum(len(read(text)) for text in texts)
+    slow = [part for text in texts for part in read_exactly(text)]
+    assert documents > 400
+    assert len(slow) < documents / 20
+
+
+def test_without_the_fast_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is read as well."""
+    text = yaml.safe_dump_all([_OBJECT, {"a": 1}])
+    usual = read(text)
+    monkeypatch.setitem(sys.modules, "ryaml", None)
+    found = list(DocumentReader().read(text))
+    assert contents(found) == contents(usual)
+    assert read_exactly(text) != []
+
+
+def test_odd_lines_cost_their_documents_alone() -> None:
+    """And items of a List alone, unless something in it refers to something else."""
+    text = "a: 010\n---\na: 1\n---\napiVersion: v1\nkind: List\nitems:\n- a: yes\n- a: 1\n"
+    same_in_all_modes(text)
+    assert read_exactly(text) == ["a: 010\n", "- a: yes\n"]
+    assert [document.value for document in read(text) if isinstance(document, Document)] == [
+        {"a": 8},
+        {"a": 1},
+        {"a": True},
+        {"a": 1},
+    ]
+
+
+def test_the_gate_remembers_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what it has looked at, however it was cut."""
+    monkeypatch.setattr("kubectl_policy.text.fast_yaml._CHUNK", 5)
+    gate = Gate()
+    text = "a: 1\nb: 010\nc: yes # x\nd: 'no'\n"
+    for _ in range(2):
+        assert gate.odd_lines(text) == {"b: 010", "c: yes # x"}
+    assert gate.odd_lines("a: \u2028") is None
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "{a: " * 100_000, "a: " + "[" * 3_000 + "]" * 3_000])
+def test_brackets_are_counted_first(text: str) -> None:
+    """The fast parser takes a time that grows with the square of their depth."""
+    (found,) = read(text)
+    assert isinstance(found, Unread)
+    assert found.problem.reason == "too-deep"
+
+
+def test_many_brackets_that_are_not_deep() -> None:
+    """Are nothing special."""
+    assert read_exactly("a: [" + "[], " * 2_000 + "{}]\n") == []
