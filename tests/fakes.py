@@ -13,7 +13,7 @@ from kubectl_policy import surroundings
 from kubectl_policy.attachment import attachments
 from kubectl_policy.model import index
 from kubectl_policy.model.body import Body
-from kubectl_policy.model.values import cached_property, replace
+from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import World
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.questions.differences import traffic
@@ -90,11 +90,16 @@ class RecordingWorld(World):
         self.given["naming", kind].update(names)
         return names
 
-    @cached_property
+    @property
     def kinds(self) -> tuple[GroupKind, ...]:
         """The kinds of which there are objects."""
         self.named["kinds", None] = len(self._world.kinds)
         return self._world.kinds
+
+    @property
+    def namespaces(self) -> frozenset[str]:
+        """The namespaces in which there are objects."""
+        return self._world.namespaces
 
     def __iter__(self) -> Iterator[Resource]:
         """Iterate over the objects."""

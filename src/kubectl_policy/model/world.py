@@ -55,15 +55,15 @@ class World(Sequence["Resource"], ABC):
         a field, a kind or a hostname, return those that may contain it anywhere. Objects that do not may be returned.
         """
 
-    @cached_property
+    @property
+    @abstractmethod
     def kinds(self) -> tuple[GroupKind, ...]:
         """The kinds of which there are objects, sorted."""
-        return tuple(sorted({resource.ref.group_kind for resource in self}))
 
-    @cached_property
+    @property
+    @abstractmethod
     def namespaces(self) -> frozenset[str]:
         """The namespaces in which there are objects."""
-        return frozenset({resource.ref.namespace for resource in self}) - {""}
 
     def serves(self, kind: GroupKind) -> bool:
         """Whether there may be objects of a kind; a cluster knows which kinds there are."""
@@ -150,10 +150,23 @@ class Loaded(World):
             self._texts[kind] = [text_of(self._objects[ref].raw) for ref in self._unsorted.get(kind, ())]
         return self._texts[kind]
 
-    @cached_property
+    @property
     def kinds(self) -> tuple[GroupKind, ...]:
         """The kinds of which there are objects, sorted."""
+        return self._kinds
+
+    @cached_property
+    def _kinds(self) -> tuple[GroupKind, ...]:
         return tuple(sorted(self._unsorted))
+
+    @property
+    def namespaces(self) -> frozenset[str]:
+        """The namespaces in which there are objects."""
+        return self._namespaces
+
+    @cached_property
+    def _namespaces(self) -> frozenset[str]:
+        return frozenset({ref.namespace for ref in self._objects}) - {""}
 
     def __iter__(self) -> Iterator[Resource]:
         """Iterate over the objects in their order."""
@@ -217,15 +230,23 @@ class Overlay(World):
     def _changed(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
         return by_kind(self._changes)
 
-    @cached_property
+    @property
     def kinds(self) -> tuple[GroupKind, ...]:
         """The kinds of which there are objects, sorted."""
+        return self._kinds
+
+    @cached_property
+    def _kinds(self) -> tuple[GroupKind, ...]:
         emptied = {kind for kind in self._changed if not self.names_of(kind)}
         return tuple(sorted({*self._base.kinds, *self._applied.kinds} - emptied))
 
-    @cached_property
+    @property
     def namespaces(self) -> frozenset[str]:
         """The namespaces in which there are objects."""
+        return self._namespaces
+
+    @cached_property
+    def _namespaces(self) -> frozenset[str]:
         deleted = {ref.namespace for ref, resource in self._changes.items() if resource is None}
         remaining = {resource.ref.namespace for resource in self} if deleted else frozenset[str]()
         emptied = deleted - remaining
