@@ -207,7 +207,7 @@ class _NginxWorld:
         return {
             listener_name(binding.listener): sorted(attached_hostnames(topology, binding.listener, route, counted=True))
             for binding in topology.bindings(route)
-            if binding.listener and binding.is_counted and self.named.is_managed(binding.parent)
+            if binding.listener and binding.counts_as_attached and self.named.is_managed(binding.parent)
         }
 
     def _gateway(self, entry: Mapping[str, Json]) -> Iterator[Outcome]:

@@ -66,7 +66,7 @@ def is_left_to_others(topology: Topology, listener: Listener, name: str) -> bool
 
 def _is_attached(topology: Topology, listener: NodeRef, route: ObjectRef, *, counted: bool) -> bool:
     bindings = topology.relations.bindings_at(route, listener)
-    return bool([each for each in bindings if (each.is_counted if counted else each.state == "attached")])
+    return bool([each for each in bindings if (each.counts_as_attached if counted else each.state == "attached")])
 
 
 def too_wide(topology: Topology, path: Path) -> str:

@@ -34,7 +34,7 @@ def attached_routes(topology: Topology, listener: NodeRef) -> tuple[ObjectRef, .
     return tuple(
         route
         for route in topology.relations.routes_naming(listener.object)
-        if any(binding.listener == listener and binding.is_counted for binding in topology.bindings(route))
+        if any(binding.listener == listener and binding.counts_as_attached for binding in topology.bindings(route))
     )
 
 
@@ -109,7 +109,7 @@ def _reported(topology: Topology, route: ObjectRef) -> list[Delegation]:
 def _accepted(topology: Topology, route: ObjectRef, bindings: Sequence[Binding]) -> Condition:
     gateways = topology.gateways
     profiles = [gateways.profile_of(gateways.gateway_of(binding.parent)) for binding in bindings]
-    if any(binding.is_counted for binding in bindings):
+    if any(binding.counts_as_attached for binding in bindings):
         # Where controllers ignore invalid listeners, one that would take the route is reported at all its parents.
         invalid = [binding for binding in topology.bindings(route) if binding.reason == INVALID_LISTENER]
         if invalid and any(profile.ignores_invalid for profile in profiles):

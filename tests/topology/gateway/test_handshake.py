@@ -173,7 +173,7 @@ def test_a_conflicted_listener_serves_nothing() -> None:
     """It is not known to which of two the traffic belongs, so none reaches the route; status counts it all the same."""
     first, second = bindings(route(), gateway("g", listener("a"), listener("b")))
     assert first.message == "listener a of Gateway default/g conflicts with listener b of Gateway default/g"
-    assert [(item.state, item.reason, item.is_counted) for item in (first, second)] == [
+    assert [(item.state, item.reason, item.counts_as_attached) for item in (first, second)] == [
         ("refused", "HostnameConflict", True)
     ] * 2
 
@@ -182,7 +182,7 @@ def test_what_a_conflicted_listener_would_not_take_is_refused_for_that() -> None
     """Then status does not count it either."""
     world = gateway("g", listener("a", hostname="a.org"), listener("b", hostname="a.org"))
     found = bindings(route(hostnames=["b.org"]), world)
-    assert [(item.reason, item.is_counted) for item in found] == [("NoMatchingListenerHostname", False)] * 2
+    assert [(item.reason, item.counts_as_attached) for item in found] == [("NoMatchingListenerHostname", False)] * 2
 
 
 def set_parent() -> list[dict[str, Json]]:

@@ -78,7 +78,7 @@ def refusals(analysis: Analysis, routes: Iterable[Resource]) -> Iterator[Refusal
             parent, index = bindings[0].parent, analysis.index
             # Of what is only taken to exist, nothing else is known.
             is_assumed = index.get(parent) is None and index.presence(parent) == "present"
-            if not is_assumed and not any(each.is_counted for each in bindings):
+            if not is_assumed and not any(each.counts_as_attached for each in bindings):
                 yield _nearest(analysis, route, position, bindings)
 
 

@@ -180,7 +180,7 @@ class TargetOrder:
             for binding in self._relations.bindings(route)
             if binding.parent_index == parent.position
             and binding.listener
-            and (binding.is_counted or binding.reason == "NoMatchingListenerHostname")
+            and (binding.counts_as_attached or binding.reason == "NoMatchingListenerHostname")
         ]
 
     def _closest(self, listener: NodeRef) -> NodeRef | None:

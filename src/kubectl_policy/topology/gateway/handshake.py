@@ -64,7 +64,7 @@ class Binding:
     is_unfilled: bool = False
 
     @property
-    def is_counted(self) -> bool:
+    def counts_as_attached(self) -> bool:
         """Whether status counts the route as attached, be it to a listener that carries no traffic.
 
         "Listener or Route status does not impact successful attachment, i.e. the AttachedRoutes field count MUST be set
@@ -74,7 +74,7 @@ class Binding:
 
     def unless_ignored(self, ignored: Problem | None) -> Binding:
         """The same where the controller ignores the Gateway or listener: refused, if nothing else refuses it."""
-        if ignored is None or (ignored.reason == INVALID_LISTENER and not self.is_counted):
+        if ignored is None or (ignored.reason == INVALID_LISTENER and not self.counts_as_attached):
             return self
         return replace(self, state="refused", reason=ignored.reason, message=ignored.message)
 

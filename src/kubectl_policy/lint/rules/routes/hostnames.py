@@ -153,7 +153,7 @@ def _that_would_take_it(world: Linted, bindings: Iterable[Binding]) -> Iterator[
     accepted = {each.parent_index for each in bindings if each.state == "attached"}
     for each in bindings:
         listener = world.gateways.listener(each.listener) if each.listener and each.state == "refused" else None
-        if listener and (each.is_counted or each.parent_index not in accepted):
+        if listener and (each.counts_as_attached or each.parent_index not in accepted):
             yield listener
 
 
