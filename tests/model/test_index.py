@@ -278,7 +278,7 @@ def test_objects_in_which_something_may_be_to_be_filled_in() -> None:
 class TestReferrers:
     """The first few questions are answered one by one, all others at once; the answers are the same."""
 
-    OBJECTS = tuple(resource("Widget", f"w{number}", {"of": f"w{number + 1}"}) for number in range(50))
+    OBJECTS = tuple(resource("Widget", f"w{number}", {"of": f"w{number + 1}"}) for number in range(100))
 
     def referrers(self) -> Referrers[str]:
         """What each of the objects refers to."""

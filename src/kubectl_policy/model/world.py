@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.snapshot import Resource
 
 # Questions about single objects that are answered one by one, before the answers for all objects are computed at once.
-MAX_SINGLE_QUESTIONS: Final = 32
+MAX_SINGLE_QUESTIONS: Final = 64
 _IN_WORDS: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 
