@@ -122,6 +122,6 @@ def decoded(resources: Iterable[Resource]) -> Counter[GroupKind]:
 def all_at_once() -> Iterator[None]:
     """Have nothing answered about single objects, so that all answers are worked out at once."""
     with pytest.MonkeyPatch.context() as patched:
-        for module in (attachments, index, surroundings, traffic):
+        for module in (index, surroundings, traffic):
             patched.setattr(module, "MAX_SINGLE_QUESTIONS", 0)
         yield
