@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy import surroundings
-from kubectl_policy.attachment import attachments
 from kubectl_policy.model import index
 from kubectl_policy.model.body import Body
 from kubectl_policy.model.values import replace
