@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import KW_ONLY, MISSING, fields
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -114,6 +115,8 @@ def test_it_is_a_dataclass_to_others() -> None:
         ("more", True, ""),
     ]
     assert [each.type for each in fields(Wide)] == ["str", "tuple[str, ...]", "str"]
+    assert str(signature(Wide)) == "(left, right=(), third='c')"
+    assert [*signature(Named).parameters] == ["name", "fields", "more"]
 
 
 @pytest.mark.parametrize(

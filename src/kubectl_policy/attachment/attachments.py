@@ -10,7 +10,6 @@ from kubectl_policy.attachment.references import named_object, target_references
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import cached_property, replace
-from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS
 from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
     WITH_LISTENERS,
@@ -78,7 +77,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         if self._by_target is not None:
             return self._by_target.get(obj, ())
         if obj not in self._to:
-            if len(self._to) >= MAX_SINGLE_QUESTIONS:
+            if len(self._to) >= self._index.max_single_questions:
                 self._by_target = self._all_by_target()
                 return self._by_target.get(obj, ())
             self._to[obj] = tuple(

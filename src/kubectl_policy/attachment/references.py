@@ -80,10 +80,9 @@ def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetR
     """The reference in an entry, or one for each section where it names several (`sectionNames`)."""
     if not isinstance(entry, dict):
         return
-    nested = mapping_at(entry, "selector")
     by_labels = {key: entry[key] for key in ("matchLabels", "matchExpressions") if key in entry}
-    selector = nested if "selector" in entry else by_labels
-    name = text_at(entry, "name")
+    selector = mapping_at(entry, "selector") if "selector" in entry else by_labels
+    name, others = text_at(entry, "name"), entry.keys() - _MEMBERS
     for section in strings_at(entry, "sectionNames") or [text_at(entry, "sectionName")]:
         yield TargetReference(
             field,
@@ -94,7 +93,7 @@ def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetR
             section,
             selector if not name and (selector or "selector" in entry or "Selector" in field) else None,
             mapping_at(entry, "namespaces") if "namespaces" in entry else None,
-            unknown=tuple(sorted(key for key, said in entry.items() if said is not None and key not in _MEMBERS)),
+            unknown=tuple(sorted(key for key in others if entry[key] is not None)) if others else (),
         )
 
 
@@ -233,6 +232,8 @@ class FollowedReference:
     @property
     def _doubt(self) -> str:
         """What the reference says beyond what is understood, in words; empty if that is nothing."""
+        if not (self.declared.unknown or self.declared.namespace):
+            return ""
         field, kind = self.declared.field, self.declared.group_kind
         parts = [f"what {field}.{name} means is not known" for name in self.declared.unknown]
         if self.declared.namespace and not self.topology.index.namespaced(kind):

@@ -7,7 +7,7 @@ from functools import cache
 from operator import is_not
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.body import strings_in
+from kubectl_policy.model.body import Body, strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import (
     GATEWAY_API,
@@ -139,7 +139,9 @@ class Defaults:
             schema = self.schema_of(*key)
             is_built_in = schema is SCHEMAS.get(key[0])
             self._fillers[key] = _built_in(key[0]) if is_built_in else filler_of(schema)
-        raw = filled_mapping(resource.raw, self._fillers[key])
+        content = resource.raw.content if isinstance(resource.raw, Body) else resource.raw
+        filled_content = filled_mapping(content, self._fillers[key])
+        raw = resource.raw if filled_content is content else filled_content
         if resource.ref.group_kind == NAMESPACE:
             return _with_name_label(raw, resource.ref.name)
         return _with_target_ports(raw) if resource.ref.group_kind == SERVICE else raw

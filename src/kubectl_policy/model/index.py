@@ -88,6 +88,14 @@ class Index:
         return (grant for home in homes for grant in self.of_kind_in(REFERENCE_GRANT, home))
 
     @property
+    def max_single_questions(self) -> int:
+        """The number of questions about single objects that are answered one by one, before all are answered at once.
+
+        A cluster is not asked for all objects of a kind as long as a few do.
+        """
+        return MAX_SINGLE_QUESTIONS if self.snapshot.place == "the cluster" else MAX_SINGLE_QUESTIONS // 4
+
+    @property
     def group_kinds(self) -> tuple[GroupKind, ...]:
         """Every kind of which at least one object was read, sorted."""
         return self.world.kinds
@@ -380,7 +388,7 @@ class Referrers(Generic[_Value]):
     def _is_single_question(self) -> bool:
         """Whether to answer one more question by itself, rather than all at once."""
         self._questions += 1
-        return self._all is None and self._questions <= MAX_SINGLE_QUESTIONS
+        return self._all is None and self._questions <= self._index.max_single_questions
 
     def _find(self, obj: ObjectRef) -> Iterator[_Value]:
         for kind in self._kinds:

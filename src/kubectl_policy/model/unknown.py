@@ -32,15 +32,16 @@ _OPENING: Final = frozenset("{(<[")
 _CRY: Final = pattern(r"[A-Z0-9]+(_[A-Z0-9]+)+")
 _UNNAMED: Final = pattern(r"[a-z]+\[[0-9]+\]")
 # Signs of that in an object as compact JSON, whose own braces stand before a quote or a brace.
-_PERHAPS_UNFILLED: Final = (pattern(rb'\{[^"}]'), pattern(rb"\{\}[^,}\]]"), pattern(rb"<|\$\(|ENC\["))
+_SIGNS: Final = (b"<", b"$(", b"ENC[")
+_PERHAPS_UNFILLED: Final = (pattern(rb'\{[^"}]'), pattern(rb"\{\}[^,}\]]"))
 _PERHAPS_CRY: Final = pattern(rb'"[A-Z0-9]+(?:_[A-Z0-9]+)+"')
-# Names that the API could not hold, ports that are texts, and hostnames with other signs.
+_TEXT_AS_PORT: Final = b'"port":"'
+# Names that the API could not hold, and hostnames with other signs.
 _PERHAPS_OPEN_NAMES: Final = (
     pattern(
         rb'"(?:name(?:space)?|group|kind|sectionName)":"'
         rb'(?!"|[0-9a-z*](?:[-.*0-9a-z]*[0-9a-z*])?"|[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")'
     ),
-    pattern(rb'"port":"'),
     pattern(rb'"hostnames":\[[^\]]*[^-.*0-9A-Za-z",\]]'),
 )
 _ANY_UNKNOWN_NAME: Final = pattern(r"[^-.*0-9A-Za-z\n]|^[-.]|[-.]$|^[^a-z\n]*[A-Z][^a-z\n]*$", re.MULTILINE)
@@ -102,12 +103,14 @@ def may_be_unfilled(text: bytes, _: int = 1) -> bool:
     if b"{\\" in text:
         text = _WITH_BRACES.sub(b'"":0', text)
     is_cry = b"_" in text and _PERHAPS_CRY.search(text)
-    return bool(is_cry) or any(unfilled.search(text) for unfilled in _PERHAPS_UNFILLED)
+    has_sign = any(sign in text for sign in _SIGNS)
+    return bool(is_cry) or has_sign or any(unfilled.search(text) for unfilled in _PERHAPS_UNFILLED)
 
 
 def may_have_open_names(text: bytes, _: int = 1) -> bool:
     """Whether references, sections, ports or hostnames in objects, as compact JSON, may be to be filled in."""
-    return may_be_unfilled(text) or any(name.search(text) for name in _PERHAPS_OPEN_NAMES)
+    has_open_name = _TEXT_AS_PORT in text or any(name.search(text) for name in _PERHAPS_OPEN_NAMES)
+    return has_open_name or may_be_unfilled(text)
 
 
 def may_be_label(one: str, other: str) -> bool:

@@ -11,6 +11,7 @@ from msgspec.structs import force_setattr
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from dataclasses import Field
+    from inspect import Signature
     from typing import Self
 
     from _typeshed import DataclassInstance
@@ -38,6 +39,32 @@ class Declared:
     ) -> None:
         """Keep what is declared; without a default, every value has to be given the field."""
         self.default, self.make, self.metadata = default, make, metadata
+
+    @property
+    def is_required(self) -> bool:
+        """Whether every value has to be given the field."""
+        return self.default is _NO_DEFAULT and self.make is None
+
+
+class _ValueType(msgspec.StructMeta):
+    """The type of values: Structs of which the types of fields are imported for type checkers alone."""
+
+    @property
+    def __signature__(self) -> Signature:
+        """The parameters by which a value is made, without their types."""
+        from inspect import Parameter, Signature  # noqa: PLC0415 (no command needs it)
+
+        by_place: tuple[str, ...] = getattr(self, "__match_args__", ())
+        return Signature(
+            [
+                Parameter(
+                    name,
+                    Parameter.POSITIONAL_OR_KEYWORD if name in by_place else Parameter.KEYWORD_ONLY,
+                    default=Parameter.empty if declared.is_required else declared.default,
+                )
+                for name, declared in fields_of(self).items()
+            ]
+        )
 
 
 def field(*, default_factory: Callable[[], Default]) -> Default:
@@ -108,11 +135,11 @@ def _struct(
     defaults = {
         name: msgspec.field(default_factory=declared.make) if declared.make else declared.default
         for name, declared in fields.items()
-        if declared.make or declared.default is not _NO_DEFAULT
+        if not declared.is_required
     }
     annotations = {name: cls.__annotations__[name] for name in fields}
     computes = any(isinstance(attribute, cached_property) for attribute in attributes.values())
-    return msgspec.StructMeta(
+    return _ValueType(
         cls.__name__,
         tuple(base for base in bases if base is not object),
         {"__module__": cls.__module__, **attributes, **defaults, "__annotations__": annotations},

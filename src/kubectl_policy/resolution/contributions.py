@@ -114,7 +114,9 @@ def stanzas_of(raw: Mapping[str, Json], profile: PolicyKindProfile) -> tuple[Sta
 def _has_stanzas(spec: Mapping[str, Json], *names: str) -> bool:
     """Whether a spec, of whose kind nothing says it, has stanzas of these names."""
     there = [name for name in names if name in spec]
-    alone = bool(spec) and len(spec) == len(there)
+    if not there:
+        return False
+    alone = len(spec) == len(there)
     return alone or any(text_at(spec[name], "strategy").lower() in GEP_STRATEGIES for name in there)
 
 
