@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap, ObjectRef, Origin, Permission, Resource, Snapshot
 from kubectl_policy.model.fields import labels_of, text_at, time_at
-from kubectl_policy.model.kinds import CRD, NAMESPACE, POLICY_LABEL, TARGETS, is_kubernetes_own
+from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, is_kubernetes_own
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.api.served import EVERY_GROUP, Discovery, UnknownGroup
@@ -14,7 +14,7 @@ from kubectl_policy.sources.cluster.cluster_errors import AGAIN, cluster_error, 
 from kubectl_policy.sources.cluster.everything import want_everything
 from kubectl_policy.sources.cluster.fetching import QueryFetcher, RequestOutcome
 from kubectl_policy.sources.cluster.watches import watch_scopes
-from kubectl_policy.sources.cluster.world import EVENTS, WORKLOADS, ClusterKinds, ClusterWorld, Query
+from kubectl_policy.sources.cluster.world import EVENTS, ClusterKinds, ClusterWorld, Query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -123,7 +123,7 @@ class Cluster:
             policies=policies - for_workloads,
             for_workloads=for_workloads,
             alongside=interests.alongside,
-            below={**interests.below, **dict.fromkeys((*WORKLOADS, NAMESPACE), for_workloads)},
+            below=interests.below,
         )
         self.world = ClusterWorld(kinds, self._address.namespace)
         self.world.take(Query(CRD), definitions.values())

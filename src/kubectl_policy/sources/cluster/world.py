@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef
+from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.values import value
 from kubectl_policy.model.world import Loaded, World
 
@@ -50,7 +51,7 @@ class ClusterKinds:
     few: frozenset[GroupKind]
     # Kinds of policies, which are listed to find out of which kinds there are objects.
     policies: frozenset[GroupKind]
-    # Kinds of policies that are for workloads alone: of no interest if the question is about another single object.
+    # Kinds of policies for workloads alone, which are listed as well unless the question is about other objects.
     for_workloads: frozenset[GroupKind] = frozenset()
     # Kinds that are listed together with another one.
     alongside: Mapping[GroupKind, Collection[GroupKind]] = MappingProxyType({})
@@ -67,7 +68,7 @@ class ClusterWorld(World):
 
     def __init__(self, kinds: ClusterKinds, namespace: str) -> None:
         """Read nothing yet; the question is about a `namespace`."""
-        self._kinds = kinds
+        self._kinds, self._policies = kinds, kinds.policies
         self._objects: dict[ObjectRef, Resource] = {}
         self._loaded: Loaded | None = None
         # The queries so far, and whether they were answered, or refused.
@@ -92,10 +93,8 @@ class ClusterWorld(World):
             if query.name and not is_in_list:
                 named.setdefault(query.kind, []).append(query)
         queries = [query for query in self._wanted if not query.name]
-        # A question asks first for the object that it is about.
-        if self._is_first_round and not any(query.name for query in self._wanted):
-            lists = map(Query, self._kinds.for_workloads)
-            queries += (query for query in lists if query not in self._wanted and query not in self._answered)
+        if self._is_first_round and self._concerns_workloads:
+            queries += (Query(kind) for kind in self._kinds.for_workloads if Query(kind) not in self._wanted)
         for kind, by_name in named.items():
             is_listed = len(by_name) > _MAX_NAMED and Query(kind) not in self._answered
             queries += [Query(kind)] if is_listed else by_name
@@ -123,6 +122,8 @@ class ClusterWorld(World):
 
     def start_round(self, pending: Iterable[Query] = ()) -> None:
         """Forget what was wanted, as the question is asked anew; the answers to `pending` queries are on their way."""
+        if self._is_first_round and self._concerns_workloads:
+            self._policies |= self._kinds.for_workloads
         self._is_first_round = False
         self._pending = frozenset(query.kind for query in pending if query == Query(query.kind))
         self._wanted.clear()
@@ -193,7 +194,7 @@ class ClusterWorld(World):
     @property
     def kinds(self) -> tuple[GroupKind, ...]:
         """Return the kinds of which objects were read, sorted; all policies are wanted for that."""
-        for kind in self._kinds.policies:
+        for kind in self._policies:
             self.want_all(kind)
         return self._read.kinds
 
@@ -211,6 +212,12 @@ class ClusterWorld(World):
         if self._loaded is None:
             self._loaded = Loaded(self._objects.values())
         return self._loaded
+
+    @property
+    def _concerns_workloads(self) -> bool:
+        """Whether the question, in its first round, may be about workloads: it asks first for what it is about."""
+        subjects = {query.kind for query in self._wanted if query.name}
+        return not subjects or not subjects.isdisjoint({*WORKLOADS, NAMESPACE})
 
     def _may_exist(self, ref: ObjectRef) -> bool:
         """Whether there may be an object of a name that was not read."""
