@@ -177,6 +177,8 @@ class ClusterWorld(World):
         """
         if kind in EVENTS:
             return ()
+        if namespace:
+            self._namespaces.add(namespace)
         if not namespace or kind in self._kinds.few:
             self.want_all(kind)
         elif kind not in self._listed:
