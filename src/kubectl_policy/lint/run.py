@@ -34,6 +34,7 @@ def lint(
 
 def findings_in(world: Linted) -> tuple[Finding, ...]:
     """What they find in a world, before anything of it is suppressed."""
+    world.index.expect_questions(len(world.resources))
     found = (finding for rule in RULES if world.settings.has(rule) for finding in _checked(rule, world))
     return in_order({finding.key: finding for finding in found}.values())
 

@@ -25,6 +25,9 @@ class Every(Enum):
     ITEM = "[]"
     KEY = "*"
 
+    # Both are looked up for each step of many paths, and are the same as themselves alone.
+    __hash__ = object.__hash__
+
 
 Step: TypeAlias = "str | int | Every"
 

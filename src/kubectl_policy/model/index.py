@@ -39,6 +39,8 @@ class Index:
         What the index of another state of the world has filled in is not filled in again.
         """
         self._other_state = other_state
+        # Questions about single objects that are answered one by one, before all of them are answered at once.
+        self.max_single_questions = MAX_SINGLE_QUESTIONS
         self.snapshot = snapshot
         self.world = world_of(snapshot.resources)
         self._read: dict[Reader[Any], dict[ObjectRef, tuple[Any, ...]]] = {}
@@ -87,13 +89,10 @@ class Index:
         homes = (namespace, *perhaps)
         return (grant for home in homes for grant in self.of_kind_in(REFERENCE_GRANT, home))
 
-    @property
-    def max_single_questions(self) -> int:
-        """The number of questions about single objects that are answered one by one, before all are answered at once.
-
-        A cluster is not asked for all objects of a kind as long as a few do.
-        """
-        return MAX_SINGLE_QUESTIONS if self.snapshot.place == "the cluster" else MAX_SINGLE_QUESTIONS // 4
+    def expect_questions(self, number: int) -> None:
+        """Answer all questions about single objects at once, if more of them are to come than are answered alone."""
+        if number > self.max_single_questions:
+            self.max_single_questions = 0
 
     @property
     def group_kinds(self) -> tuple[GroupKind, ...]:

@@ -84,6 +84,7 @@ def list_type(analysis: Analysis, word: str, selection: Selection, only: Only = 
     selected, left_out = _selected(analysis, word, selection, only)
     rows: tuple[PolicyRow | ObjectRow, ...]
     if selected.type.rows == "policies":
+        analysis.index.expect_questions(len(selected.resources))
         every = tuple(policy_row(analysis, resource) for resource in selected.resources)
         rows = tuple(row for row in every if not only.states or row.enforcement.state in only.states)
         # One that is left out may be in such a state, once what it depends on is known.

@@ -69,7 +69,10 @@ def around(name: str) -> Iterator[str]:
     """The names that cover one, in the way in which names are compared, but for the empty one."""
     name = comparable(name)
     yield name
-    yield from (f"*{name[place:]}" for place in range(1, len(name)) if name[place] == ".")
+    place = name.find(".", 1)
+    while place > 0:
+        yield f"*{name[place:]}"
+        place = name.find(".", place + 1)
 
 
 def may_cover(pattern: str, name: str) -> bool:

@@ -225,7 +225,7 @@ def http_without_redirect(world: Linted) -> Iterator[Finding]:
             continue
         plain: dict[ObjectRef, list[str]] = {}
         for hostname, routes in by_hostname.items():
-            on_https = any(name in names for name in (*around(hostname), ""))
+            on_https = "" in names or any(name in names for name in around(hostname))
             if on_https and not any(map(_may_redirect, routes)):
                 for route in routes:
                     is_http = route.ref.group_kind == HTTP_ROUTE
