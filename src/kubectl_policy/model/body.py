@@ -6,23 +6,19 @@ import json
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import islice
-from operator import attrgetter
 from sys import intern
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
     from kubectl_policy.model.fields import Json
-    from kubectl_policy.model.snapshot import Resource
 
 _KIND: Final = ("apiVersion", "kind")
 # Fields of metadata that are longer than all else in it.
 _LONG_METADATA: Final = frozenset({"annotations", "managedFields"})
-_TEXTS_AT_ONCE: Final = 256
 # Names of fields, of which many objects have the same.
 _NAMES: Final[dict[tuple[str, ...], tuple[str, ...]]] = {}
 
@@ -161,19 +157,6 @@ def _encode(value: Mapping[str, Json]) -> bytes:
     except UnicodeEncodeError:
         # Half of a surrogate pair, which no text of an API server has.
         return json.dumps(value, default=dict, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
-
-
-def with_signs(resources: Iterable[Resource], has_signs: Callable[[bytes, int], bool]) -> list[Resource]:
-    """Return the objects that have signs of something in their texts, sorted.
-
-    `has_signs` says so of some texts and their number. To ask of many at once takes less time, and most have none.
-    """
-    rest, marked = iter(resources), list["Resource"]()
-    while some := [*islice(rest, _TEXTS_AT_ONCE)]:
-        texts = [text_of(resource.raw) for resource in some]
-        if has_signs(b"\n".join(texts), len(texts)):
-            marked += (resource for resource, text in zip(some, texts, strict=True) if has_signs(text, 1))
-    return sorted(marked, key=attrgetter("ref"))
 
 
 @lru_cache(maxsize=1_000)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
+from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, overload
 
 from kubectl_policy.model.body import as_written, text_of
@@ -12,13 +14,14 @@ from kubectl_policy.model.refs import ObjectRef
 from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kubectl_policy.model.refs import GroupKind
     from kubectl_policy.model.snapshot import Resource
 
 # Questions about single objects that are answered one by one, before the answers for all objects are computed at once.
 MAX_SINGLE_QUESTIONS: Final = 64
+_TEXTS_AT_ONCE: Final = 256
 _IN_WORDS: Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 
 
@@ -316,3 +319,16 @@ def has_word(word: str, text: bytes) -> bool:
 def _is_escape(text: bytes, end: int) -> bool:
     """Whether an escaped character of JSON, such as a line break, may end before a position."""
     return text[max(end - 2, 0) : end].startswith(b"\\") or text[max(end - 6, 0) : end].startswith(b"\\u")
+
+
+def with_signs(resources: Iterable[Resource], has_signs: Callable[[bytes, int], bool]) -> list[Resource]:
+    """Return the objects that have signs of something in their texts, sorted.
+
+    `has_signs` says so of some texts and their number. To ask of many at once takes less time, and most have none.
+    """
+    remaining, marked = iter(resources), list["Resource"]()
+    while batch := [*islice(remaining, _TEXTS_AT_ONCE)]:
+        texts = [text_of(resource.raw) for resource in batch]
+        if has_signs(b"\n".join(texts), len(texts)):
+            marked += (resource for resource, text in zip(batch, texts, strict=True) if has_signs(text, 1))
+    return sorted(marked, key=attrgetter("ref"))
