@@ -16,8 +16,8 @@ from typer.core import TyperOption
 
 from kubectl_policy import cli, errors, load_profiles
 from kubectl_policy.cli.app import build_command
+from kubectl_policy.cli.completion.candidates import RULES_TABLE
 from kubectl_policy.cli.completion.line import OPTIONS_TABLE
-from kubectl_policy.cli.completion.values import RULES_TABLE
 from kubectl_policy.cli.linting.project import Project
 from kubectl_policy.cli.overview import COMMANDS
 from kubectl_policy.lint.requirement import Requirement, RouteSelection
