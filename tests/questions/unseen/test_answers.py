@@ -201,5 +201,6 @@ def test_another_policy_that_may_be_on_the_same_gateway() -> None:
     p = build.policy("p", build.target("g"), age=1, color="red")
     q = build.policy("q", build.target("g", section="${LISTENER}"), age=2, color="blue")
     about_policy, *_ = unseen(p, q, settings(enable=True))
-    reason = "ColorPolicy default/q targets it, and which section of Gateway default/g ${LISTENER} is cannot be known yet"
+    which = "which section of Gateway default/g ${LISTENER} is cannot be known yet"
+    reason = f"ColorPolicy default/q targets it, and {which}"
     assert [(thing.what, thing.reason) for thing in about_policy] == [("Gateway default/g", reason)]
