@@ -199,7 +199,7 @@ def may_become(unknown: str, known: str) -> bool:
 def fit_together(first: str, second: str) -> bool:
     """Whether two texts with placeholders may be the same: what is known of their ends agrees.
 
-    Two that have all their places in common at first end, with what is around these, differ if the rest does.
+    Two that have all their places in common at one end, with what is around these, differ if the rest does.
     """
     if first == second or same_places(first, second):
         return first == second
