@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, mappings_at, text_at, value_at
-from kubectl_policy.model.values import cached_property
+from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.sources.tree.declared.mentions import mentioned_in, refers_to_nothing, words_in
 from kubectl_policy.sources.tree.declared.patches import (
     Target,
@@ -258,14 +258,8 @@ def applied_otherwise(
 
 
 def _moved(placed: Resource, patch: KnownPatch, remedy: str) -> Gap:
-    return Gap(
-        kind=placed.ref.kind,
-        namespace="",
-        reason=f"{patch.source} may change the name or the namespace of {placed.ref}",
-        origin=patch.origin,
-        remedy=remedy,
-        mentions=patch.mentions,
-    )
+    reason = f"{patch.source} may change the name or the namespace of {placed.ref}"
+    return replace(gap_of(placed, reason, patch.origin, patch.mentions, remedy), namespace="", name="")
 
 
 def gap_of(

@@ -12,14 +12,13 @@ from kubectl_policy.model.unknown import unknown_namespace
 from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.sources.tree import CONFIG_MAP, HELM_RELEASE, creators
 from kubectl_policy.sources.tree.builds import DeclaredBuilds
-from kubectl_policy.sources.tree.chains import Chain, Chains
+from kubectl_policy.sources.tree.chains import Chain, Chains, charts_of, roles
 from kubectl_policy.sources.tree.changes import RENDER, UnappliedPatches, applied_otherwise, gap_of
 from kubectl_policy.sources.tree.clusters import Clusters, name_of_cluster
 from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization
 from kubectl_policy.sources.tree.declared.kustomization import within
 from kubectl_policy.sources.tree.ground import above
 from kubectl_policy.sources.tree.placing import placed
-from kubectl_policy.sources.tree.roles import charts_of, roles
 from kubectl_policy.sources.tree.variables import Variables
 
 if TYPE_CHECKING:
