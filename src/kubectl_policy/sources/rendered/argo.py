@@ -96,14 +96,10 @@ def _of_git(git: Mapping[str, Json], tree: FileTree, base: str) -> Iterator[Mapp
     for folder in _matching(mappings_at(git, "directories"), tree, base, "folder"):
         yield {**extra, "path": folder_parameters(folder)}
     for file in _matching(mappings_at(git, "files"), tree, base, "file"):
-        yield from _contents(tree, base, file, extra)
-
-
-def _contents(tree: FileTree, base: str, file: str, extra: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
-    document = first_mapping(tree, posixpath.join(base, file))
-    if document is not None:
-        about = {**folder_parameters(posixpath.dirname(file)), "filename": posixpath.basename(file)}
-        yield {**extra, **document, "path": about}
+        document = first_mapping(tree, posixpath.join(base, file))
+        if document is not None:
+            path = {**folder_parameters(posixpath.dirname(file)), "filename": posixpath.basename(file)}
+            yield {**extra, **document, "path": path}
 
 
 def _matching(patterns: list[Mapping[str, Json]], tree: FileTree, base: str, kind: str) -> list[str]:

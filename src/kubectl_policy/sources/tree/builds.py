@@ -73,16 +73,13 @@ class DeclaredBuilds:
         elif isinstance(delivery, Application):
             for source in delivery.sources:
                 folder = self._ground.resolve(source.path, path) if source.path else None
-                if folder is not None and not self._is_chart(folder):
+                if folder is not None and f"{folder}/Chart.yaml" not in self._ground.sources:
                     yield self._of_argo(delivery, source, folder)
 
     def is_kustomize(self, number: int) -> bool:
         """Whether Kustomize builds it: all but the folders without a kustomization that Argo CD applies as they are."""
         is_plain = self.all[number].place not in self._kustomizations
         return not (is_plain and isinstance(self.applied_by.get(number), Application))
-
-    def _is_chart(self, folder: str) -> bool:
-        return f"{folder}/Chart.yaml" in self._ground.sources
 
     def _of_flux(self, delivery: FluxKustomization, folder: str) -> DeclaredBuild:
         """Return the build of Flux for a folder: its fields go into the kustomization there, or a new one."""

@@ -9,7 +9,7 @@ from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.tree.ground import above
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import Origin
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
@@ -130,17 +130,14 @@ class Chains:
         roots = set(self.roots)
         while ready:
             number = ready.pop()
-            chain = (Chain(root=self.builds[number].place),) if number in roots else ()
-            self._above[number] = _few((*chain, *self._through_parents(number)))
+            chains = [Chain(root=self.builds[number].place)] if number in roots else []
+            for parent, position in self._parents[number]:
+                chains += [self._extended(outer, parent, position + 1) for outer in self._above[parent]]
+            self._above[number] = _few(chains)
             for child in inner[number]:
                 open_parents[child] -= 1
                 if not open_parents[child]:
                     ready.append(child)
-
-    def _through_parents(self, number: int) -> Iterator[Chain]:
-        for parent, position in self._parents[number]:
-            for outer in self._above[parent]:
-                yield self._extended(outer, parent, position + 1)
 
     def _extended(self, outer: Chain, number: int, first_component: int) -> Chain:
         """Put a build, and before it its components from a number on, before another way."""

@@ -200,7 +200,11 @@ class Tree:
         """Return the facts from the nearest folder around a file that gives any."""
         nearest: str | None = None
         for around in (folder, *above(folder)):
-            builds = [number for number in self._chains.at(around) if self._is_applied(number)]
+            builds = [
+                number
+                for number in self._chains.at(around)
+                if not self._chains.builds[number].kustomization.is_component
+            ]
             if builds and nearest is None:
                 nearest = around
             chains = [chain for number in builds for chain in self._chains.through(number)]
@@ -216,9 +220,6 @@ class Tree:
                         is_default=not chain.namespace,
                     )
         return _Home(folder=nearest)
-
-    def _is_applied(self, number: int) -> bool:
-        return not self._chains.builds[number].kustomization.is_component
 
     def _generated(self) -> Iterator[tuple[str, list[str]]]:
         """Map the names of generated ConfigMaps to the files that are in them."""

@@ -35,9 +35,9 @@ _REMOTE: Final = re.compile(
 )
 _GENERATORS: Final = ("configMapGenerator", "secretGenerator")
 # Fields that list files, or folders, of which none is an object to be applied.
-_LISTS_OF_FILES: Final = {
-    "configurations": "configuration of Kustomize",
+LISTS_OF_FILES: Final = {
     "crds": "schema for Kustomize",
+    "configurations": "configuration of Kustomize",
     "generators": "generator",
     "transformers": "transformer",
     "validators": "validator",
@@ -164,7 +164,7 @@ def _replacements(raw: Mapping[str, Json], folder: str, origin: Origin) -> Itera
 
 def _serving(raw: Mapping[str, Json], folder: str) -> Iterator[tuple[str, str]]:
     """Return files and folders that are listed as something else than objects or patches, with their roles."""
-    for name, role in _LISTS_OF_FILES.items():
+    for name, role in LISTS_OF_FILES.items():
         yield from ((within(folder, path), role) for path in strings_at(raw, name) if _is_path(path))
     if text_at(raw, "openapi.path"):
         yield within(folder, text_at(raw, "openapi.path")), "schema for Kustomize"
