@@ -40,9 +40,9 @@ class PolicyCommand(TyperCommand):
     """A command with kubectl's syntax for options, and help that shows options in groups."""
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-        """Parse the words after the name of the command."""
-        words, switched_off = split_values(self.params, args)
-        remaining = super().parse_args(ctx, words)
+        """Parse the arguments after the name of the command."""
+        arguments, switched_off = split_values(self.params, args)
+        remaining = super().parse_args(ctx, arguments)
         ctx.params.update(dict.fromkeys(switched_off, False))
         return remaining
 
@@ -83,25 +83,25 @@ def write_groups(formatter: "HelpFormatter", groups: "Mapping[str, Sequence[tupl
                 formatter.write_dl([(name.ljust(width), description) for name, description in rows], col_max=width)
 
 
-def split_values(parameters: "Iterable[object]", words: "Iterable[str]") -> tuple[list[str], set[str]]:
+def split_values(parameters: "Iterable[object]", arguments: "Iterable[str]") -> tuple[list[str], set[str]]:
     """Rewrite `--flag=false`, `-A=true` and `-o=json`, which kubectl takes, for Click, which does not.
 
-    Return the words for Click, and the names of the parameters whose flags are false. Raise `UsageError` for a flag
+    Return the arguments for Click, and the names of the parameters whose flags are false. Raise `UsageError` for a flag
     with a value that is not a boolean.
     """
     options = {name: option for option in parameters if isinstance(option, TyperOption) for name in option.opts}
     takes_value = {name: not option.is_flag for name, option in options.items()}
     rewritten: list[str] = []
     switched_off: set[str] = set()
-    remaining = iter(words)
-    for word in remaining:
-        if word == "--":
-            rewritten += [word, *remaining]
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument == "--":
+            rewritten += [argument, *remaining]
             break
-        if word == "-" or not word.startswith("-"):
-            rewritten.append(word)
+        if argument == "-" or not argument.startswith("-"):
+            rewritten.append(argument)
             continue
-        for name, value in options_in(word, takes_value):
+        for name, value in options_in(argument, takes_value):
             option = options.get(name)
             if option is None:
                 rewritten.append(name if value is None else f"{name}={value}")

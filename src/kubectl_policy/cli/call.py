@@ -251,7 +251,7 @@ class Call(ClusterFlags):
             "--kubeconfig": [self.kubeconfig] if self.kubeconfig else None,
             "--context": self.contexts,
         }
-        repeated = [word for name, values in options.items() for value in values or () for word in (name, value)]
+        repeated = [text for name, values in options.items() for value in values or () for text in (name, value)]
         if self.default_namespace != _DEFAULT_NAMESPACE:
             repeated += ["--default-namespace", self.default_namespace]
         return [*repeated, *(["--render"] if self.render else []), *(["--complete"] if self.complete else [])]

@@ -97,8 +97,8 @@ def mention_what_was_not_applied(*states: "Analysis", rendered: bool) -> None:
         from kubectl_policy.cli.terminal import complain
         from kubectl_policy.render.words.names import count, listed
 
-        counts = [(-number, what) for what, number in numbers.items()]
-        phrases = [count(-number, what) for number, what in sorted(counts)]
+        counts = [(-number, change) for change, number in numbers.items()]
+        phrases = [count(-number, change) for number, change in sorted(counts)]
         were = "was" if numbers.total() == 1 else "were"
         complain(f"{listed(phrases)} {were} not applied{'' if rendered else ': --render'}")
 

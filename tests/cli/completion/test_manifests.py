@@ -118,7 +118,7 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
         (("lint", "--severity=GWP1="), [f"GWP1={word}" for word in ("error", "info", "off", "warning")] + [NO_FILES]),
         (("lint", "--fail-on", ""), ["error", "info", "never", "warning", NO_FILES]),
         (("lint", "--min-severity", "w"), ["warning", NO_FILES]),
-        (("lint", "--format", "j"), ["json=", "junit=", NO_SPACE]),
+        (("lint", "--format", "j"), ["json", "json=", "junit", "junit=", NO_FILES]),
         (("lint", "--format", "sarif="), [FILES]),
         (("lint", "-o", "s"), ["sarif", "summary", NO_FILES]),
         (("lint", "--baseline", ""), [FILES]),

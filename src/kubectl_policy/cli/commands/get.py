@@ -41,7 +41,7 @@ _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes
 @shared_options(LISTING, watches=True)
 def get(
     call: Call,
-    words: Annotated[
+    objects: Annotated[
         list[str] | None, typer.Argument(metavar="TYPE[,TYPE] [NAME...] | TYPE/NAME...", help="The objects to list.")
     ] = None,
     *,
@@ -87,9 +87,9 @@ def get(
       kubectl policy get httproute/baker gateway/infra/edge -n baker --offline manifests/
       kubectl policy get policykinds --offline manifests/
     """
-    if not words:
+    if not objects:
         raise UsageError("the type of objects to list is missing", _EXAMPLE)
-    types = split_types("get", words, _EXAMPLE)
+    types = split_types("get", objects, _EXAMPLE)
     _check(
         types,
         {"--kind": kind, "--field": field, "--missing": missing, "--exit-code": exit_code},

@@ -17,7 +17,7 @@ _EXAMPLE = "for example: status, status policies, status gateways, status httpro
 @shared_options(STATUS, watches=True)
 def status(
     call: Call,
-    words: Annotated[
+    objects: Annotated[
         list[str] | None, typer.Argument(metavar="[TYPE [NAME...] | TYPE/NAME...]", help="The objects to compare.")
     ] = None,
     *,
@@ -43,7 +43,7 @@ def status(
       kubectl policy status httproute/baker -n baker --offline cluster.yaml
       kubectl policy status policies -A --exit-code --offline cluster.yaml
     """
-    type_name, names = split_words("status", words, _EXAMPLE) if words else ("", ())
+    type_name, names = split_words("status", objects, _EXAMPLE) if objects else ("", ())
     chosen = selection(names, selector, everywhere=all_namespaces)
     analysis = call.read()
     from kubectl_policy.questions.status.report import status as compare

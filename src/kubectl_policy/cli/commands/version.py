@@ -36,12 +36,12 @@ def completion(
       kubectl policy completion fish | source
       kubectl policy completion kubectl > ~/.local/bin/kubectl_complete-policy
     """
-    words = shell or []
-    if len(words) != 1 or words[0] not in SCRIPTS:
-        problem = f"there is no completion for {' '.join(words)}" if words else "the shell is missing"
+    arguments = shell or []
+    if len(arguments) != 1 or arguments[0] not in SCRIPTS:
+        problem = f"there is no completion for {' '.join(arguments)}" if arguments else "the shell is missing"
         raise UsageError(problem, f"it is one of {', '.join(SCRIPTS)}")
     folder = f"{os.path.dirname(os.path.dirname(__file__))}/completion/scripts"  # noqa: PTH120 (pathlib is slow to load)
-    with open(f"{folder}/{SCRIPTS[words[0]]}", encoding="utf-8") as file:  # noqa: PTH123 (see above)
+    with open(f"{folder}/{SCRIPTS[arguments[0]]}", encoding="utf-8") as file:  # noqa: PTH123 (see above)
         script = file.read()
     executable = _executable(context.find_root().info_name or "")
     completer = executable.replace("kubectl-", "kubectl_complete-", 1)

@@ -18,7 +18,7 @@ _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"
 @shared_options(WHY_NOT)
 def why_not(
     call: Call,
-    words: Annotated[
+    objects: Annotated[
         list[str] | None, typer.Argument(metavar="POLICY TARGET", help="A policy and an object, each as TYPE/NAME.")
     ] = None,
     *,
@@ -41,8 +41,8 @@ def why_not(
       kubectl policy why-not retrypolicy/global gateway/edge -n infra --section https --offline manifests/
       kubectl policy why-not securitypolicy/infra/jwt httproute/baker/baker --offline manifests/
     """
-    pairs = [pair for word in words or () if (pair := type_and_name(word))]
-    if len(pairs) != 2 or len(words or ()) != 2:  # noqa: PLR2004 (two pairs)
+    pairs = [pair for argument in objects or () if (pair := type_and_name(argument))]
+    if len(pairs) != 2 or len(objects or ()) != 2:  # noqa: PLR2004 (two pairs)
         raise UsageError("why-not takes a policy and an object, each as TYPE/NAME", _EXAMPLE)
     (policy_type, policy_name), (target_type, target_name) = pairs
     analysis = call.read()

@@ -238,7 +238,7 @@ def _lint_formats(line: CommandLine, _: KnownInput) -> Tiers | Offer:
         return FILES
     from kubectl_policy.render.lint import LINT
 
-    return [plain_tier(f"{name}=" for name in LINT.formats)]
+    return [plain_tier(text for name in LINT.formats for text in (name, f"{name}="))]
 
 
 def _retargeted(line: CommandLine, known: KnownInput) -> Tiers:
@@ -269,7 +269,7 @@ _VALUES: Final[Mapping[str, Callable[[CommandLine, KnownInput], Tiers | Offer]]]
     "--filename": lambda _, __: MANIFESTS,
     "--format": _lint_formats,
     "--ignore": lambda _, __: rule_tiers(),
-    "--kind": lambda line, known: _types(known.kinds(*(_ALL if line.command == "graph" else ["policies"]))),
+    "--kind": lambda line, known: _types(known.kinds(*_ALL) if line.command == "graph" else known.kinds("policies")),
     "--namespace": _namespaces,
     "--policy-kind": lambda _, known: _types(known.kinds("policies")),
     "--profiles": lambda _, __: MANIFESTS,
