@@ -9,7 +9,7 @@ import json
 import os
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Permission, Problem, Snapshot
@@ -24,9 +24,11 @@ from kubectl_policy.text import DocumentError
 from kubectl_policy.text.json_reader import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from kubectl_policy.model import Json, Resource
+
+Wanted = TypeVar("Wanted", str, int, "list[Any]", "dict[str, Json]")
 
 API_VERSION: Final = f"{SNAPSHOT_FORMAT}v1"
 SECRET: Final = GroupKind("", "Secret")
@@ -45,6 +47,7 @@ _LONGEST_LINE: Final = 2**26
 
 # Other mappings than dicts are written as these are.
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), default=dict)
+_TYPES: Final[Mapping[type, str]] = {str: "text", int: "whole number", list: "list", dict: "mapping"}
 _TEXTS_OF_GAPS: Final = ("kind", "namespace", "name", "reason", "remedy")
 _TEXTS_OF_DIAGNOSTICS: Final = ("rule", "message", "field", "reason")
 
@@ -152,7 +155,10 @@ def _said(snapshot: Snapshot, header: Header, number: int) -> Mapping[str, Json]
         "complete": snapshot.complete,
         "objects": number,
         "gone": [_ref_said(ref) for ref in sorted(snapshot.gone)],
-        "listed": [{**_kind_said(kind), "namespace": namespace} for kind, namespace in sorted(snapshot.listed)],
+        "listed": [
+            {"group": kind.group, "kind": kind.kind, "namespace": namespace}
+            for kind, namespace in sorted(snapshot.listed)
+        ],
         "assumed": [{name: getattr(each, name) for name in fields_of(AssumedObjects)} for each in snapshot.assumed],
         "gaps": [_gap_said(gap, redacted=header.redacted) for gap in snapshot.gaps],
         # Words about a text may quote it.
@@ -160,12 +166,8 @@ def _said(snapshot: Snapshot, header: Header, number: int) -> Mapping[str, Json]
     }
 
 
-def _kind_said(kind: GroupKind) -> dict[str, Json]:
-    return {"group": kind.group, "kind": kind.kind}
-
-
 def _ref_said(ref: ObjectRef) -> dict[str, Json]:
-    return {**_kind_said(ref.group_kind), "namespace": ref.namespace, "name": ref.name}
+    return {**ref.group_kind._asdict(), "namespace": ref.namespace, "name": ref.name}
 
 
 def _origin_said(origin: Origin | None) -> dict[str, Json]:
@@ -260,7 +262,7 @@ def _header_in(line: bytes, source: str) -> tuple[Snapshot, int]:
         message = f"{source}: a snapshot of another version: {written_as}, where {API_VERSION} is read"
         raise SourceError(message, f"it was written by {said.get('version') or 'another version'}: use that version")
     try:
-        return _state_in(said), _number(said, "objects")
+        return _state_in(said), _value_at(said, "objects", int)
     except ValueError as error:
         raise _refusal(source, f"its header is malformed: {error}") from None
 
@@ -271,9 +273,9 @@ def _state_in(said: Mapping[str, Json]) -> Snapshot:
         complete=said.get("complete") is True,
         place="the cluster" if said.get("place") == "the cluster" else "the input",
         gone=frozenset(map(_ref_in, _entries(said, "gone"))),
-        listed=frozenset((_kind_in(each), _text(each, "namespace")) for each in _entries(said, "listed")),
+        listed=frozenset((_kind_in(each), _value_at(each, "namespace", str)) for each in _entries(said, "listed")),
         assumed=tuple(
-            AssumedObjects(**{name: _text(each, name) for name in fields_of(AssumedObjects)})
+            AssumedObjects(**{name: _value_at(each, name, str) for name in fields_of(AssumedObjects)})
             for each in _entries(said, "assumed")
         ),
         gaps=tuple(map(_gap_in, _entries(said, "gaps"))),
@@ -282,29 +284,27 @@ def _state_in(said: Mapping[str, Json]) -> Snapshot:
 
 
 def _gap_in(entry: Mapping[str, Json]) -> Gap:
-    mentions = _items(entry, "mentions") if "mentions" in entry else None
+    mentions = _value_at(entry, "mentions", list) if "mentions" in entry else None
     return Gap(
-        **{name: _text(entry, name) for name in _TEXTS_OF_GAPS},
+        **{name: _value_at(entry, name, str) for name in _TEXTS_OF_GAPS},
         origin=_origin_in(entry),
         mentions=None if mentions is None else frozenset(map(str, mentions)),
-        besides=frozenset(map(str, _items(entry, "besides") if "besides" in entry else ())),
-        group=_text(entry, "group") if "group" in entry else None,
-        needs=_permission_in(entry["needs"]) if "needs" in entry else None,
+        besides=frozenset(map(str, _value_at(entry, "besides", list) if "besides" in entry else ())),
+        group=_value_at(entry, "group", str) if "group" in entry else None,
+        needs=_permission_in(_value_at(entry, "needs", dict)) if "needs" in entry else None,
         missing=frozenset(map(_ref_in, _entries(entry, "missing") if "missing" in entry else ())),
     )
 
 
-def _permission_in(said: Json) -> Permission:
-    if not isinstance(said, dict):
-        raise ValueError("needs is no mapping")  # noqa: TRY004 (as for any other wrong value)
-    namespace = None if said.get("namespace") is None else _text(said, "namespace")
-    return Permission(_text(said, "verb"), _text(said, "resource"), namespace)
+def _permission_in(said: Mapping[str, Json]) -> Permission:
+    namespace = None if said.get("namespace") is None else _value_at(said, "namespace", str)
+    return Permission(_value_at(said, "verb", str), _value_at(said, "resource", str), namespace)
 
 
 def _diagnostic_in(entry: Mapping[str, Json]) -> Diagnostic:
     severity, subject = entry.get("severity"), entry.get("subject")
     return Diagnostic(
-        **{name: _text(entry, name) for name in _TEXTS_OF_DIAGNOSTICS},
+        **{name: _value_at(entry, name, str) for name in _TEXTS_OF_DIAGNOSTICS},
         severity="error" if severity == "error" else "warning" if severity == "warning" else "info",
         subject=_ref_in(subject) if isinstance(subject, dict) else None,
         related=tuple(map(_ref_in, _entries(entry, "related"))),
@@ -313,42 +313,29 @@ def _diagnostic_in(entry: Mapping[str, Json]) -> Diagnostic:
 
 
 def _origin_in(entry: Mapping[str, Json]) -> Origin | None:
-    return Origin(_text(entry, "source"), _number(entry, "line")) if "source" in entry else None
+    return Origin(_value_at(entry, "source", str), _value_at(entry, "line", int)) if "source" in entry else None
 
 
 def _ref_in(entry: Mapping[str, Json]) -> ObjectRef:
-    return ObjectRef(_kind_in(entry), _text(entry, "namespace"), _text(entry, "name"))
+    return ObjectRef(_kind_in(entry), _value_at(entry, "namespace", str), _value_at(entry, "name", str))
 
 
 def _kind_in(entry: Mapping[str, Json]) -> GroupKind:
-    return GroupKind(_text(entry, "group"), _text(entry, "kind"))
+    return GroupKind(_value_at(entry, "group", str), _value_at(entry, "kind", str))
 
 
-def _entries(said: Mapping[str, Json], name: str) -> list[Mapping[str, Json]]:
-    found = [each for each in _items(said, name) if isinstance(each, dict)]
-    if len(found) < len(_items(said, name)):
+def _entries(fields: Mapping[str, Json], name: str) -> list[Mapping[str, Json]]:
+    entries = _value_at(fields, name, list)
+    if not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"{name} holds something else than mappings")
-    return [*found]
+    return entries
 
 
-def _items(said: Mapping[str, Json], name: str) -> Sequence[Json]:
-    found = said.get(name)
-    if not isinstance(found, list):
-        raise ValueError(f"{name} is no list")  # noqa: TRY004 (as for any other wrong value)
-    return found
-
-
-def _text(said: Mapping[str, Json], name: str) -> str:
-    found = said.get(name)
-    if not isinstance(found, str):
-        raise ValueError(f"{name} is no text")  # noqa: TRY004 (see above)
-    return found
-
-
-def _number(said: Mapping[str, Json], name: str) -> int:
-    found = said.get(name)
-    if not isinstance(found, int):
-        raise ValueError(f"{name} is no whole number")  # noqa: TRY004 (see above)
+def _value_at(fields: Mapping[str, Json], name: str, wanted: type[Wanted]) -> Wanted:
+    """Return a field of a type. Raises ValueError for any other."""
+    found = fields.get(name)
+    if not isinstance(found, wanted):
+        raise ValueError(f"{name} is no {_TYPES[wanted]}")  # noqa: TRY004 (as for any other wrong value)
     return found
 
 
