@@ -13,6 +13,7 @@ from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS
 from tests.build import crd, gateway, index, listed, namespace, ref, resource, service, snapshot
 
 if TYPE_CHECKING:
@@ -304,3 +305,12 @@ class TestReferrers:
             for number, widget in enumerate(self.OBJECTS):
                 assert referrers.is_any_to(widget.ref, bool) is bool(number)
                 assert not referrers.is_any_to(widget.ref, lambda _: False)
+
+
+def test_many_questions_are_answered_at_once() -> None:
+    """A few of them are answered one by one."""
+    empty = Index(Snapshot())
+    empty.expect_questions(MAX_SINGLE_QUESTIONS)
+    assert empty.max_single_questions == MAX_SINGLE_QUESTIONS
+    empty.expect_questions(MAX_SINGLE_QUESTIONS + 1)
+    assert empty.max_single_questions == 0

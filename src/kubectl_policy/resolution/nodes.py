@@ -15,6 +15,7 @@ from kubectl_policy.resolution.precedence import (
     same_level_of,
 )
 from kubectl_policy.resolution.traced import field_name
+from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -90,8 +91,7 @@ class AttachedPolicies:
         """The nodes of a path with policies, in its order."""
         if not self._is_known_everywhere:
             return tuple(node for node in path if self.at(node).on)
-        nodes = self._with_policies.intersection(path)
-        return tuple(sorted(nodes, key=path.index) if len(nodes) > 1 else nodes)
+        return on_path(self._with_policies, path)
 
     @property
     def _is_known_everywhere(self) -> bool:

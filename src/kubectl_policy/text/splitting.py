@@ -21,7 +21,9 @@ def spans_of(text: str) -> Iterator[Span]:
     line, start = 1, 0
     for marker in _markers(text):
         end = _directives_before(text, start, marker) if has_directives else marker
-        yield Span(start, end, line)
+        # Nothing is above a marker at the beginning.
+        if end > start:
+            yield Span(start, end, line)
         line += text.count("\n", start, end)
         start = end
     yield Span(start, len(text), line)

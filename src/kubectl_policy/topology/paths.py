@@ -22,7 +22,6 @@ Path: TypeAlias = "tuple[NodeRef, ...]"
 
 # Deeper than any hierarchy in use, shallow enough for the stack: where routes refer to routes, input decides the depth.
 MOST_NODES: Final = 60
-_FEW: Final = 4
 _ABOVE_ROUTES: Final = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
 
 
@@ -254,14 +253,10 @@ def is_cut(path: Path) -> bool:
     return len(path) >= MOST_NODES and sum(node.object.group_kind != NAMESPACE for node in path) >= MOST_NODES
 
 
-def on_path(nodes: Collection[NodeRef], path: Path) -> list[NodeRef]:
-    """The nodes of a set that are on a path, in its order.
-
-    To compare a few nodes with each on the path takes less time than to look up every node of the path among them.
-    """
-    if len(nodes) > _FEW:
-        return [node for node in path if node in nodes]
-    return sorted((node for node in nodes if node in path), key=path.index)
+def on_path(nodes: frozenset[NodeRef] | set[NodeRef], path: Path) -> tuple[NodeRef, ...]:
+    """The nodes of a set that are on a path, in its order."""
+    common = nodes.intersection(path)
+    return tuple(sorted(common, key=path.index) if len(common) > 1 else common)
 
 
 class _Head(NamedTuple):
