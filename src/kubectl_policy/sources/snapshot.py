@@ -76,7 +76,7 @@ def packed(
     """
     packer = zlib.compressobj(wbits=GZIP)
     resources = sorted(snapshot.resources, key=lambda resource: resource.ref)
-    yield packer.compress(_line(_said(snapshot, header, len(resources))))
+    yield packer.compress(_line(_header_entry(snapshot, header, len(resources))))
     for resource in resources:
         raw = redact(resource) if redact else resource.raw
         yield packer.compress(_line(_kept(resource.ref, raw)))
@@ -131,7 +131,7 @@ def read_snapshot(data: bytes, source: str) -> Snapshot:
     if problem:
         reading.note(Problem(message=problem, reason="unreadable", line=last), source)
     objects = reading.objects
-    if len({each.ref for each in objects}) < len(objects):
+    if len({resource.ref for resource in objects}) < len(objects):
         chosen, diagnostics, gaps = one_of_each(objects, lambda _: "", lambda _: frozenset(), lambda _: 0)
         objects = [*chosen]
         reading.diagnostics += diagnostics
@@ -145,7 +145,7 @@ def read_snapshot(data: bytes, source: str) -> Snapshot:
     )
 
 
-def _said(snapshot: Snapshot, header: Header, number: int) -> Mapping[str, Json]:
+def _header_entry(snapshot: Snapshot, header: Header, number: int) -> Mapping[str, Json]:
     """The header as it is written, for so many objects."""
     return {
         "apiVersion": API_VERSION,
@@ -154,51 +154,55 @@ def _said(snapshot: Snapshot, header: Header, number: int) -> Mapping[str, Json]
         "place": snapshot.place,
         "complete": snapshot.complete,
         "objects": number,
-        "gone": [_ref_said(ref) for ref in sorted(snapshot.gone)],
+        "gone": [_ref_entry(ref) for ref in sorted(snapshot.gone)],
         "listed": [
             {"group": kind.group, "kind": kind.kind, "namespace": namespace}
             for kind, namespace in sorted(snapshot.listed)
         ],
-        "assumed": [{name: getattr(each, name) for name in fields_of(AssumedObjects)} for each in snapshot.assumed],
-        "gaps": [_gap_said(gap, redacted=header.redacted) for gap in snapshot.gaps],
+        "assumed": [
+            {name: getattr(assumed, name) for name in fields_of(AssumedObjects)} for assumed in snapshot.assumed
+        ],
+        "gaps": [_gap_entry(gap, redacted=header.redacted) for gap in snapshot.gaps],
         # Words about a text may quote it.
-        "diagnostics": [] if header.redacted else [_diagnostic_said(each) for each in snapshot.diagnostics],
+        "diagnostics": []
+        if header.redacted
+        else [_diagnostic_entry(diagnostic) for diagnostic in snapshot.diagnostics],
     }
 
 
-def _ref_said(ref: ObjectRef) -> dict[str, Json]:
+def _ref_entry(ref: ObjectRef) -> dict[str, Json]:
     return {**ref.group_kind._asdict(), "namespace": ref.namespace, "name": ref.name}
 
 
-def _origin_said(origin: Origin | None) -> dict[str, Json]:
+def _origin_entry(origin: Origin | None) -> dict[str, Json]:
     return {"source": origin.source, "line": origin.line} if origin else {}
 
 
-def _diagnostic_said(said: Diagnostic) -> dict[str, Json]:
-    subject: dict[str, Json] = {"subject": _ref_said(said.subject)} if said.subject else {}
+def _diagnostic_entry(diagnostic: Diagnostic) -> dict[str, Json]:
+    subject: dict[str, Json] = {"subject": _ref_entry(diagnostic.subject)} if diagnostic.subject else {}
     return {
-        **{name: getattr(said, name) for name in _TEXTS_OF_DIAGNOSTICS},
-        "severity": said.severity,
+        **{name: getattr(diagnostic, name) for name in _TEXTS_OF_DIAGNOSTICS},
+        "severity": diagnostic.severity,
         **subject,
-        "related": [_ref_said(each) for each in said.related],
-        **_origin_said(said.origin),
+        "related": [_ref_entry(ref) for ref in diagnostic.related],
+        **_origin_entry(diagnostic.origin),
     }
 
 
-def _gap_said(gap: Gap, *, redacted: bool) -> dict[str, Json]:
-    said = {**{name: getattr(gap, name) for name in _TEXTS_OF_GAPS}, **_origin_said(gap.origin)}
+def _gap_entry(gap: Gap, *, redacted: bool) -> dict[str, Json]:
+    entry = {**{name: getattr(gap, name) for name in _TEXTS_OF_GAPS}, **_origin_entry(gap.origin)}
     # These are words of what could not be read: where one of them says that it is a Secret, they may be its data.
     if gap.mentions is not None and not redacted and SECRET.kind not in gap.mentions:
-        said["mentions"] = sorted(gap.mentions)
+        entry["mentions"] = sorted(gap.mentions)
     if gap.besides:
-        said["besides"] = sorted(gap.besides)
+        entry["besides"] = sorted(gap.besides)
     if gap.group is not None:
-        said["group"] = gap.group
+        entry["group"] = gap.group
     if gap.missing:
-        said["missing"] = [_ref_said(ref) for ref in sorted(gap.missing)]
+        entry["missing"] = [_ref_entry(ref) for ref in sorted(gap.missing)]
     if gap.needs:
-        said["needs"] = {name: getattr(gap.needs, name) for name in fields_of(Permission)}
-    return said
+        entry["needs"] = {name: getattr(gap.needs, name) for name in fields_of(Permission)}
+    return entry
 
 
 def _kept(ref: ObjectRef, raw: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -206,16 +210,16 @@ def _kept(ref: ObjectRef, raw: Mapping[str, Json]) -> Mapping[str, Json]:
     metadata = dict(mapping_at(raw, "metadata"))
     annotations = metadata.get("annotations")
     if isinstance(annotations, dict) and _LAST_APPLIED in annotations:
-        metadata["annotations"] = {key: each for key, each in annotations.items() if key != _LAST_APPLIED}
+        metadata["annotations"] = {key: part for key, part in annotations.items() if key != _LAST_APPLIED}
     if ref.namespace != metadata.get("namespace", ""):
         metadata["namespace"] = ref.namespace
     if not ref.namespace:
         metadata.pop("namespace", None)
     kept = raw
     if ref.group_kind == SECRET:
-        kept = {key: each for key, each in raw.items() if key in _OF_SECRETS}
-        metadata = {key: each for key, each in metadata.items() if key not in _NOT_OF_SECRETS}
-    return {key: metadata if key == "metadata" else each for key, each in kept.items()}
+        kept = {key: part for key, part in raw.items() if key in _OF_SECRETS}
+        metadata = {key: part for key, part in metadata.items() if key not in _NOT_OF_SECRETS}
+    return {key: metadata if key == "metadata" else part for key, part in kept.items()}
 
 
 def _line(entry: Mapping[str, Json]) -> bytes:
@@ -253,33 +257,33 @@ def _read_line(reading: Reading, line: bytes, origin: Origin) -> None:
 def _header_in(line: bytes, source: str) -> tuple[Snapshot, int]:
     """What a header says of the snapshot, without its objects, and how many these are. Raises SourceError."""
     try:
-        found = decoded(line)
+        content = decoded(line)
     except (ValueError, DocumentError):
         raise _refusal(source, "its header is not JSON") from None
-    said = found if isinstance(found, dict) else {}
-    written_as = said.get("apiVersion")
+    fields = content if isinstance(content, dict) else {}
+    written_as = fields.get("apiVersion")
     if written_as != API_VERSION:
         message = f"{source}: a snapshot of another version: {written_as}, where {API_VERSION} is read"
-        raise SourceError(message, f"it was written by {said.get('version') or 'another version'}: use that version")
+        raise SourceError(message, f"it was written by {fields.get('version') or 'another version'}: use that version")
     try:
-        return _state_in(said), _value_at(said, "objects", int)
+        return _state_in(fields), _value_at(fields, "objects", int)
     except ValueError as error:
         raise _refusal(source, f"its header is malformed: {error}") from None
 
 
-def _state_in(said: Mapping[str, Json]) -> Snapshot:
+def _state_in(fields: Mapping[str, Json]) -> Snapshot:
     """What a header says. Raises ValueError for what is none."""
     return Snapshot(
-        complete=said.get("complete") is True,
-        place="the cluster" if said.get("place") == "the cluster" else "the input",
-        gone=frozenset(map(_ref_in, _entries(said, "gone"))),
-        listed=frozenset((_kind_in(each), _value_at(each, "namespace", str)) for each in _entries(said, "listed")),
+        complete=fields.get("complete") is True,
+        place="the cluster" if fields.get("place") == "the cluster" else "the input",
+        gone=frozenset(map(_ref_in, _entries(fields, "gone"))),
+        listed=frozenset((_kind_in(entry), _value_at(entry, "namespace", str)) for entry in _entries(fields, "listed")),
         assumed=tuple(
-            AssumedObjects(**{name: _value_at(each, name, str) for name in fields_of(AssumedObjects)})
-            for each in _entries(said, "assumed")
+            AssumedObjects(**{name: _value_at(entry, name, str) for name in fields_of(AssumedObjects)})
+            for entry in _entries(fields, "assumed")
         ),
-        gaps=tuple(map(_gap_in, _entries(said, "gaps"))),
-        diagnostics=tuple(map(_diagnostic_in, _entries(said, "diagnostics"))),
+        gaps=tuple(map(_gap_in, _entries(fields, "gaps"))),
+        diagnostics=tuple(map(_diagnostic_in, _entries(fields, "diagnostics"))),
     )
 
 
@@ -296,9 +300,9 @@ def _gap_in(entry: Mapping[str, Json]) -> Gap:
     )
 
 
-def _permission_in(said: Mapping[str, Json]) -> Permission:
-    namespace = None if said.get("namespace") is None else _value_at(said, "namespace", str)
-    return Permission(_value_at(said, "verb", str), _value_at(said, "resource", str), namespace)
+def _permission_in(entry: Mapping[str, Json]) -> Permission:
+    namespace = None if entry.get("namespace") is None else _value_at(entry, "namespace", str)
+    return Permission(_value_at(entry, "verb", str), _value_at(entry, "resource", str), namespace)
 
 
 def _diagnostic_in(entry: Mapping[str, Json]) -> Diagnostic:
@@ -333,10 +337,10 @@ def _entries(fields: Mapping[str, Json], name: str) -> list[Mapping[str, Json]]:
 
 def _value_at(fields: Mapping[str, Json], name: str, wanted: type[Wanted]) -> Wanted:
     """Return a field of a type. Raises ValueError for any other."""
-    found = fields.get(name)
-    if not isinstance(found, wanted):
+    content = fields.get(name)
+    if not isinstance(content, wanted):
         raise ValueError(f"{name} is no {_TYPES[wanted]}")  # noqa: TRY004 (as for any other wrong value)
-    return found
+    return content
 
 
 def _refusal(source: str, why: str) -> SourceError:
