@@ -24,9 +24,9 @@ _KEPT_METADATA = ("creationTimestamp", "uid")
 
 
 def paired(before: Snapshot, after: Snapshot) -> tuple[Snapshot, Snapshot]:
-    """Two states that were read apart, side by side: what only one of them has is known not to be in the other.
+    """Return two states that were read apart: an object that only one of them has is known to be gone in the other.
 
-    It is not known of what the gaps of that other one cover, or what may have another name there.
+    That is unknown of objects that a gap of the other state covers, or that may have another name there.
     """
     old, new = world_of(before.resources), world_of(after.resources)
     return _earlier(before, old, new, _refs(new)), _knowing_of(after, new, old, _refs(old))
@@ -42,7 +42,7 @@ def changed(
     deleted: Collection[ObjectRef] = (),
     unread: Snapshot | None = None,
 ) -> tuple[Snapshot, Snapshot]:
-    """A state, and the same state after some objects are deleted and then others applied.
+    """Return a state, and the same state after some objects are deleted and then others applied.
 
     An applied object takes the place of the one of its name, and keeps what a manifest does not state: its status, and
     when it was created. The gaps and diagnostics of what is `unread` are those of the later state as well.
@@ -64,24 +64,24 @@ def changed(
     return _earlier(snapshot, old, new, changes), replace(later, gone=later.gone | gone)
 
 
-def laid_over(around: Snapshot, own: Snapshot) -> Snapshot:
-    """A state with what is around it: where both have an object, its own counts.
+def laid_over(around: Snapshot, inner: Snapshot) -> Snapshot:
+    """Return a state laid over the one around it: where both have an object, that of the inner state counts.
 
-    What could not be read of either is not known; what is known to be all there is, in either, is so.
+    What could not be read of either is unknown; what is complete in either is complete.
     """
     scopes = Index(around)
-    _, both = changed(around, (in_scope(resource, scopes) for resource in own.resources), unread=own)
+    _, both = changed(around, (in_scope(resource, scopes) for resource in inner.resources), unread=inner)
     return replace(
         both,
-        complete=own.complete or around.complete,
-        listed=own.listed | around.listed,
-        assumed=own.assumed,
-        ignored=own.ignored,
-        left_out=own.left_out,
+        complete=inner.complete or around.complete,
+        listed=inner.listed | around.listed,
+        assumed=inner.assumed,
+        ignored=inner.ignored,
+        left_out=inner.left_out,
         other_state=(),
         gone=frozenset(),
         applied=frozenset(),
-        place=own.place,
+        place=inner.place,
     )
 
 
@@ -92,37 +92,37 @@ def in_scope(resource: Resource, index: Index) -> Resource:
     return replace(resource, ref=resource.ref._replace(namespace=""))
 
 
-def same_object(one: Resource, other: Resource) -> bool:
+def same_object(first: Resource, second: Resource) -> bool:
     """Whether two objects of one name are the same in two states."""
-    return one is other or (one.created == other.created and same_json(one.raw, other.raw))
+    return first is second or (first.created == second.created and same_json(first.raw, second.raw))
 
 
-def _earlier(snapshot: Snapshot, own: World, later: World, among: Iterable[ObjectRef]) -> Snapshot:
-    """The earlier one of two states, in which rules of routes are called as the same rules are in the later one."""
-    known = _knowing_of(snapshot, own, later, among)
+def _earlier(snapshot: Snapshot, world: World, later: World, refs: Iterable[ObjectRef]) -> Snapshot:
+    """Return the earlier of two states, whose route rules have the names of the same rules in the later state."""
+    known = _knowing_of(snapshot, world, later, refs)
     rules: dict[ObjectRef, tuple[str, ...]] = {}
     for theirs in known.other_state:
-        ours = own.get(theirs.ref)
+        ours = world.get(theirs.ref)
         if ours and theirs.ref.kind.endswith("Route"):
             names = names_as_in(theirs.raw, ours.raw)
             rules |= {theirs.ref: names} if names != rule_names(ours.raw) else {}
     return replace(known, rules=rules)
 
 
-def _knowing_of(snapshot: Snapshot, own: World, other: World, among: Iterable[ObjectRef]) -> Snapshot:
-    """A state with what the other one has and it has not, or has otherwise, `among` some objects."""
-    theirs = filter(None, map(other.get, among))
+def _knowing_of(snapshot: Snapshot, world: World, other_world: World, refs: Iterable[ObjectRef]) -> Snapshot:
+    """Return a state that knows which of some objects the other state has, and it lacks or has otherwise."""
+    theirs = filter(None, map(other_world.get, refs))
     other_state = tuple(
-        resource for resource in theirs if (ours := own.get(resource.ref)) is None or not same_object(ours, resource)
+        resource for resource in theirs if (ours := world.get(resource.ref)) is None or not same_object(ours, resource)
     )
-    renamed = Candidates(own, snapshot)
+    renamed = Candidates(world, snapshot)
     gone = frozenset(
         resource.ref
         for resource in other_state
-        if not own.has(resource.ref)
+        if not world.has(resource.ref)
         and not any(gap.covers(resource.ref) for gap in snapshot.gaps)
         and not renamed.of(resource.ref)
-        and not (resource.ref.group_kind == NAMESPACE and resource.ref.name in own.namespaces)
+        and not (resource.ref.group_kind == NAMESPACE and resource.ref.name in world.namespaces)
     )
     return replace(snapshot, other_state=other_state, gone=gone, rules={})
 
@@ -138,7 +138,7 @@ def _applied_to(known: Resource, resource: Resource) -> Resource:
 
 
 def cascade(index: Index, deleted: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
-    """Objects with everything that is deleted with them.
+    """Return objects with everything that is deleted with them.
 
     With a Namespace goes what is in it, with a CustomResourceDefinition every object of its kind, and a dependent with
     the last owner that is there, as `kubectl delete` does it (`--cascade=background`). What finalizers do is not known.
@@ -167,8 +167,8 @@ def _contained(index: Index, deleted: Collection[ObjectRef]) -> Iterator[ObjectR
 
 def _orphaned(index: Index, owned: Iterable[Resource], deleted: Collection[ObjectRef]) -> Iterator[ObjectRef]:
     for resource in owned:
-        left = {owner for owner in _owners(index, resource) if index.presence(owner) != "missing"}
-        if left and all(owner in deleted for owner in left):
+        owners = {owner for owner in _owners(index, resource) if index.presence(owner) != "missing"}
+        if owners and all(owner in deleted for owner in owners):
             yield resource.ref
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kubectl_policy.cli.clusters.live import Live
 from tests.cli.clusters import cluster, kubeconfig
 
 if TYPE_CHECKING:
@@ -87,3 +89,18 @@ def test_policies_on_pods_are_read_for_whom_they_concern(
         config = kubeconfig(tmp_path, namespace="app", one=server.url)
         assert command(*words, "--kubeconfig", config, "--cache-dir", tmp_path / "cache")[0] == 0
         assert any("/networkpolicies" in path for path in server.paths()) is are_read
+
+
+def test_a_cluster_is_let_go(command: Command, tmp_path: Path) -> None:
+    """With its connections: a process may run many commands, and answer again for hours."""
+
+    def clusters() -> int:
+        gc.collect()
+        return sum(isinstance(thing, Live) for thing in gc.get_objects())
+
+    before = clusters()
+    with cluster() as server:
+        config = kubeconfig(tmp_path, namespace="app", one=server.url)
+        for name, code in (("r", 0), ("absent", 3)):
+            assert command("describe", f"httproute/{name}", "--kubeconfig", config)[0] == code
+    assert clusters() == before

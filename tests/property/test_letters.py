@@ -51,6 +51,9 @@ def test_markers(text: str) -> None:
     markers = [found.start() for found in re.finditer(r"(?m)^---(?=[ \t\r\n]|\Z)", text)]
     parts = [text[span.start : span.end] for span in spans_of(text)]
     assert "".join(parts) == text
+    if len(parts) == len(markers):
+        # There is no part above a marker at the beginning.
+        parts.insert(0, "")
     assert len(parts) == len(markers) + 1
     ends = [sum(map(len, parts[: count + 1])) for count in range(len(markers))]
     for end, marker in zip(ends, markers, strict=True):

@@ -12,7 +12,7 @@ from kubectl_policy.model.values import replace
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
 from kubectl_policy.sources.snapshot import Header, packed
 from kubectl_policy.sources.snapshot import write as save
-from kubectl_policy.sources.worlds import load_worlds, load_worlds_of_state
+from kubectl_policy.sources.worlds import load_worlds
 from tests.repository import alone
 from tests.sources.rendered.trees import helm, kubectl, program, write
 from tests.sources.tree.build import BASE, OVERLAYS, argo, flux, refs, refs_in, service, worlds_in
@@ -256,14 +256,14 @@ class TestRevisions:
         repository.commit()
         monkeypatch.chdir(repository.folder)
         repository.write("overlays/prod/kustomization.yaml", "resources: []")
-        found = {world.name: world.snapshot for world in load_worlds_of_state("HEAD:")}
+        found = {world.name: world.snapshot for world in load_worlds("HEAD:", may_be_revision=True)}
         assert refs_in(found) == {
             "dev": ["net/a", "net/b", "net/s"],
             "prod": ["net/a", "net/b", "net/c", "net/s", "net/u"],
         }
-        (world,) = load_worlds_of_state("HEAD:overlays/prod")
+        (world,) = load_worlds("HEAD:overlays/prod", may_be_revision=True)
         assert (world.name, _all_of(world.snapshot)) == ("", _all_of(load_state("HEAD:overlays/prod")))
-        (world,) = load_worlds_of_state("spare.yaml")
+        (world,) = load_worlds("spare.yaml", may_be_revision=True)
         assert refs(world.snapshot) == ["net/s"]
 
     @kubectl
@@ -275,11 +275,11 @@ class TestRevisions:
         repository.commit()
         monkeypatch.chdir(repository.folder)
         repository.write("overlays/dev/kustomization.yaml", "resources: []")
-        dev, _ = load_worlds_of_state("HEAD:", options=InputOptions(render="auto"))
+        dev, _ = load_worlds("HEAD:", options=InputOptions(render="auto"), may_be_revision=True)
         (a,) = (each for each in dev.snapshot.resources if each.ref.name == "a")
         assert (a.raw["spec"], str(a.origin)) == ({"ports": [{"port": 80}], "x": "dev"}, "HEAD:base/a.yaml:1")
 
     def test_what_is_none(self) -> None:
         """Is said as for every command."""
         with pytest.raises(SourceError, match="there is no such file or folder"):
-            load_worlds_of_state("none.yaml")
+            load_worlds("none.yaml", may_be_revision=True)

@@ -81,8 +81,10 @@ def shared_options(
             options = {name: value for name, value in options.items() if value}
             if forms and "output" not in options:
                 options["output"] = _default_format(forms)
+            # Always a list: the garbage collector follows no Struct of texts alone, and a call keeps its cluster.
+            options["offline"] = [*options.get("offline", ())]
             for name in manifests:
-                options["offline"] = [*options.get("offline", ()), *(values.pop(name) or ())]
+                options["offline"] += values.pop(name) or ()
             call = Call(program=context.find_root().info_name or "", **options)
             return answer(call, lambda call: function(call, **values))
 

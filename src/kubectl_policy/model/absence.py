@@ -103,7 +103,7 @@ class Candidates:
 
 
 class Absence:
-    """What is known of the objects that a snapshot lacks; looked up where a message needs it."""
+    """Explanations for objects that a snapshot lacks, looked up where a message needs one."""
 
     def __init__(self, world: World, snapshot: Snapshot, candidates: Candidates) -> None:
         """Explain what is not in a snapshot, by what is in its world and by its gaps."""
@@ -113,7 +113,7 @@ class Absence:
         self._similar: dict[tuple[GroupKind, str], Mapping[str, Sequence[ObjectRef]]] = {}
 
     def words(self, ref: ObjectRef) -> str:
-        """That an object was not read and, where that can be told, what may create it or be meant instead."""
+        """Say that an object was not read and, where that is known, which object may create it or be meant instead."""
         if ref not in self._words:
             hints = (self._candidate(ref), self._maker(ref), self._delivery(ref), self._near(ref))
             hint = "" if any(self.hiding(ref)) else next(filter(None, hints), "")
@@ -121,12 +121,12 @@ class Absence:
         return self._words[ref]
 
     def reason(self, ref: ObjectRef) -> str:
-        """Why an object was not read, in words that follow its name: it `is not in the input`."""
+        """Say why an object was not read, in words that follow its name: it `is not in the input`."""
         hidden = next(self.hiding(ref), None)
         return hidden.words if hidden else f"is not in {self._place}"
 
     def hiding(self, ref: ObjectRef) -> Iterator[Gap]:
-        """What a cluster did not give out that may have an object: what was asked for by its name first."""
+        """Find the gaps of a cluster that may hide an object: those of single objects first."""
         return (
             gap
             for is_named in (True, False)
@@ -149,7 +149,7 @@ class Absence:
         return ""
 
     def _delivery(self, ref: ObjectRef) -> str:
-        """What could not be read and may create an object: the first that mentions its name, or may create anything."""
+        """Say which gap may hold the object: the first that mentions its name, or that may hold anything."""
         parts = ref.name.split("-")
         names = ["-".join(parts[:length]) for length in range(len(parts), 0, -1)]
         for gap in (*(gap for name in names for gap in self.mentioning(name)), *self.unbounded.get("", ())):
@@ -159,17 +159,17 @@ class Absence:
 
     def _near(self, ref: ObjectRef) -> str:
         """An object of the same name in another namespace, or of a name that differs in one letter."""
-        elsewhere = [other for other in self._candidates.with_name(ref.group_kind, ref.name) if other != ref]
+        elsewhere = [homonym for homonym in self._candidates.with_name(ref.group_kind, ref.name) if homonym != ref]
         if elsewhere:
             return f"; there is {min(elsewhere)}"
         scope = (ref.group_kind, ref.namespace)
         if scope not in self._similar:
             similar: dict[str, list[ObjectRef]] = {}
-            for other in self._world.names_of(*scope):
-                for part in _shortened(other.name):
-                    similar.setdefault(part, []).append(other)
+            for sibling in self._world.names_of(*scope):
+                for part in _shortened(sibling.name):
+                    similar.setdefault(part, []).append(sibling)
             self._similar[scope] = similar
-        near = (other for part in _shortened(ref.name) for other in self._similar[scope].get(part, ()))
+        near = (sibling for part in _shortened(ref.name) for sibling in self._similar[scope].get(part, ()))
         first = min(near, default=None)
         return f"; there is {first}" if first else ""
 
@@ -198,16 +198,16 @@ class Absence:
         return by_name
 
     def gaps_of(self, ref: ObjectRef) -> Iterator[Gap]:
-        """What is known of an object, if it is there, not to be as it was read."""
+        """Find the gaps that say of an object that it is not as it was read."""
         return (gap for name in (ref.name, "") for gap in self._by_object.get(name, ()) if gap.covers(ref))
 
     def mentioning(self, name: str) -> Sequence[Gap]:
-        """What could not be read and is known to mention a name."""
+        """Return the gaps that are known to mention a name."""
         return self._by_word.get(name, ())
 
     @cached_property
     def unbounded(self) -> Mapping[str, Sequence[Gap]]:
-        """What could not be read at all and may mention anything, by kind."""
+        """The gaps that may mention anything, by kind."""
         by_kind_name: dict[str, list[Gap]] = {}
         for gap in self._gaps:
             if gap.mentions is None and not self.is_read(gap):
@@ -215,7 +215,7 @@ class Absence:
         return by_kind_name
 
     def gaps_in(self, namespace: str) -> Iterator[Gap]:
-        """What could not be read in a namespace."""
+        """Find the gaps in a namespace."""
         return (gap for gap in self._gaps if gap.namespace and may_equal(gap.namespace, namespace))
 
     @cached_property
@@ -230,7 +230,7 @@ class Absence:
         return frozenset(
             gap
             for gap in self._gaps
-            if any(word in _TARGET_FIELDS or word.endswith("Policy") for word in gap.mentions or ())
+            if any(mention in _TARGET_FIELDS or mention.endswith("Policy") for mention in gap.mentions or ())
         )
 
     def in_order(self, gaps: Iterable[Gap]) -> tuple[Gap, ...]:
@@ -259,13 +259,13 @@ class Absence:
     def _by_word(self) -> Mapping[str, Sequence[Gap]]:
         by_mention: dict[str, list[Gap]] = {}
         for gap in self._gaps:
-            for word in gap.mentions or ():
-                by_mention.setdefault(word, []).append(gap)
+            for mention in gap.mentions or ():
+                by_mention.setdefault(mention, []).append(gap)
         return by_mention
 
 
 def _shortened(name: str) -> set[str]:
-    """A name and each name with one letter less, so that two names that differ in one letter have one in common."""
+    """Return a name and each name with one letter less: two names that differ in one letter have one in common."""
     if len(name) < _MIN_NAME_LENGTH or is_unknown(name):
         return set()
     return {name, *(name[:position] + name[position + 1 :] for position in range(len(name)))}

@@ -60,8 +60,8 @@ class Index:
     @cached_property
     def _inhabited(self) -> frozenset[str]:
         """The namespaces of what was read, in this state of the world or in the other one of two."""
-        others = (resource.ref.namespace for resource in self.snapshot.other_state)
-        return self.world.namespaces.union(filter(None, others))
+        other_namespaces = (resource.ref.namespace for resource in self.snapshot.other_state)
+        return self.world.namespaces.union(filter(None, other_namespaces))
 
     @cached_property
     def kinds(self) -> dict[GroupKind, KindNames]:
@@ -85,7 +85,11 @@ class Index:
 
     def _grants_in(self, namespace: str) -> Iterable[Resource]:
         """The ReferenceGrants in a namespace, and those of which it is not known that they are elsewhere."""
-        perhaps = (each for each in self.unknown_namespaces if each != namespace and may_equal(each, namespace))
+        perhaps = (
+            candidate
+            for candidate in self.unknown_namespaces
+            if candidate != namespace and may_equal(candidate, namespace)
+        )
         homes = (namespace, *perhaps)
         return (grant for home in homes for grant in self.of_kind_in(REFERENCE_GRANT, home))
 
@@ -202,9 +206,9 @@ class Index:
         """The object with the defaults of an API server filled in; empty if it was not read."""
         raw: Mapping[str, Json] | None = self._defaulted.get(ref)
         if raw is None:
-            resource, other = self.world.get(ref), self._with_same_defaults
-            if other and resource and other.get(ref) is resource:
-                raw = other.raw(ref)
+            resource, twin = self.world.get(ref), self._with_same_defaults
+            if twin and resource and twin.get(ref) is resource:
+                raw = twin.raw(ref)
             else:
                 raw = self._with_defaults(resource) if resource else {}
             self._defaulted[ref] = raw
@@ -222,8 +226,8 @@ class Index:
         if raw is resource.raw:
             return resource
         if resource.ref not in self._filled:
-            other = self._with_same_defaults
-            same = other.filled(resource) if other and other.get(resource.ref) is resource else None
+            twin = self._with_same_defaults
+            same = twin.filled(resource) if twin and twin.get(resource.ref) is resource else None
             self._filled[resource.ref] = same or replace(resource, raw=raw, written=resource.raw)
         return self._filled[resource.ref]
 
@@ -235,20 +239,20 @@ class Index:
         known = self._read.get(read)
         if known is None:
             known = self._read[read] = {}
-        found: tuple[_Value, ...] | None = known.get(ref)
-        if found is None:
-            resource, other = self.world.get(ref), self._with_same_defaults
-            if other and resource and other.get(ref) is resource:
-                found = other.once(read, ref)
+        values: tuple[_Value, ...] | None = known.get(ref)
+        if values is None:
+            resource, twin = self.world.get(ref), self._with_same_defaults
+            if twin and resource and twin.get(ref) is resource:
+                values = twin.once(read, ref)
             else:
-                found = tuple(read(self, ref, self.raw(ref))) if resource else ()
-            known[ref] = found
-        return found
+                values = tuple(read(self, ref, self.raw(ref))) if resource else ()
+            known[ref] = values
+        return values
 
     @cached_property
     def _with_same_defaults(self) -> Index | None:
-        other = self._other_state
-        return other if other and other.of_kind(CRD) == self.of_kind(CRD) else None
+        twin = self._other_state
+        return twin if twin and twin.of_kind(CRD) == self.of_kind(CRD) else None
 
     def namespaced(self, group_kind: GroupKind) -> bool:
         """Whether objects of the kind live in a namespace; true of kinds that nothing is known of."""
@@ -279,7 +283,7 @@ class Index:
         kind = ref.group_kind
         known = self.kinds.get(kind) or KindNames(kind, plural(kind.kind.lower()))
         names = {known.singular, known.plural, *known.short_names}
-        assumed = any(each.covers(ref, names) for each in self.snapshot.assumed)
+        assumed = any(assumption.covers(ref, names) for assumption in self.snapshot.assumed)
         if assumed:
             self._taken[ref] = None
         return assumed

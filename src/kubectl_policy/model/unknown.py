@@ -83,12 +83,12 @@ def is_unknown_hostname(name: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def has_place(text: str) -> bool:
-    """Whether something in a text is to be filled in; unlike names, labels may be words with underscores."""
+    """Whether a text has a placeholder in brackets; unlike names, labels may be words with underscores."""
     return is_withheld(text)
 
 
 def is_withheld(text: str) -> bool:
-    """The same of what may be secret: the text is not kept."""
+    """Whether a text that may be secret has a placeholder; unlike `has_place`, this does not cache the text."""
     return not _OPENING.isdisjoint(text) and bool(_PLACE.search(text[:_LONGEST]))
 
 
@@ -113,40 +113,40 @@ def may_have_open_names(text: bytes, _: int = 1) -> bool:
     return has_open_name or may_be_unfilled(text)
 
 
-def may_be_label(one: str, other: str) -> bool:
+def may_be_label(first: str, second: str) -> bool:
     """Whether two labels, or two values of one, may be the same once they are filled in."""
-    if one == other:
+    if first == second:
         return True
-    unknown, known = (one, other) if has_place(one) else (other, one)
+    unknown, known = (first, second) if has_place(first) else (second, first)
     if not has_place(unknown):
         return False
     return fit_together(unknown, known) if has_place(known) else may_become(unknown, known)
 
 
-def may_equal(one: str, other: str) -> bool:
+def may_equal(first: str, second: str) -> bool:
     """Whether two names may be the same once it is known what they stand for."""
-    if one == other:
+    if first == second:
         return True
-    unknown, known = (one, other) if is_unknown(one) else (other, one)
+    unknown, known = (first, second) if is_unknown(first) else (second, first)
     if not is_unknown(unknown):
         return False
     return fit_together(unknown, known) if is_unknown(known) else may_become(unknown, known)
 
 
-def may_be_section(one: str, other: str) -> bool:
+def may_be_section(first: str, second: str) -> bool:
     """Whether two sections of an object may be the same; one without a name is called `rule[0]`, and that is known."""
-    unnamed = [bool(_UNNAMED.fullmatch(section)) for section in (one, other)]
-    if all(unnamed) or (any(unnamed) and not all(map(is_unknown, (one, other)))):
-        return one == other
-    return may_equal(one, other)
+    unnamed = [bool(_UNNAMED.fullmatch(section)) for section in (first, second)]
+    if all(unnamed) or (any(unnamed) and not all(map(is_unknown, (first, second)))):
+        return first == second
+    return may_equal(first, second)
 
 
-def may_be(one: ObjectRef, other: ObjectRef) -> bool:
+def may_be(first: ObjectRef, second: ObjectRef) -> bool:
     """Whether two references may name the same object: they are of one kind, and what is known of them agrees."""
     return (
-        one.group_kind == other.group_kind
-        and may_equal(one.namespace, other.namespace)
-        and may_equal(one.name, other.name)
+        first.group_kind == second.group_kind
+        and may_equal(first.namespace, second.namespace)
+        and may_equal(first.name, second.name)
     )
 
 
@@ -161,25 +161,25 @@ def is_unknown_kind(kind: GroupKind) -> bool:
     return is_unfilled(kind.kind) or is_unfilled(kind.group)
 
 
-def unknown_namespace(place: str) -> str:
-    """The namespace of the objects of one place in a tree, of which nothing says it: the same for all of them.
+def unknown_namespace(folder: str) -> str:
+    """Return the placeholder for the namespace of the objects of one folder of a tree that names none.
 
-    `place` is a folder (`apps/echo`), empty for the top of the tree.
+    `folder` is a path such as `apps/echo`, "" for the top of the tree.
     """
-    return _UNKNOWN_NAMESPACE + place.strip("/").replace("/", ".")
+    return _UNKNOWN_NAMESPACE + folder.strip("/").replace("/", ".")
 
 
 def port_at(value: Json, path: str) -> Port | None:
-    """The number at a path, or the text there that is to become one; None where there is none of both."""
-    found = value_at(value, path)
-    if isinstance(found, str):
-        return found if is_unfilled(found) else None
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    """Return the number at a path, or the placeholder for one; None where there is neither."""
+    port = value_at(value, path)
+    if isinstance(port, str):
+        return port if is_unfilled(port) else None
+    return port if isinstance(port, int) and not isinstance(port, bool) else None
 
 
-def may_be_port(one: Port | None, other: Port | None) -> bool:
+def may_be_port(first: Port | None, second: Port | None) -> bool:
     """Whether two ports may be the same once they are filled in."""
-    return one == other or isinstance(one, str) or isinstance(other, str)
+    return first == second or isinstance(first, str) or isinstance(second, str)
 
 
 def may_become(unknown: str, known: str) -> bool:
@@ -196,29 +196,29 @@ def may_become(unknown: str, known: str) -> bool:
     return not parts or (len(known) - at >= len(parts[-1]) and known.endswith(parts[-1]))
 
 
-def fit_together(one: str, other: str) -> bool:
+def fit_together(first: str, second: str) -> bool:
     """Whether two texts with placeholders may be the same: what is known of their ends agrees.
 
     Two that have all their places in common at one end, with what is around these, differ if the rest does.
     """
-    if one == other or same_places(one, other):
-        return one == other
-    (begin, *_, end), (start, *_, last) = known_parts(one), known_parts(other)
+    if first == second or same_places(first, second):
+        return first == second
+    (begin, *_, end), (start, *_, last) = known_parts(first), known_parts(second)
     return (begin.startswith(start) or start.startswith(begin)) and (end.endswith(last) or last.endswith(end))
 
 
-def same_places(one: str, other: str) -> bool:
+def same_places(first: str, second: str) -> bool:
     """Whether two texts have the same placeholders, with the same text around them but for that at one end."""
-    places = [_PLACE.search(one[:_LONGEST]), _PLACE.search(other[:_LONGEST])]
-    if None in places:
+    matches = [_PLACE.search(first[:_LONGEST]), _PLACE.search(second[:_LONGEST])]
+    if None in matches:
         return False
-    tails = {text[place.start() :] for text, place in zip((one, other), places, strict=True) if place}
-    heads = {text.removesuffix(known_parts(text)[-1]) for text in (one, other)}
+    tails = {text[match.start() :] for text, match in zip((first, second), matches, strict=True) if match}
+    heads = {text.removesuffix(known_parts(text)[-1]) for text in (first, second)}
     return len(tails) == 1 or len(heads) == 1
 
 
 def known_parts(unknown: str) -> list[str]:
-    """What is known of a text with placeholders: what stands before, between and behind their places."""
+    """Return the known parts of a text with placeholders: before, between and behind these."""
     parts = _PLACE.split(unknown) if len(unknown) <= _LONGEST else []
     # Without brackets around it, it is not known which part of it is to be filled in.
     return parts if len(parts) > 1 else ["", ""]

@@ -31,54 +31,36 @@ class NamedWorld:
     """The objects in it."""
 
 
-def load_worlds(
+def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
     paths: str | Path | Iterable[str | Path],
     *,
     options: InputOptions = AS_IT_IS,
     stdin: TextIO | BinaryIO | None = None,
     progress: Progress | None = None,
     lines: Lines | None = None,
+    may_be_revision: bool = False,
 ) -> tuple[NamedWorld, ...]:
-    """Read the input of `load_manifests` as one world for each cluster and overlay that it is for, sorted by name.
+    """Read one world for each cluster and overlay that the input is for, sorted by name.
 
+    The input is that of `load_manifests` or, if it may be a revision, of `load_state`; raises as these.
     A world is what is for it, and all that is not for others. The names of clusters are those that `options.cluster`
     takes, which takes those of overlays here as well. Of overlays that make mostly the same, or of the same files, each
     is a world; it has the shortest part of its path for a name that tells it from the others, and shares its world with
-    those of other applications that have that name as well. What none of them is called as is a gap of a world. Raises
-    as `load_manifests`.
+    those of other applications that have that name as well. What none of them is called as is a gap of a world.
     """
-    with input_at(paths, options, stdin, progress, lines) as files:
-        return _worlds_in(files, options, lines)
+    with input_at(paths, options, stdin, progress, lines, may_be_revision=may_be_revision) as files:
+        reading = read_files(files, options, lines)
+        if isinstance(reading, Snapshot):
+            return (NamedWorld(name="", snapshot=reading),)
+        # What was not rendered may create more, also where somebody says that there is nothing else.
+        around = tree_around(reading, files.files, replace(options, complete=False))
+        worlds = tuple(_worlds_in(reading, around, files, options))
+        if not any(world.snapshot.resources for world in worlds):
+            raise nothing_found(reading, files.files)
+        return worlds
 
 
-def load_worlds_of_state(
-    operand: str,
-    *,
-    options: InputOptions = AS_IT_IS,
-    stdin: TextIO | BinaryIO | None = None,
-    progress: Progress | None = None,
-    lines: Lines | None = None,
-) -> tuple[NamedWorld, ...]:
-    """Read the input of `load_state`, a path or `REV:PATH`, as `load_worlds` does. Raises as `load_state`."""
-    with input_at([operand], options, stdin, progress, lines, may_be_revision=True) as files:
-        return _worlds_in(files, options, lines)
-
-
-def _worlds_in(files: Input, options: InputOptions, lines: Lines | None) -> tuple[NamedWorld, ...]:
-    reading = read_files(files, options, lines)
-    if isinstance(reading, Snapshot):
-        return (NamedWorld(name="", snapshot=reading),)
-    # What is in the input and was not rendered may create more, also where somebody says that there is nothing else.
-    around = tree_around(reading, files.files, replace(options, complete=False))
-    worlds = tuple(_told_apart(reading, around, files, options))
-    if not any(world.snapshot.resources for world in worlds):
-        raise nothing_found(reading, files.files)
-    return worlds
-
-
-def _told_apart(
-    reading: Reading, around: TreeInput | None, files: Input, options: InputOptions
-) -> Iterator[NamedWorld]:
+def _worlds_in(reading: Reading, around: TreeInput | None, files: Input, options: InputOptions) -> Iterator[NamedWorld]:
     """Yield the world that was asked for, or else all of them."""
     known = around.tree.worlds if around else None
     names = known.names if known else []

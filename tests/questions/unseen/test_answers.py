@@ -194,3 +194,13 @@ def test_another_policy_of_which_the_section_is_to_be_filled_in() -> None:
     for asked in (policy, open_policy):
         unseen = unseen_for_policy(analysis, analysis.enforcement(asked.ref))
         assert [each.what for each in unseen] == ["Gateway default/g"]
+
+
+def test_another_policy_that_may_be_on_the_same_gateway() -> None:
+    """Which of its listeners that one is about, a placeholder leaves open: it may be the one of the route."""
+    p = build.policy("p", build.target("g"), age=1, color="red")
+    q = build.policy("q", build.target("g", section="${LISTENER}"), age=2, color="blue")
+    about_policy, *_ = unseen(p, q, settings(enable=True))
+    which = "which section of Gateway default/g ${LISTENER} is cannot be known yet"
+    reason = f"ColorPolicy default/q targets it, and {which}"
+    assert [(thing.what, thing.reason) for thing in about_policy] == [("Gateway default/g", reason)]

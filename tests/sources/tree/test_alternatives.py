@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.sources.tree import alternatives, worlds
+from kubectl_policy.sources.tree import worlds
 from tests.sources.tree.build import BASE, OVERLAYS, argo, refs_in, service, worlds_in
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def test_that_are_many(tmp_path: Path) -> None:
 
 def test_that_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are read as one world, and that is said; one of them can be asked for."""
-    monkeypatch.setattr(alternatives, "_COMPARED", 2)
+    monkeypatch.setattr(worlds, "_COMPARED", 2)
     monkeypatch.setattr(worlds, "MOST", 2)
     files = {
         **BASE,

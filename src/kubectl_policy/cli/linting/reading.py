@@ -112,11 +112,11 @@ class Reader:
     def _read_base(self, state: str, lines: Lines) -> Sequence[NamedWorld]:
         """Read the worlds of the base; none if it does not have the path."""
         from kubectl_policy.cli import terminal
-        from kubectl_policy.sources.worlds import load_worlds_of_state
+        from kubectl_policy.sources.worlds import load_worlds
 
         try:
             with terminal.progress("rendering") as progress:
-                return load_worlds_of_state(state, options=self._options, progress=progress, lines=lines)
+                return load_worlds(state, options=self._options, progress=progress, lines=lines, may_be_revision=True)
         except NothingThereError as nothing:
             terminal.complain(f"everything counts as new: {nothing.message}")
             return ()

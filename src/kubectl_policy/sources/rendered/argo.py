@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from fnmatch import fnmatchcase
 from itertools import islice, product
 from typing import TYPE_CHECKING, Final
@@ -13,7 +12,8 @@ from kubectl_policy.model.values import value
 from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.helm import Release, is_chart, parsed
 from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
-from kubectl_policy.sources.tree.declared.delivery import application_of
+from kubectl_policy.sources.tree.builds import fits
+from kubectl_policy.sources.tree.declared.delivery import application_of, filled_in, folder_parameters
 from kubectl_policy.sources.tree.declared.kustomization import NAMES, within
 
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 _MAX_APPLICATIONS: Final = 2_000
 _MAX_DEPTH: Final = 64
-# `{{ .path.basename }}`, `{{path[0]}}`, `{{ index .path.segments 0 }}`; what calls functions stays as it is.
-_PLACE: Final = re.compile(
-    r"\{\{-?\s*(?:index\s+\.?(?P<list>[\w.-]+)\s+(?P<number>\d+)|\.?(?P<path>[\w.\[\]-]+))\s*-?\}\}"
-)
-_NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9.-]+")
 # Fields of the kustomization that an Application gives values to.
 _KUSTOMIZE: Final = ("namePrefix", "nameSuffix", "namespace", "commonAnnotations", "components", "patches")
 
@@ -68,7 +63,7 @@ def applications(made_by: ApplicationSet, tree: FileTree, base: str) -> list[App
         if parameters is None:
             return None
         for values in parameters[:_MAX_APPLICATIONS]:
-            raw = _filled_in(mapping_at(spec, "template"), values)
+            raw = filled_in(mapping_at(spec, "template"), values)
             if isinstance(raw, dict):
                 made_applications.append(application_of(made_by.resource, raw))
     return made_applications
@@ -99,23 +94,12 @@ def _parameters(generator: Mapping[str, Json], tree: FileTree, base: str) -> lis
 def _of_git(git: Mapping[str, Json], tree: FileTree, base: str) -> Iterator[Mapping[str, Json]]:
     extra: dict[str, Json] = {"values": dict(values)} if (values := mapping_at(git, "values")) else {}
     for folder in _matching(mappings_at(git, "directories"), tree, base, "folder"):
-        yield {**extra, "path": _about(folder)}
+        yield {**extra, "path": folder_parameters(folder)}
     for file in _matching(mappings_at(git, "files"), tree, base, "file"):
-        yield from _contents(tree, base, file, extra)
-
-
-def _about(folder: str) -> dict[str, Json]:
-    name = posixpath.basename(folder)
-    segments: list[Json] = list(folder.split("/"))
-    normalized = _NOT_IN_NAMES.sub("-", name.lower())
-    return {"path": folder, "basename": name, "basenameNormalized": normalized, "segments": segments}
-
-
-def _contents(tree: FileTree, base: str, file: str, extra: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
-    document = first_mapping(tree, posixpath.join(base, file))
-    if document is not None:
-        about = {**_about(posixpath.dirname(file)), "filename": posixpath.basename(file)}
-        yield {**extra, **document, "path": about}
+        document = first_mapping(tree, posixpath.join(base, file))
+        if document is not None:
+            path = {**folder_parameters(posixpath.dirname(file)), "filename": posixpath.basename(file)}
+            yield {**extra, **document, "path": path}
 
 
 def _matching(patterns: list[Mapping[str, Json]], tree: FileTree, base: str, kind: str) -> list[str]:
@@ -160,32 +144,6 @@ def _fits(path: str, pattern: str) -> bool:
     return len(names) == len(patterns) and all(map(fnmatchcase, names, patterns))
 
 
-def _filled_in(template: Json, parameters: Mapping[str, Json]) -> Json:
-    """Fill parameters into a template; expressions with functions or with unknown parameters stay."""
-    if isinstance(template, dict):
-        return {key: _filled_in(item, parameters) for key, item in template.items()}
-    if isinstance(template, list):
-        return [_filled_in(item, parameters) for item in template]
-    if not isinstance(template, str):
-        return template
-
-    def found(expression: re.Match[str]) -> str:
-        path = f"{expression['list']}[{expression['number']}]" if expression["list"] else expression["path"]
-        if path == "path" and isinstance(parameters.get("path"), dict):
-            path = "path.path"
-        # `path[0]` without a point in front is the notation of older templates.
-        path = path.replace("path[", "path.segments[") if path.startswith("path[") else path
-        try:
-            value = parameters[path] if path in parameters else value_at(parameters, path)
-        except ValueError:
-            return expression[0]
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            return expression[0]
-        return str(value)
-
-    return _PLACE.sub(found, template)
-
-
 def to_render(
     source: ApplicationSource, application: Application, tree: FileTree, base: str
 ) -> Build | Release | Files | NotRendered:
@@ -209,9 +167,7 @@ def to_render(
         return NotRendered(why="Jsonnet makes its objects")
     files = list(_files(tree, folder, "", recurse=source.directory.get("recurse") is True))
     include, exclude = text_at(source.directory, "include"), text_at(source.directory, "exclude")
-    chosen = [
-        file for file in files if (not include or _in_glob(file, include)) and not (exclude and _in_glob(file, exclude))
-    ]
+    chosen = [file for file in files if (not include or fits(file, include)) and not (exclude and fits(file, exclude))]
     return Files(folder=folder, files=tuple(posixpath.join(folder, file) for file in chosen))
 
 
@@ -223,12 +179,6 @@ def _files(tree: FileTree, folder: str, top: str, *, recurse: bool) -> Iterator[
             yield path
         elif kind == "folder" and recurse and not name.startswith(".") and path.count("/") < _MAX_DEPTH:
             yield from _files(tree, folder, path, recurse=recurse)
-
-
-def _in_glob(path: str, pattern: str) -> bool:
-    """Whether a path fits a pattern or, in braces, one of several; a star stands for slashes as well."""
-    alternatives = pattern[1:-1].split(",") if pattern.startswith("{") and pattern.endswith("}") else [pattern]
-    return any(fnmatchcase(path, alternative) for alternative in alternatives)
 
 
 def _release(

@@ -12,7 +12,13 @@ from kubectl_policy.model.values import field, value
 from kubectl_policy.sources.files.decoding import decoded
 from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.programs import Job, program
-from kubectl_policy.sources.tree.declared.kustomization import NAMES, is_remote, read_kustomization, within
+from kubectl_policy.sources.tree.declared.kustomization import (
+    LISTS_OF_FILES,
+    NAMES,
+    is_remote,
+    read_kustomization,
+    within,
+)
 from kubectl_policy.text import Document, DocumentError
 from kubectl_policy.text.documents import DocumentReader
 
@@ -30,6 +36,8 @@ _MAX_FOLDERS: Final = 5_000
 # Where what was made before is put; no file has such a name.
 _MADE: Final = ".~made.yaml"
 _LONGEST_PATH: Final = 1_024
+# Fields of a kustomization that list files and folders, which may be remote.
+_FILE_LISTS: Final = ("resources", "bases", "components", *LISTS_OF_FILES)
 # Fields of a kustomization that change nothing in an object but its namespace.
 _PLAIN: Final = frozenset({"apiVersion", "kind", "metadata", "resources", "bases", "namespace"})
 
@@ -167,13 +175,13 @@ class Kustomizations:
         if build.made:
             copy.write(posixpath.join(build.folder, _MADE), build.made)
         repository = self._tree.root_of(build.folder)
-        files: dict[str, None] = {}
+        files: set[str] = set()
         remote: list[Remote] = []
         escapes = False
-        namespaces: list[Origin] = []
+        namespace_from: Origin | None = None
         for kustomization in self.walk(build):
-            if kustomization.namespace:
-                namespaces.append(kustomization.origin)
+            if kustomization.namespace and not namespace_from:
+                namespace_from = kustomization.origin
             local, not_local = without_remote(kustomization)
             remote += not_local
             if kustomization.folder == build.folder:
@@ -181,7 +189,7 @@ class Kustomizations:
             copy.write(
                 self.file(kustomization.folder) or posixpath.join(kustomization.folder, NAMES[0]), json.dumps(local)
             )
-            files.update(dict.fromkeys(self.files(kustomization)))
+            files.update(self.files(kustomization))
             for text in _texts(local):
                 path = within(kustomization.folder, text.rpartition("=")[2])
                 escapes |= text.startswith("/") or path.partition("/")[0] == ".."
@@ -194,12 +202,7 @@ class Kustomizations:
                     copy.take(self.file(path))
         if self.file(build.folder):
             copy.take(self.file(build.folder))
-        return Sources(
-            files=frozenset(files),
-            remote=tuple(remote),
-            escapes=escapes,
-            namespace_from=namespaces[0] if namespaces else None,
-        )
+        return Sources(files=frozenset(files), remote=tuple(remote), escapes=escapes, namespace_from=namespace_from)
 
     def _kind(self, path: str) -> str:
         return self._tree.kind(path) if not path.startswith(("/", "..")) else ""
@@ -256,16 +259,7 @@ def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[
     """Split a kustomization into its local fields and its remote entries and charts."""
     raw = dict(kustomization.raw)
     remote: list[Remote] = []
-    for name in (
-        "resources",
-        "bases",
-        "components",
-        "crds",
-        "configurations",
-        "generators",
-        "transformers",
-        "validators",
-    ):
+    for name in _FILE_LISTS:
         entries = items_at(raw, name)
         remote_entries = [
             entry for entry in entries if isinstance(entry, str) and is_remote(entry) and "\n" not in entry

@@ -1,4 +1,4 @@
-"""Builds of a tree: its kustomizations, and those that Flux and Argo CD make of them or of plain folders."""
+"""Builds of a tree: its kustomizations, and those that Flux, Argo CD and its ApplicationSets make of folders."""
 
 from __future__ import annotations
 
@@ -6,26 +6,35 @@ import fnmatch
 import posixpath
 import re
 from bisect import bisect_left
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.values import replace
 from kubectl_policy.sources.tree import DELIVERING
-from kubectl_policy.sources.tree.applicationsets import applications_of
 from kubectl_policy.sources.tree.chains import DeclaredBuild
-from kubectl_policy.sources.tree.declared.delivery import Application, ApplicationSet, FluxKustomization, delivery_of
-from kubectl_policy.sources.tree.declared.kustomization import NAMES, Kustomization, Labels, within
+from kubectl_policy.sources.tree.declared.delivery import (
+    Application,
+    ApplicationSet,
+    FluxKustomization,
+    application_of,
+    delivery_of,
+    filled_in,
+    folder_parameters,
+)
+from kubectl_policy.sources.tree.declared.kustomization import NAMES, Kustomization, Labels, texts_at, within
 from kubectl_policy.sources.tree.declared.patches import inline_patch
-from kubectl_policy.sources.tree.ground import is_in
+from kubectl_policy.sources.tree.ground import above, is_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import Resource
+    from kubectl_policy.model import Json, Resource
     from kubectl_policy.sources.tree.declared.delivery import ApplicationSource, Delivery
     from kubectl_policy.sources.tree.ground import Ground
 
 _ALTERNATIVES: Final = re.compile(r"\{([^{}]*)\}")
+_MAX_APPLICATIONS: Final = 1_000
 
 
 class DeclaredBuilds:
@@ -64,16 +73,13 @@ class DeclaredBuilds:
         elif isinstance(delivery, Application):
             for source in delivery.sources:
                 folder = self._ground.resolve(source.path, path) if source.path else None
-                if folder is not None and not self._is_chart(folder):
+                if folder is not None and f"{folder}/Chart.yaml" not in self._ground.sources:
                     yield self._of_argo(delivery, source, folder)
 
     def is_kustomize(self, number: int) -> bool:
         """Whether Kustomize builds it: all but the folders without a kustomization that Argo CD applies as they are."""
         is_plain = self.all[number].place not in self._kustomizations
         return not (is_plain and isinstance(self.applied_by.get(number), Application))
-
-    def _is_chart(self, folder: str) -> bool:
-        return f"{folder}/Chart.yaml" in self._ground.sources
 
     def _of_flux(self, delivery: FluxKustomization, folder: str) -> DeclaredBuild:
         """Return the build of Flux for a folder: its fields go into the kustomization there, or a new one."""
@@ -97,9 +103,7 @@ class DeclaredBuilds:
         origin, options = delivery.resource.origin, source.kustomize
         kustomization = self._kustomizations.get(folder)
         if kustomization:
-            pairs = {
-                name: entry for name, entry in mapping_at(options, "commonLabels").items() if isinstance(entry, str)
-            }
+            pairs = texts_at(options, "commonLabels")
             selectors = options.get("labelWithoutSelector") is not True
             labels = (Labels(pairs=pairs, selectors=selectors, templates=selectors),) if pairs else ()
             patches = [
@@ -148,8 +152,8 @@ class DeclaredBuilds:
             path
             for path in self.below(folder)
             if (recurse or posixpath.dirname(path) == folder)
-            and (not include or _fits(posixpath.relpath(path, folder), include))
-            and not (exclude and _fits(posixpath.relpath(path, folder), exclude))
+            and (not include or fits(posixpath.relpath(path, folder), include))
+            and not (exclude and fits(posixpath.relpath(path, folder), exclude))
         ]
         return Kustomization(folder=folder, origin=resource.origin, resources=tuple(taken))
 
@@ -174,12 +178,52 @@ def _folders_between(outer: str, inner: str) -> list[str]:
     return folders[::-1]
 
 
-def _fits(path: str, pattern: str) -> bool:
+def fits(path: str, pattern: str) -> bool:
     """Whether a pattern of Argo CD matches a path: `*` matches any text, `{a,b}` one of several."""
     alternatives = _ALTERNATIVES.search(pattern)
     if not alternatives or pattern.count("{") > 3:  # noqa: PLR2004 (nobody writes more; each multiplies)
         return fnmatch.fnmatchcase(path, pattern)
     return any(
-        _fits(path, pattern[: alternatives.start()] + alternative.strip() + pattern[alternatives.end() :])
+        fits(path, pattern[: alternatives.start()] + alternative.strip() + pattern[alternatives.end() :])
         for alternative in alternatives[1].split(",")
     )
+
+
+def applications_of(made_by: ApplicationSet, ground: Ground) -> list[Application]:
+    """List the Applications of a set; for generators other than lists and folders, its template."""
+    path = ground.place_of(made_by.resource.origin.source)
+    template = mapping_at(made_by.resource.raw, "spec.template")
+    applications: list[Application] = []
+    for generator in made_by.generators:
+        parameters = list(islice(_parameters(generator, path, ground), _MAX_APPLICATIONS))
+        filled = [filled_in(template, values) for values in parameters]
+        applications += [application_of(made_by.resource, raw) for raw in filled if isinstance(raw, dict)]
+        if not parameters:
+            applications.append(made_by.template)
+    return applications
+
+
+def _parameters(generator: Mapping[str, Json], file: str, ground: Ground) -> Iterator[Mapping[str, Json]]:
+    yield from mappings_at(generator, "list.elements")
+    wanted = mappings_at(generator, "git.directories")
+    patterns = [text_at(entry, "path") for entry in wanted if entry.get("exclude") is not True]
+    excluded = [text_at(entry, "path") for entry in wanted if entry.get("exclude") is True]
+    for path in _folders(patterns, excluded, file, ground):
+        yield {"path": folder_parameters(path)}
+
+
+def _folders(patterns: list[str], excluded: list[str], file: str, ground: Ground) -> list[str]:
+    """List the folders that patterns match, from the outermost folder around a file below which there are any."""
+    for root in reversed(above(file)) if patterns else ():
+        inside = [posixpath.relpath(folder, root) for folder in ground.folders if folder.startswith(root)]
+        matching = [path for path in inside if any(_matches(path, pattern) for pattern in patterns)]
+        if matching:
+            return sorted(path for path in matching if not any(_matches(path, pattern) for pattern in excluded))
+    return []
+
+
+def _matches(path: str, pattern: str) -> bool:
+    parts, wanted = path.split("/"), pattern.strip("/").split("/")
+    if wanted[-1] == "**":
+        return len(parts) >= len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted[:-1]))
+    return len(parts) == len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted))

@@ -1,22 +1,28 @@
-"""The ways from a file to a cluster: through kustomizations that take in each other, up to one that is applied."""
+"""Ways from a file to a cluster through kustomizations, and the roles of files that are on none."""
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import replace, value
+from kubectl_policy.sources.tree.ground import above
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import Origin
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
+    from kubectl_policy.sources.tree.ground import Ground
 
 # Nobody applies one base in more ways; where there are more, nothing is concluded from any of them.
 MOST_CHAINS: Final = 16
 
 # Stands for a namespace that several ways give, each another one.
 SEVERAL: Final = "?"
+CHART: Final = "Chart.yaml"
+TEMPLATE: Final = "Helm template"
+UNUSED: Final = "object of a component that nothing includes"
 
 
 @value(kw_only=True)
@@ -124,17 +130,14 @@ class Chains:
         roots = set(self.roots)
         while ready:
             number = ready.pop()
-            chain = (Chain(root=self.builds[number].place),) if number in roots else ()
-            self._above[number] = _few((*chain, *self._through_parents(number)))
+            chains = [Chain(root=self.builds[number].place)] if number in roots else []
+            for parent, position in self._parents[number]:
+                chains += [self._extended(outer, parent, position + 1) for outer in self._above[parent]]
+            self._above[number] = _few(chains)
             for child in inner[number]:
                 open_parents[child] -= 1
                 if not open_parents[child]:
                     ready.append(child)
-
-    def _through_parents(self, number: int) -> Iterator[Chain]:
-        for parent, position in self._parents[number]:
-            for outer in self._above[parent]:
-                yield self._extended(outer, parent, position + 1)
 
     def _extended(self, outer: Chain, number: int, first_component: int) -> Chain:
         """Put a build, and before it its components from a number on, before another way."""
@@ -195,3 +198,41 @@ def _few(chains: Iterable[Chain]) -> tuple[Chain, ...]:
             builds=builds,
         ),
     )
+
+
+def roles(ground: Ground, chains: Chains) -> dict[str, str]:
+    """Return the roles of files by their paths; a file that is listed as a resource somewhere is an object."""
+    serving: dict[str, str] = {}
+    unused: set[str] = set()
+    for number, build in enumerate(chains.builds):
+        serving.update(build.kustomization.serving)
+        if not chains.is_included(number):
+            unused.update(build.kustomization.resources if build.kustomization.is_component else ())
+    charts = {posixpath.dirname(path) for path in ground.sources if posixpath.basename(path) == CHART}
+    roles_of: dict[str, str] = {}
+    for path in ground.sources:
+        around = [path, *above(path)]
+        delivered = any(chains.is_included(number) for number in chains.lists(path))
+        role = next((serving[folder] for folder in around if folder in serving), "")
+        chart = next((folder for folder in around if folder in charts), None)
+        if chart is not None:
+            role = _in_chart(posixpath.relpath(path, chart)) or role
+        if not role and path in unused:
+            role = UNUSED
+        if role and not delivered:
+            roles_of[path] = role
+    return roles_of
+
+
+def charts_of(ground: Ground) -> list[str]:
+    """Return the folders of Helm charts that are not in other charts."""
+    charts = {posixpath.dirname(path) for path in ground.sources if posixpath.basename(path) == CHART}
+    return sorted(chart for chart in charts if not charts.intersection(above(chart)))
+
+
+def _in_chart(path: str) -> str:
+    """Return the role of a file in a chart; empty for no part of it, and for definitions, which Helm applies."""
+    first = path.partition("/")[0]
+    if first in {"templates", "charts"}:
+        return TEMPLATE
+    return "Helm values" if (path == first and first.startswith("values")) or first == "ci" else ""

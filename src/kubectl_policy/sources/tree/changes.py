@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, mappings_at, text_at, value_at
-from kubectl_policy.model.values import cached_property
+from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.sources.tree.declared.mentions import mentioned_in, refers_to_nothing, words_in
 from kubectl_policy.sources.tree.declared.patches import (
     Target,
@@ -103,8 +103,11 @@ class UnappliedPatches:
         # For Kustomize, an object without a namespace is in this one.
         namespaces = [resource.ref.namespace or "default", *filter(None, set_namespaces)]
         for number in chain.builds:
-            if self._builds[number].kustomization.patches:
-                yield from self._patches_of(number).that_may_change(resource, names, namespaces)
+            kustomization = self._builds[number].kustomization
+            if kustomization.patches:
+                if number not in self._patches:
+                    self._patches[number] = _Patches(kustomization, self._values_in, self._source_of)
+                yield from self._patches[number].that_may_change(resource, names, namespaces)
 
     def _changes_more(self, number: int) -> bool:
         """Whether a build does anything to objects that is not known already."""
@@ -112,11 +115,6 @@ class UnappliedPatches:
         return bool(
             kustomization.patches or kustomization.raw.get("transformers") or kustomization.raw.get("configurations")
         )
-
-    def _patches_of(self, number: int) -> _Patches:
-        if number not in self._patches:
-            self._patches[number] = _Patches(self._builds[number].kustomization, self._values_in, self._source_of)
-        return self._patches[number]
 
     def _configurations_of(self, number: int) -> list[tuple[Json, str]]:
         if number not in self._configurations:
@@ -258,14 +256,8 @@ def applied_otherwise(
 
 
 def _moved(placed: Resource, patch: KnownPatch, remedy: str) -> Gap:
-    return Gap(
-        kind=placed.ref.kind,
-        namespace="",
-        reason=f"{patch.source} may change the name or the namespace of {placed.ref}",
-        origin=patch.origin,
-        remedy=remedy,
-        mentions=patch.mentions,
-    )
+    reason = f"{patch.source} may change the name or the namespace of {placed.ref}"
+    return replace(gap_of(placed, reason, patch.origin, patch.mentions, remedy), namespace="", name="")
 
 
 def gap_of(

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.sources.tree.changes import RENDER
-from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization, HelmRelease, delivery_of
+from kubectl_policy.sources.tree.declared.delivery import (
+    Application,
+    FluxKustomization,
+    HelmRelease,
+    delivery_of,
+    from_root,
+)
 from kubectl_policy.sources.tree.declared.mentions import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.model import Json, Origin, Resource
     from kubectl_policy.sources.tree.chains import Chain, DeclaredBuild
     from kubectl_policy.sources.tree.ground import Ground
 
@@ -23,26 +29,37 @@ _FETCHED: Final = "add the manifests that it fetches"
 _GENERATORS: Final[Mapping[str, str]] = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 
 
+def _creating(creator: str, namespace: str, origin: Origin | None, remedy: str, mentions: frozenset[str] | None) -> Gap:
+    """Return the gap for any objects that something may create."""
+    where = f" in namespace {namespace}" if namespace else ""
+    return Gap(
+        kind="",
+        namespace=namespace,
+        reason=f"{creator}{where}",
+        origin=origin,
+        remedy=remedy,
+        mentions=mentions,
+    )
+
+
 def by_release(resource: Resource, ground: Ground, values_of: Callable[[str], Sequence[Json] | None]) -> Iterator[Gap]:
     """Yield the gaps of a placed HelmRelease; `values_of` returns the values in a ConfigMap that is here."""
     release = delivery_of(resource)
     if not isinstance(release, HelmRelease):
         return
     path = ground.place_of(resource.origin.source)
-    is_here = release.is_in_git and ground.resolve(_path(release.chart), path) is not None
+    is_here = release.is_in_git and ground.resolve(from_root(release.chart), path) is not None
     namespace = release.namespace or resource.ref.namespace
     # What is secret is not read, and rarely names anything.
     config_maps = [values_of(entry.name) for entry in release.values_from if entry.kind == "ConfigMap"]
     values = [entry for known in config_maps for entry in known or ()]
     names = [resource.ref.name, release.release_name, release.chart, namespace]
-    yield Gap(
-        kind="",
-        namespace=namespace,
-        reason=f"{resource.ref} (chart not {'rendered' if is_here else 'here'}) may create objects"
-        + (f" in namespace {namespace}" if namespace else ""),
-        origin=resource.origin,
-        remedy=RENDER if is_here else _TEMPLATE,
-        mentions=None if None in config_maps else words_in([release.values, *values, *names]),
+    yield _creating(
+        f"{resource.ref} (chart not {'rendered' if is_here else 'here'}) may create objects",
+        namespace,
+        resource.origin,
+        RENDER if is_here else _TEMPLATE,
+        None if None in config_maps else words_in([release.values, *values, *names]),
     )
 
 
@@ -55,21 +72,14 @@ def by_application(application: Application, ground: Ground) -> Iterator[Gap]:
         is_chart = folder is not None and f"{folder}/Chart.yaml" in ground.sources
         if (source.name and not source.path and not source.chart) or (folder is not None and not is_chart):
             continue
-        problem = (
-            "chart not rendered"
-            if is_chart
-            else "chart not here"
-            if source.chart
-            else f"{source.path or 'its source'} not here"
-        )
-        where = f" in namespace {application.namespace}" if application.namespace else ""
-        yield Gap(
-            kind="",
-            namespace=application.namespace,
-            reason=f"{resource.ref.kind} {application.name} ({problem}) may create objects{where}",
-            origin=resource.origin,
-            remedy=RENDER if is_chart else _TEMPLATE if source.chart else _FETCHED,
-            mentions=words_in([source.helm, application.name, source.chart, source.path]),
+        missing = "chart" if source.chart else source.path or "its source"
+        problem = "chart not rendered" if is_chart else f"{missing} not here"
+        yield _creating(
+            f"{resource.ref.kind} {application.name} ({problem}) may create objects",
+            application.namespace,
+            resource.origin,
+            RENDER if is_chart else _TEMPLATE if source.chart else _FETCHED,
+            words_in([source.helm, application.name, source.chart, source.path]),
         )
 
 
@@ -77,45 +87,27 @@ def by_flux(delivery: FluxKustomization, ground: Ground) -> Iterator[Gap]:
     """Yield the gap of a Kustomization of Flux for a folder that is not here."""
     resource = delivery.resource
     if ground.resolve(delivery.path, ground.place_of(resource.origin.source)) is None:
-        where = f" in namespace {delivery.target_namespace}" if delivery.target_namespace else ""
-        yield Gap(
-            kind="",
-            namespace=delivery.target_namespace,
-            reason=f"{resource.ref} ({delivery.path or 'its source'} not here) may create objects{where}",
-            origin=resource.origin,
-            remedy=_FETCHED,
-            mentions=words_in([resource.ref.name, delivery.path, dict(delivery.substitute)]),
-        )
+        creator = f"{resource.ref} ({delivery.path or 'its source'} not here) may create objects"
+        mentions = words_in([resource.ref.name, delivery.path, dict(delivery.substitute)])
+        yield _creating(creator, delivery.target_namespace, resource.origin, _FETCHED, mentions)
 
 
 def by_chart(folder: str, ground: Ground, values_in: Callable[[str], str]) -> Gap:
     """Yield the gap of a chart that is here, wherever it is installed."""
     source = ground.source_of(folder)
     inside = [path for path in ground.sources if path.startswith(f"{folder}/")]
-    return Gap(
-        kind="",
-        namespace="",
-        reason=f"the Helm chart {source} (not rendered) may create objects",
-        remedy=RENDER,
-        mentions=words_in([values_in(path) for path in inside]),
-    )
+    mentions = words_in([values_in(path) for path in inside])
+    return _creating(f"the Helm chart {source} (not rendered) may create objects", "", None, RENDER, mentions)
 
 
 def by_build(build: DeclaredBuild, chain: Chain, is_here: Callable[[str], bool]) -> Iterator[Gap]:
     """Yield the gaps of a kustomization on one way for objects that its files do not show."""
     kustomization = build.kustomization
-    namespace = chain.namespace or kustomization.namespace
-    where = f" in namespace {namespace}" if namespace else ""
+    namespace, origin = chain.namespace or kustomization.namespace, kustomization.origin
     missing = [path for path in (*kustomization.resources, *kustomization.components) if not is_here(path)]
     for entry in (*kustomization.remote, *(posixpath.relpath(path, kustomization.folder) for path in missing)):
-        yield Gap(
-            kind="",
-            namespace=namespace,
-            reason=f"{kustomization.origin.source} takes in {entry}, which is not here and may create objects{where}",
-            origin=kustomization.origin,
-            remedy=_FETCHED,
-            mentions=words_in([entry]),
-        )
+        creator = f"{origin.source} takes in {entry}, which is not here and may create objects"
+        yield _creating(creator, namespace, origin, _FETCHED, words_in([entry]))
     for field, kind in _GENERATORS.items():
         for generator in mappings_at(kustomization.raw, field):
             if text_at(generator, "name"):
@@ -123,32 +115,14 @@ def by_build(build: DeclaredBuild, chain: Chain, is_here: Callable[[str], bool])
                     kind=kind,
                     namespace=text_at(generator, "namespace") or namespace,
                     name=text_at(generator, "name"),
-                    reason=f"a generator of {kustomization.origin.source} makes it",
-                    origin=kustomization.origin,
+                    reason=f"a generator of {origin.source} makes it",
+                    origin=origin,
                     remedy=RENDER,
                     mentions=frozenset(),
                 )
     for chart in kustomization.charts:
-        inside = text_at(chart, "namespace") or namespace
-        yield Gap(
-            kind="",
-            namespace=inside,
-            reason=f"{kustomization.origin.source} may create objects of chart {text_at(chart, 'name')}"
-            + (f" in namespace {inside}" if inside else ""),
-            origin=kustomization.origin,
-            remedy=_TEMPLATE,
-            mentions=None if text_at(chart, "valuesFile") else words_in([chart]),
-        )
+        creator = f"{origin.source} may create objects of chart {text_at(chart, 'name')}"
+        mentions = None if text_at(chart, "valuesFile") else words_in([chart])
+        yield _creating(creator, text_at(chart, "namespace") or namespace, origin, _TEMPLATE, mentions)
     if kustomization.raw.get("generators"):
-        yield Gap(
-            kind="",
-            namespace=namespace,
-            reason=f"generators of {kustomization.origin.source} may create objects{where}",
-            origin=kustomization.origin,
-            remedy=RENDER,
-        )
-
-
-def _path(chart: str) -> str:
-    path = posixpath.normpath(chart.lstrip("/") or ".")
-    return "" if path == "." else path
+        yield _creating(f"generators of {origin.source} may create objects", namespace, origin, RENDER, None)

@@ -12,14 +12,13 @@ from kubectl_policy.model.unknown import unknown_namespace
 from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.sources.tree import CONFIG_MAP, HELM_RELEASE, creators
 from kubectl_policy.sources.tree.builds import DeclaredBuilds
-from kubectl_policy.sources.tree.chains import Chain, Chains
+from kubectl_policy.sources.tree.chains import Chain, Chains, charts_of, roles
 from kubectl_policy.sources.tree.changes import RENDER, UnappliedPatches, applied_otherwise, gap_of
 from kubectl_policy.sources.tree.clusters import Clusters, name_of_cluster
 from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization
 from kubectl_policy.sources.tree.declared.kustomization import within
 from kubectl_policy.sources.tree.ground import above
 from kubectl_policy.sources.tree.placing import placed
-from kubectl_policy.sources.tree.roles import charts_of, roles
 from kubectl_policy.sources.tree.variables import Variables
 
 if TYPE_CHECKING:
@@ -201,7 +200,11 @@ class Tree:
         """Return the facts from the nearest folder around a file that gives any."""
         nearest: str | None = None
         for around in (folder, *above(folder)):
-            builds = [number for number in self._chains.at(around) if self._is_applied(number)]
+            builds = [
+                number
+                for number in self._chains.at(around)
+                if not self._chains.builds[number].kustomization.is_component
+            ]
             if builds and nearest is None:
                 nearest = around
             chains = [chain for number in builds for chain in self._chains.through(number)]
@@ -217,9 +220,6 @@ class Tree:
                         is_default=not chain.namespace,
                     )
         return _Home(folder=nearest)
-
-    def _is_applied(self, number: int) -> bool:
-        return not self._chains.builds[number].kustomization.is_component
 
     def _generated(self) -> Iterator[tuple[str, list[str]]]:
         """Map the names of generated ConfigMaps to the files that are in them."""

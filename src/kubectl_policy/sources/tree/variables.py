@@ -10,7 +10,7 @@ from kubectl_policy.sources.tree import CONFIG_MAP
 from kubectl_policy.sources.tree.declared.delivery import FluxKustomization
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.model import Resource
     from kubectl_policy.sources.tree.builds import DeclaredBuilds
@@ -45,7 +45,7 @@ class Variables:
     def of_file(self, path: str) -> Values | None:
         """Return the values in a file on which all deliveries agree; None if nothing is filled in there."""
         chains = self._chains.of_file(path)
-        per_chain = [self._on_the_way(chain.builds) for chain in chains]
+        per_chain = [next(filter(None, map(self._of, chain.builds)), None) for chain in chains]
         values_known = [values for values in per_chain if values]
         if not values_known:
             return None
@@ -57,9 +57,6 @@ class Variables:
             if all(values and values.known.get(name) == known for values in per_chain)
         }
         return Values(known=same, closed=False) if same else None
-
-    def _on_the_way(self, numbers: Sequence[int]) -> Values | None:
-        return next(filter(None, map(self._of, numbers)), None)
 
     def _of(self, number: int) -> Values | None:
         if number not in self._of_build:

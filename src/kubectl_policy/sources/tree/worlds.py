@@ -1,24 +1,35 @@
-"""The worlds that a tree is for: its clusters, and the alternatives in it of which each is for another cluster."""
+"""Worlds that a tree is for: its clusters, and folders of which a cluster gets one, such as overlays of one base."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import posixpath
+from collections import Counter
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from kubectl_policy.model import Gap, Origin
+from kubectl_policy.model import Gap, ObjectRef, Origin
 from kubectl_policy.model.index import grouped
-from kubectl_policy.model.values import cached_property
+from kubectl_policy.model.kinds import CRD, NAMESPACE
+from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.sources.outline import mentions_of
-from kubectl_policy.sources.tree.alternatives import Alternatives
+from kubectl_policy.sources.tree.clusters import shortest_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Resource
-    from kubectl_policy.sources.tree.alternatives import Group
-    from kubectl_policy.sources.tree.chains import Chains
+    from kubectl_policy.sources.tree.chains import Chain, Chains
     from kubectl_policy.sources.tree.clusters import Clusters
     from kubectl_policy.sources.tree.ground import Ground
 
+Made = TypeVar("Made", str, ObjectRef)
+
+# What something delivers, as opposed to an overlay beside it that nothing does.
+DELIVERED: Final = "delivered"
+# To compare each of more folders with each takes long.
+_COMPARED: Final = 100
+# What many bring along that have nothing else in common.
+_COMMON: Final = frozenset({NAMESPACE, CRD})
 # Nobody wants to see more worlds one by one, and all that is in each of them is kept.
 MOST: Final = 200
 # Of so many folders, a message names no more.
@@ -82,3 +93,130 @@ class Worlds:
             source: self._clusters.of(path) | self._alternatives.of(path)
             for path, source in self._ground.sources.items()
         }
+
+
+@value(kw_only=True)
+class Group:
+    """Folders of which a cluster gets one: their places, the files that they take in, and the worlds that have one."""
+
+    folders: tuple[str, ...]
+    files: frozenset[str]
+    worlds: frozenset[str]
+
+
+class Alternatives:
+    """Kustomizations that nothing takes in, and that mostly make the same objects, or make them from the same files.
+
+    They are told apart by the shortest part of their paths that does it, which those of several applications may have
+    in common. What is delivered is there together: of that, only the clusters tell.
+    """
+
+    def __init__(self, ground: Ground, chains: Chains, clusters: Clusters, objects: Sequence[Resource]) -> None:
+        """Compare what the roots of a tree make of the objects in its files."""
+        self._ground, self._chains, self._clusters = ground, chains, clusters
+        self._roots = frozenset(chains.roots)
+        self._names: dict[int, str] = {}
+        self.groups = self._grouped(objects)
+        self.names = sorted({*self._names.values()})
+
+    def of(self, path: str) -> frozenset[str]:
+        """Return the names of the alternatives that a file is part of; none if it is part of anything else."""
+        roots = self._roots & self._clusters.builds_of(path)
+        unclaimed = {root for root in roots if not self._clusters.of_build(root)}
+        return frozenset(self._names[root] for root in unclaimed) if unclaimed <= self._names.keys() else frozenset()
+
+    def _grouped(self, objects: Sequence[Resource]) -> list[Group]:
+        """Find the groups, and name the roots in them of which no cluster tells."""
+        files, made_by = self._made_by(objects)
+        groups: list[Group] = []
+        for roots, alike in _connected({*self._alike(files), *self._alike(made_by)}):
+            names = self._told_apart(roots, alike)
+            worlds: set[str] = set()
+            for root in roots:
+                clusters = self._clusters.of_build(root)
+                worlds.update(clusters)
+                if not clusters:
+                    self._names[root] = DELIVERED if self._is_delivered(root) else names[root]
+                    worlds.add(self._names[root])
+            folders = tuple(sorted({self._chains.builds[root].place for root in roots}))
+            taken_in = frozenset(path for root in roots for path in files[root])
+            groups.append(Group(folders=folders, files=taken_in, worlds=frozenset(worlds)))
+        return groups
+
+    def _is_delivered(self, root: int) -> bool:
+        return self._chains.builds[root].is_applied
+
+    def _made_by(self, objects: Sequence[Resource]) -> tuple[dict[int, Counter[str]], dict[int, Counter[ObjectRef]]]:
+        """Count the objects that each root makes of each file, and collect their names."""
+        files: dict[int, Counter[str]] = {}
+        objects_of: dict[int, Counter[ObjectRef]] = {}
+        ways: dict[str, list[tuple[Chain, frozenset[int]]]] = {}
+        for resource in objects:
+            if resource.ref.group_kind in _COMMON:
+                continue
+            path = self._ground.place_of(resource.origin.source)
+            if path not in ways:
+                chains = self._chains.of_file(path)
+                ways[path] = [(chain, self._roots.intersection(chain.builds)) for chain in chains]
+            for chain, roots in ways[path]:
+                for root in roots:
+                    files.setdefault(root, Counter())[path] += 1
+                    # Of a way that stands for several, it is not known what it makes.
+                    if len(roots) == 1:
+                        objects_of.setdefault(root, Counter())[_made_on(chain, resource)] = 1
+        return files, objects_of
+
+    def _alike(self, made_by: Mapping[int, Counter[Made]]) -> Iterator[tuple[int, int]]:
+        """Return pairs of roots of which one shares more than half of its objects with the other."""
+        makers: dict[Made, list[int]] = {}
+        for root, objects in made_by.items():
+            for ref in objects:
+                makers.setdefault(ref, []).append(root)
+        # What the same roots make is counted together.
+        together: Counter[tuple[int, ...]] = Counter()
+        for ref, roots in makers.items():
+            if len(roots) > 1:
+                together[tuple(sorted(roots))] += made_by[roots[0]][ref]
+        shared: Counter[tuple[int, int]] = Counter()
+        for several, number in together.items():
+            # Of too many, it is enough to know that they belong together.
+            for pair in combinations(several, 2) if len(several) <= _COMPARED else pairwise(several):
+                shared[pair] += number
+        for (first, second), number in shared.items():
+            least = min(made_by[first].total(), made_by[second].total())
+            if 2 * number > least and not (self._is_delivered(first) and self._is_delivered(second)):
+                yield first, second
+
+    def _told_apart(self, group: Collection[int], alike: Collection[tuple[int, int]]) -> Mapping[int, str]:
+        """Return the part of its path that tells each root of a group from those that are like it."""
+        folders = {root: self._chains.builds[root].place for root in group}
+        paths = {root: self._path(folder).split("/") for root, folder in folders.items()}
+        for position in range(1, min(map(len, paths.values())) + 1):
+            if all(paths[first][-position] != paths[second][-position] for first, second in alike):
+                return {root: path[-position] for root, path in paths.items()}
+        ends = shortest_ends(self._path, folders.values())
+        return {root: ends[folder] for root, folder in folders.items()}
+
+    def _path(self, folder: str) -> str:
+        return self._ground.short(folder) or posixpath.basename(folder) or "."
+
+
+def _made_on(chain: Chain, resource: Resource) -> ObjectRef:
+    """Return the name of an object after one way to a cluster."""
+    kind, namespace, name = resource.ref
+    prefix, suffix = chain.names[-1] if chain.names else ("", "")
+    return ObjectRef(kind, chain.namespace or namespace or chain.default, f"{prefix}{name}{suffix}")
+
+
+def _connected(pairs: Collection[tuple[int, int]]) -> list[tuple[list[int], list[tuple[int, int]]]]:
+    """Group indices that pairs connect, sorted, with the pairs of each group."""
+    groups: dict[int, set[int]] = {}
+    for start, second in pairs:
+        small, large = sorted((groups.setdefault(start, {start}), groups.setdefault(second, {second})), key=len)
+        if small is not large:
+            large |= small
+            groups.update(dict.fromkeys(small, large))
+    pairs_of: dict[int, list[tuple[int, int]]] = {}
+    for pair in pairs:
+        pairs_of.setdefault(min(groups[pair[0]]), []).append(pair)
+    return [(sorted(groups[first]), alike) for first, alike in sorted(pairs_of.items())]

@@ -72,7 +72,6 @@ spec:
         "a-",
         "-z",
     )
-    assert found.source == Reference(kind="GitRepository", name="flux-system", namespace="flux-system")
     assert found.components == ("../../parts/tls",)
     gateway = Target(kind="Gateway", name="gw", exact=True)
     assert [patch.targets for patch in found.patches] == [
@@ -88,9 +87,6 @@ spec:
         Reference(kind="ConfigMap", name="vars", optional=True),
         Reference(kind="Secret", name="s"),
     )
-    assert found.depends_on == (Reference(kind="", name="infra"),)
-    assert found.cluster == "staging"
-    assert found.suspended
 
 
 def test_paths_start_at_the_root() -> None:
@@ -116,11 +112,10 @@ spec:
 """,
         HelmRelease,
     )
-    assert (found.chart, found.version, found.is_in_git) == ("./charts/echo", "1.2.3", True)
-    assert (found.namespace, found.release_name, found.storage_namespace) == ("network", "e", "flux-system")
+    assert (found.chart, found.is_in_git) == ("./charts/echo", True)
+    assert (found.namespace, found.release_name) == ("network", "e")
     assert found.values == {"route": {"enabled": True}}
     assert found.values_from == (Reference(kind="ConfigMap", name="v", key="k"),)
-    assert found.depends_on == (Reference(kind="", name="crds", namespace="infra"),)
 
 
 def test_a_helm_release_of_a_chart_that_is_fetched() -> None:
@@ -141,7 +136,7 @@ spec:
         Application,
     )
     source = found.sources[0]
-    assert (source.repository, source.revision, source.path) == ("https://x.example/y.git", "HEAD", "apps/shop")
+    assert source.path == "apps/shop"
     assert source.kustomize == {"namePrefix": "a-"}
     assert (found.name, found.namespace, found.cluster) == ("shop", "shop", "https://kubernetes.default.svc")
 
@@ -180,7 +175,6 @@ spec:
 """,
         ApplicationSet,
     )
-    assert found.go_template
     assert found.generators == ({"list": {"elements": [{"name": "a"}]}},)
     assert (found.template.name, found.template.namespace) == ("{{.name}}", "{{.name}}")
     assert found.template.sources[0].path == "apps/{{.name}}"

@@ -60,7 +60,7 @@ def test_what_it_says_of_all_objects() -> None:
     assert read.labels == (
         Labels(pairs={"app": "shop"}, selectors=True, templates=True),
         Labels(pairs={"team": "x"}),
-        Labels(pairs={"a": "b"}, selectors=True, templates=True, elsewhere=True),
+        Labels(pairs={"a": "b"}, selectors=True, templates=True),
         Labels(pairs={"c": "d"}, templates=True),
     )
     assert read.annotations == {"note": "x"}

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, TypeAlias
+import re
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
+from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.values import field, value
 from kubectl_policy.sources.tree import APPLICATION, APPLICATION_SET, HELM_RELEASE, KUSTOMIZATION
+from kubectl_policy.sources.tree.declared.kustomization import texts_at
 from kubectl_policy.sources.tree.declared.patches import Patch, inline_patch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.model import Json, Resource
+
+# `{{ .path.basename }}`, `{{path[0]}}`, `{{ index .path.segments 0 }}`; what calls functions stays as it is.
+_PARAMETER: Final = re.compile(
+    r"\{\{-?\s*(?:index\s+\.?(?P<list>[\w.-]+)\s+(?P<number>\d+)|\.?(?P<path>[\w.\[\]-]+))\s*-?\}\}"
+)
+_NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9.-]+")
 
 
 @value(kw_only=True)
@@ -36,7 +44,6 @@ class FluxKustomization:
     resource: Resource
     path: str = ""
     """The folder, from the root of the source; empty for the root itself."""
-    source: Reference
     target_namespace: str = ""
     name_prefix: str = ""
     name_suffix: str = ""
@@ -47,12 +54,8 @@ class FluxKustomization:
     substitute: Mapping[str, str] = field(default_factory=dict[str, str])
     """The values of variables in the manifests; they count before those of `substitute_from`."""
     substitute_from: tuple[Reference, ...] = ()
-    depends_on: tuple[Reference, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     annotations: Mapping[str, str] = field(default_factory=dict[str, str])
-    cluster: str = ""
-    """The name of the Secret by which it reaches another cluster than its own."""
-    suspended: bool = False
 
 
 @value(kw_only=True)
@@ -62,15 +65,12 @@ class HelmRelease:
     resource: Resource
     chart: str = ""
     """A name, or the path of a chart in a git source."""
-    version: str = ""
     source: Reference
     namespace: str = ""
     """The namespace that it deploys to, its targetNamespace; empty if it is its own."""
     release_name: str = ""
-    storage_namespace: str = ""
     values: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
     values_from: tuple[Reference, ...] = ()
-    depends_on: tuple[Reference, ...] = ()
 
     @property
     def is_in_git(self) -> bool:
@@ -82,8 +82,6 @@ class HelmRelease:
 class ApplicationSource:
     """One source of an Application: a folder of a git repository, or a chart that is fetched by its name."""
 
-    repository: str = ""
-    revision: str = ""
     path: str = ""
     chart: str = ""
     # A source with a name is there for the values files of others, unless it has a path as well.
@@ -114,7 +112,6 @@ class ApplicationSet:
     resource: Resource
     template: Application
     generators: tuple[Mapping[str, Json], ...] = ()
-    go_template: bool = False
 
 
 Delivery: TypeAlias = FluxKustomization | HelmRelease | Application | ApplicationSet
@@ -134,7 +131,6 @@ def delivery_of(resource: Resource) -> Delivery | None:
                 resource=resource,
                 template=application_of(resource, mapping_at(resource.raw, "spec.template")),
                 generators=tuple(mappings_at(resource.raw, "spec.generators")),
-                go_template=value_at(resource.raw, "spec.goTemplate") is True,
             )
         case _:
             return None
@@ -143,12 +139,11 @@ def delivery_of(resource: Resource) -> Delivery | None:
 def _flux_kustomization(resource: Resource) -> FluxKustomization:
     spec = mapping_at(resource.raw, "spec")
     build = mapping_at(spec, "postBuild")
-    merges = [inline_patch(patch, None, resource.origin) for patch in _items(spec, "patchesStrategicMerge")]
+    merges = [inline_patch(patch, None, resource.origin) for patch in items_at(spec, "patchesStrategicMerge")]
     patches = [*mappings_at(spec, "patches"), *mappings_at(spec, "patchesJson6902")]
     return FluxKustomization(
         resource=resource,
-        path=_from_root(text_at(spec, "path")),
-        source=reference_of(mapping_at(spec, "sourceRef")),
+        path=from_root(text_at(spec, "path")),
         target_namespace=text_at(spec, "targetNamespace"),
         name_prefix=text_at(spec, "namePrefix"),
         name_suffix=text_at(spec, "nameSuffix"),
@@ -158,13 +153,10 @@ def _flux_kustomization(resource: Resource) -> FluxKustomization:
             *merges,
         ),
         substitutes=bool(build),
-        substitute=_texts(build, "substitute"),
+        substitute=texts_at(build, "substitute"),
         substitute_from=tuple(map(reference_of, mappings_at(build, "substituteFrom"))),
-        depends_on=tuple(map(reference_of, mappings_at(spec, "dependsOn"))),
-        labels=_texts(spec, "commonMetadata.labels"),
-        annotations=_texts(spec, "commonMetadata.annotations"),
-        cluster=text_at(spec, "kubeConfig.secretRef.name") or text_at(spec, "kubeConfig.configMapRef.name"),
-        suspended=spec.get("suspend") is True,
+        labels=texts_at(spec, "commonMetadata.labels"),
+        annotations=texts_at(spec, "commonMetadata.annotations"),
     )
 
 
@@ -174,14 +166,11 @@ def _helm_release(resource: Resource) -> HelmRelease:
     return HelmRelease(
         resource=resource,
         chart=text_at(chart, "chart"),
-        version=text_at(chart, "version"),
         source=reference_of(mapping_at(chart, "sourceRef") or mapping_at(spec, "chartRef")),
         namespace=text_at(spec, "targetNamespace"),
         release_name=text_at(spec, "releaseName"),
-        storage_namespace=text_at(spec, "storageNamespace"),
         values=mapping_at(spec, "values"),
         values_from=tuple(map(reference_of, mappings_at(spec, "valuesFrom"))),
-        depends_on=tuple(map(reference_of, mappings_at(spec, "dependsOn"))),
     )
 
 
@@ -200,9 +189,7 @@ def application_of(resource: Resource, raw: Mapping[str, Json]) -> Application:
 
 def _source(raw: Mapping[str, Json]) -> ApplicationSource:
     return ApplicationSource(
-        repository=text_at(raw, "repoURL"),
-        revision=text_at(raw, "targetRevision"),
-        path=_from_root(text_at(raw, "path")),
+        path=from_root(text_at(raw, "path")),
         chart=text_at(raw, "chart"),
         name=text_at(raw, "ref"),
         directory=mapping_at(raw, "directory"),
@@ -212,8 +199,42 @@ def _source(raw: Mapping[str, Json]) -> ApplicationSource:
     )
 
 
+def folder_parameters(folder: str) -> dict[str, Json]:
+    """Return the parameter `path` of a git generator for a folder."""
+    name = posixpath.basename(folder)
+    segments: list[Json] = list(folder.split("/"))
+    normalized = _NOT_IN_NAMES.sub("-", name.lower())
+    return {"path": folder, "basename": name, "basenameNormalized": normalized, "segments": segments}
+
+
+def filled_in(template: Json, parameters: Mapping[str, Json]) -> Json:
+    """Fill parameters into a template; expressions with functions or with unknown parameters stay."""
+    if isinstance(template, dict):
+        return {key: filled_in(item, parameters) for key, item in template.items()}
+    if isinstance(template, list):
+        return [filled_in(item, parameters) for item in template]
+    if not isinstance(template, str):
+        return template
+
+    def found(expression: re.Match[str]) -> str:
+        path = f"{expression['list']}[{expression['number']}]" if expression["list"] else expression["path"]
+        if path == "path" and isinstance(parameters.get("path"), dict):
+            path = "path.path"
+        # `path[0]` without a point in front is the notation of older templates.
+        path = path.replace("path[", "path.segments[") if path.startswith("path[") else path
+        try:
+            value = parameters[path] if path in parameters else value_at(parameters, path)
+        except ValueError:
+            return expression[0]
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return expression[0]
+        return str(value)
+
+    return _PARAMETER.sub(found, template)
+
+
 def reference_of(raw: Mapping[str, Json]) -> Reference:
-    """Read a `sourceRef`, or an entry of `substituteFrom`, `valuesFrom` or `dependsOn`."""
+    """Read a `sourceRef`, or an entry of `substituteFrom` or `valuesFrom`."""
     return Reference(
         kind=text_at(raw, "kind"),
         name=text_at(raw, "name"),
@@ -223,17 +244,7 @@ def reference_of(raw: Mapping[str, Json]) -> Reference:
     )
 
 
-def _from_root(path: str) -> str:
+def from_root(path: str) -> str:
     """Return a path of a source from its root; empty for the root itself."""
     normal = posixpath.normpath(path.strip().lstrip("/") or ".")
     return "" if normal == "." else normal
-
-
-def _texts(raw: Json, path: str) -> dict[str, str]:
-    entries = mapping_at(raw, path).items()
-    return {key: text for key, text in entries if isinstance(text, str)}
-
-
-def _items(raw: Mapping[str, Json], name: str) -> list[Json]:
-    items = raw.get(name)
-    return list(items) if isinstance(items, list) else []

@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.values import field, replace, value
 from kubectl_policy.sources.tree.declared.patches import (
     Patch,
@@ -35,9 +35,9 @@ _REMOTE: Final = re.compile(
 )
 _GENERATORS: Final = ("configMapGenerator", "secretGenerator")
 # Fields that list files, or folders, of which none is an object to be applied.
-_LISTS_OF_FILES: Final = {
-    "configurations": "configuration of Kustomize",
+LISTS_OF_FILES: Final = {
     "crds": "schema for Kustomize",
+    "configurations": "configuration of Kustomize",
     "generators": "generator",
     "transformers": "transformer",
     "validators": "validator",
@@ -51,8 +51,6 @@ class Labels:
     pairs: Mapping[str, str]
     selectors: bool = False
     templates: bool = False
-    # Whether further fields are named that get them.
-    elsewhere: bool = False
 
 
 @value(kw_only=True)
@@ -114,7 +112,7 @@ def read_kustomization(raw: Mapping[str, Json], folder: str, origin: Origin) -> 
         name_prefix=text_at(raw, "namePrefix"),
         name_suffix=text_at(raw, "nameSuffix"),
         labels=tuple(_labels(raw)),
-        annotations=_texts(raw, "commonAnnotations"),
+        annotations=texts_at(raw, "commonAnnotations"),
         charts=tuple(mappings_at(raw, "helmCharts")),
         raw=raw,
     )
@@ -166,7 +164,7 @@ def _replacements(raw: Mapping[str, Json], folder: str, origin: Origin) -> Itera
 
 def _serving(raw: Mapping[str, Json], folder: str) -> Iterator[tuple[str, str]]:
     """Return files and folders that are listed as something else than objects or patches, with their roles."""
-    for name, role in _LISTS_OF_FILES.items():
+    for name, role in LISTS_OF_FILES.items():
         yield from ((within(folder, path), role) for path in strings_at(raw, name) if _is_path(path))
     if text_at(raw, "openapi.path"):
         yield within(folder, text_at(raw, "openapi.path")), "schema for Kustomize"
@@ -190,16 +188,16 @@ def _is_path(entry: str) -> bool:
 
 def _labels(raw: Mapping[str, Json]) -> Iterator[Labels]:
     if mapping_at(raw, "commonLabels"):
-        yield Labels(pairs=_texts(raw, "commonLabels"), selectors=True, templates=True)
+        yield Labels(pairs=texts_at(raw, "commonLabels"), selectors=True, templates=True)
     for entry in mappings_at(raw, "labels"):
         selectors = entry.get("includeSelectors") is True
         yield Labels(
-            pairs=_texts(entry, "pairs"),
+            pairs=texts_at(entry, "pairs"),
             selectors=selectors,
             templates=selectors or entry.get("includeTemplates") is True,
-            elsewhere=bool(items_at(entry, "fields")),
         )
 
 
-def _texts(raw: Json, path: str) -> dict[str, str]:
+def texts_at(raw: Json, path: str) -> dict[str, str]:
+    """Return the mapping at a path, with the values that are text."""
     return {key: text for key, text in mapping_at(raw, path).items() if isinstance(text, str)}
