@@ -82,7 +82,8 @@ class Credentials:
         self._load, self._headers, self._subject, self._clear_errors = load, headers, subject, clear_errors
         self._remove_files = remove_files
         self._refused: tuple[str, str] | None = None
-        self._path, self._certificate = "", ""
+        self._path: str = ""
+        self._certificate: str = ""
         self.pool: PoolManager | None = None
         with self._lock, clear_errors(subject):
             self.configuration: Any = load()
@@ -123,7 +124,7 @@ class Credentials:
 
     def _present(self, tls: ssl.SSLContext | None) -> None:
         """Let connections present the client certificate; none is kept that was made with another one."""
-        path = self.configuration.cert_file or ""
+        path = str(self.configuration.cert_file or "")
         if path == self._path:
             return
         self._path = path
@@ -190,7 +191,7 @@ def access_to(options: ClusterOptions) -> Access:
 
         credentials = Credentials(load, headers, subject)
         set_proxy(credentials.configuration, is_proxy_set="proxy-url" in cluster)
-        pool: PoolManager = as_kubectl.RESTClientObject(credentials.configuration).pool_manager
+        pool: PoolManager = as_kubectl.Connections(credentials.configuration).pool_manager
         # Certificates are in the context: the package would load them anew for each connection.
         certificates = {"ca_certs": None, "cert_file": None, "key_file": None, "ssl_context": credentials.tls}
         pool.connection_pool_kw.update(certificates if credentials.tls else {}, maxsize=_MAX_CONNECTIONS)

@@ -18,18 +18,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from kubernetes.client import Configuration
-from kubernetes.client.rest import RESTClientObject  # noqa: F401 (`access` makes connections by it)
+from kubernetes.client.rest import RESTClientObject
 from kubernetes.config import ConfigException, kube_config
 from kubernetes.config.dateutil import parse_rfc3339
 from kubernetes.config.exec_provider import ExecProvider
 from kubernetes.config.incluster_config import InClusterConfigLoader
-from kubernetes.config.kube_config import (
-    EXPIRY_SKEW_PREVENTION_DELAY,
-    ConfigNode,
-    FileOrData,
-    KubeConfigLoader,
-    KubeConfigMerger,
-)
+from kubernetes.config.kube_config import ConfigNode, FileOrData, KubeConfigLoader, KubeConfigMerger
 from yaml import YAMLError
 
 from kubectl_policy.errors import ClusterError
@@ -37,6 +31,8 @@ from kubectl_policy.errors import ClusterError
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
+# Makes the connections of the package.
+Connections: Final[Any] = RESTClientObject
 _MAX_COMPLAINT: Final = 1000
 _SHAPE: Final = "compare it with what `kubectl config view` prints"
 # Whoever has one of these needs no plugin.
@@ -216,7 +212,7 @@ class Loader(KubeConfigLoader):  # type: ignore[misc] # the package has no types
             )
         self.__dict__.pop("expiry", None)
         if status.get("expirationTimestamp"):
-            self.expiry = parse_rfc3339(status["expirationTimestamp"]) + EXPIRY_SKEW_PREVENTION_DELAY
+            self.expiry = parse_rfc3339(status["expirationTimestamp"]) + kube_config.EXPIRY_SKEW_PREVENTION_DELAY
         return True
 
 
