@@ -15,7 +15,6 @@ import pytest
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.sources.cluster.options import ClusterOptions
-from kubectl_policy.sources.cluster.reaching import credentials
 from kubectl_policy.sources.cluster.reaching.access import access_to
 from tests.sources.cluster.kubeconfigs import written
 from tests.sources.cluster.servers import CERTIFICATES, served
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("home")
 
+_NO_CREDENTIAL: Final = "printed no ExecCredential of client.authentication.k8s.io/v1 with a token or a certificate"
 V1: Final = "client.authentication.k8s.io/v1"
 # What marks that a plugin was run.
 RAN: Final = "ran"
@@ -69,22 +69,11 @@ def runs(folder: Path) -> int:
 # Tokens
 
 
-def test_a_token_in_a_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It comes before one that is written out; when the file is gone, the last one counts."""
-    monkeypatch.setattr(credentials, "_REREAD", 0.0)
-    file = tmp_path / "token"
-    file.write_text("one\n")
-    path = written(tmp_path, user={"token": "spare", "tokenFile": "token"})
-    access = access_to(ClusterOptions(kubeconfig=path))
-    assert access.headers()["Authorization"] == "Bearer one"
-    file.write_text("two")
-    assert access.headers()["Authorization"] == "Bearer two"
-    file.unlink()
-    assert access.headers()["Authorization"] == "Bearer two"
-    assert authorization(tmp_path, {"token": "spare", "tokenFile": "token"}) == "Bearer spare"
-    assert "token cannot be read: No such file" in refused(tmp_path, {"tokenFile": "token"})[0]
-    file.write_text("\n")
-    assert "holds no token" in refused(tmp_path, {"tokenFile": "token"})[0]
+def test_a_token_in_a_file(tmp_path: Path) -> None:
+    """It comes before one that is written out; the end of its line is no part of it."""
+    (tmp_path / "token").write_text("one\n")
+    assert authorization(tmp_path, {"token": "spare", "tokenFile": "token"}) == "Bearer one"
+    assert "none cannot be read: No such file" in refused(tmp_path, {"tokenFile": "none"})[0]
 
 
 def test_a_token_from_a_flag_beats_all_else(tmp_path: Path) -> None:
@@ -101,17 +90,14 @@ def test_a_token_from_a_flag_beats_all_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("user", "reason"),
     [
-        ({"exec": {"apiVersion": V1}}, "exec.command: it has to name a program"),
-        ({"exec": {"command": "sh"}}, "exec.apiVersion: it has to be one of client.auth"),
-        ({"exec": {"command": "sh", "apiVersion": "v1alpha1"}}, "exec.apiVersion: it has to be one of client.auth"),
-        ({"exec": {"command": "sh", "apiVersion": V1, "interactiveMode": "no"}}, "interactiveMode: it has to be Never"),
-        ({"exec": {"command": "sh", "apiVersion": V1, "args": "a"}}, "exec.args: expected `array`"),
-        ({"exec": {"command": "sh", "apiVersion": V1, "args": [5]}}, "exec.args[0]: expected `str`"),
-        ({"exec": {"command": "sh", "apiVersion": V1, "env": ["a"]}}, "exec.env[0]: expected `object`"),
-        ({"exec": {"command": "sh", "apiVersion": V1, "args": ["a\0b"]}}, "cannot be run: embedded null byte"),
-        ({"exec": []}, "exec: expected `object | null`"),
-        ({"token": ["a"]}, "token: expected `str`"),
-        ({"auth-provider": {"name": "gcp"}}, "the auth-provider gcp is no more"),
+        ({"exec": {"apiVersion": V1}}, "missing key 'command'"),
+        ({"exec": {"command": "sh"}}, "missing key 'apiVersion'"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "args": [5]}}, "a setting has another type"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "env": ["a"]}}, "a setting has another type"),
+        ({"exec": {"command": "sh", "apiVersion": V1, "args": ["a\0b"]}}, "a setting has another type"),
+        ({"exec": []}, "exec: it has another type"),
+        ({"token": ["a"]}, "token: it has another type"),
+        ({"auth-provider": {"name": "gcp"}}, "the auth-provider is no more"),
         ({"auth-provider": {"name": "oidc"}}, "there is no id-token that is valid"),
         ({"auth-provider": {"name": "oidc", "config": {"id-token": "a.b.c"}}}, "there is no id-token that is valid"),
     ],
@@ -133,10 +119,12 @@ def test_a_token_of_an_auth_provider(tmp_path: Path) -> None:
     """It is sent while it is valid; another one is not asked for, which would use up the kubeconfig's own."""
     valid = with_token({"exp": int(time.time()) + 3600})
     assert authorization(tmp_path, valid).startswith("Bearer e30.")
-    for claims in ({"exp": 1}, {"exp": "soon"}, {"exp": 1e300}, ["exp"], "exp"):
-        message, hint = refused(tmp_path, with_token(claims))
-        assert "auth-provider: there is no id-token that is valid" in message
-        assert hint == "`kubectl version` gets a new one, or log in again"
+    assert (
+        "the OIDC id-token has expired: `kubectl version` gets a new one"
+        in refused(tmp_path, with_token({"exp": 1}))[0]
+    )
+    for claims in ({"exp": "soon"}, {"exp": 1e300}, ["exp"], "exp"):
+        assert "a setting has another type" in refused(tmp_path, with_token(claims))[0]
 
 
 # Plugins
@@ -159,8 +147,8 @@ def test_a_plugin_is_run_once_and_told_what_it_wants_to_know(tmp_path: Path) -> 
     assert runs(tmp_path) == 1
     authorization(tmp_path, plugin(tmp_path, body, {"provideClusterInfo": True}), **cluster)
     told = json.loads((tmp_path / "told").read_text())["spec"]["cluster"]
-    assert told.pop("certificate-authority-data") == base64.b64encode((tmp_path / "ca.pem").read_bytes()).decode()
-    assert told == {"server": "https://cluster.example", "config": {"audience": "a"}}
+    assert told.pop("certificate-authority") == str(tmp_path / "ca.pem")
+    assert (told["server"], told["config"]) == ("https://cluster.example", {"audience": "a"})
 
 
 def test_a_plugin_is_run_again_when_its_token_expires(tmp_path: Path) -> None:
@@ -200,7 +188,7 @@ def test_a_token_of_a_kubeconfig_is_not_renewed(tmp_path: Path) -> None:
 
 
 def test_a_token_in_a_file_is_read_again_when_it_was_refused(tmp_path: Path) -> None:
-    """It may have been renewed within the minute for which it counts."""
+    """It may have been renewed since."""
     file = tmp_path / "token"
     file.write_text("one")
     access = access_to(ClusterOptions(kubeconfig=written(tmp_path, user={"tokenFile": "token"})))
@@ -248,13 +236,6 @@ def test_no_plugin_is_run_beside_other_credentials(tmp_path: Path, user: Mapping
     assert runs(tmp_path) == 0
 
 
-def test_passwords(tmp_path: Path) -> None:
-    """A user needs none, and they are sent in UTF-8."""
-    assert authorization(tmp_path, {"username": "jane"}) == f"Basic {base64.b64encode(b'jane:').decode()}"
-    login = base64.b64encode("jane:é☃".encode()).decode()
-    assert authorization(tmp_path, {"username": "jane", "password": "é☃"}) == f"Basic {login}"
-
-
 def test_a_plugin_that_answers_a_certificate(tmp_path: Path) -> None:
     """It is presented, and no token is sent unless the plugin printed one as well."""
     certificate, key = ((CERTIFICATES / f"client.{end}").read_text() for end in ("pem", "key"))
@@ -287,41 +268,33 @@ def test_a_plugin_is_not_run_where_it_is_not_needed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("echo '  no\033[31m login ' >&2; echo done >&2; exit 7", " ended with code 7: no\x1b[31m login / done"),
+        ("echo '  no\033[31m login ' >&2; echo done >&2; exit 7", " ended with code 7: no\x1b[31m login done"),
         ("exit 7", " ended with code 7"),
         ("kill -9 $$", " ended with code -9"),
-        ("yes | head -c 3000000 >&2; exit 1", "y / y / y"),
-        ("echo '{'", "a wrong answer: Input data was truncated"),
-        ("echo '[]'", "a wrong answer: Expected `object`"),
-        ("printf '\\377'", "a wrong answer: JSON is malformed"),
-        ("yes '[' | head -c 200000", "a wrong answer: Expected `object`"),
-        ("true", "a wrong answer: Input data was truncated"),
-        ("echo '{}'", "a wrong answer: Object missing required field `kind`"),
-        (answering({}).replace("/v1", "/v1beta1"), "its apiVersion is not client.authentication.k8s.io/v1"),
-        (answering({}), "status has to have a token, or"),
-        (answering({"token": 5}), "Expected `str | null`, got `int` - at `$.status.token`"),
-        (answering({"clientCertificateData": "a"}), "status has to have a token, or"),
-        (answering({"token": "a", "clientKeyData": "a"}), "status has to have a token, or"),
+        ("yes | head -c 3000000 >&2; exit 1", "y y y"),
+        ("echo '{'", _NO_CREDENTIAL),
+        ("echo '[]'", _NO_CREDENTIAL),
+        ("printf '\\377'", _NO_CREDENTIAL),
+        ("yes '[' | head -c 200000", _NO_CREDENTIAL),
+        ("true", _NO_CREDENTIAL),
+        ("echo '{}'", _NO_CREDENTIAL),
+        (answering({}).replace("/v1", "/v1beta1"), _NO_CREDENTIAL),
+        (answering({}), _NO_CREDENTIAL),
+        (answering({"token": 5}), _NO_CREDENTIAL),
+        (answering({"clientCertificateData": "a"}), _NO_CREDENTIAL),
+        (answering({"token": "a", "clientKeyData": "a"}), _NO_CREDENTIAL),
         (
             answering({"clientCertificateData": "a", "clientKeyData": "b"}),
             "there is no client certificate with its key",
         ),
-        (answering({"token": "a\nb"}), "it holds a line break"),
-        (
-            answering({"token": "a", "expirationTimestamp": "soon"}),
-            "Invalid RFC3339 encoded datetime",
-        ),
-        (
-            answering({"token": "a", "expirationTimestamp": "2020-01-01T00:00:00"}),
-            "Expected `datetime` with a timezone component",
-        ),
+        (answering({"token": "a\nb"}), "the token holds a line break"),
+        (answering({"token": "a", "expirationTimestamp": "soon"}), "a setting has another type"),
     ],
 )
 def test_plugins_that_fail(tmp_path: Path, body: str, reason: str) -> None:
     """Which one is said, and what it complained about, but not more than can be read."""
     message, _ = refused(tmp_path, plugin(tmp_path, body))
     assert reason in message
-    assert "plugin" in message
     assert len(message) < 1500
 
 
@@ -332,18 +305,16 @@ def test_a_plugin_that_never_ends(tmp_path: Path) -> None:
         access_to(ClusterOptions(kubeconfig=path, request_timeout=0.5))
 
 
-def test_plugins_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the kubeconfig says of how to install it is told; none is taken from the folder where the command is run."""
+def test_plugins_that_are_not_there(tmp_path: Path) -> None:
+    """What the kubeconfig says of how to install it is told."""
     user: Json = {"exec": {"apiVersion": V1, "command": "no-such", "installHint": "brew\n  install it"}}
     message, hint = refused(tmp_path, user)
-    assert message == "the credential plugin no-such of user bakery is not there, or cannot be run"
+    assert message == "the credential plugin no-such cannot be run: No such file or directory"
     assert hint == "brew install it"
-    plugin(tmp_path, answering({"token": "t"}), name="no-such")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", f".{os.pathsep}{os.environ['PATH']}")
-    assert refused(tmp_path, user)[0] == message
     (tmp_path / "plugin").write_text("not executable")
-    assert "is not there, or cannot be run" in refused(tmp_path, {"exec": {"apiVersion": V1, "command": "./plugin"}})[0]
+    assert (
+        "cannot be run: Permission denied" in refused(tmp_path, {"exec": {"apiVersion": V1, "command": "./plugin"}})[0]
+    )
     (tmp_path / "plugin").chmod(0o755)
     (tmp_path / "plugin").write_bytes(b"\x7fELF, or not")
     assert (
@@ -375,69 +346,3 @@ def test_a_plugin_that_has_to_ask(tmp_path: Path) -> None:
     assert done.stderr == "who?\n"
     assert json.loads((tmp_path / "told").read_text())["spec"] == {"interactive": True}
     assert done.stdout == "Bearer sesame\n"
-
-
-# The policy of the kuberc
-
-
-def kuberc(home: Path, text: str) -> None:
-    """Write a kuberc."""
-    (home / ".kube").mkdir(parents=True, exist_ok=True)
-    (home / ".kube" / "kuberc").write_text(text)
-
-
-def preference(policy: str, *allowed: Mapping[str, Json]) -> str:
-    """A kuberc with a policy, after a document of another kind."""
-    kind = {"apiVersion": "kubectl.config.k8s.io/v1beta1", "kind": "Preference"}
-    own = {**kind, "credentialPluginPolicy": policy, "credentialPluginAllowlist": list(allowed)}
-    return f"kind: Other\n---\n{json.dumps(own)}\n"
-
-
-def test_the_kuberc_allows_plugins(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All, or those that it names, by a name on PATH or by a path."""
-    user = plugin(tmp_path, answering({"token": "t"}))
-    by_name: Json = {"exec": {"apiVersion": V1, "command": "plugin"}}
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    for text in (
-        "",
-        "kind: Preference",
-        preference(""),
-        preference("AllowAll"),
-        preference("Allowlist", {"command": "no-such"}, {"command": f"{tmp_path}/plugin"}),
-        preference("Allowlist", {"name": "plugin"}),
-    ):
-        kuberc(home, text)
-        assert authorization(tmp_path, user) == "Bearer t"
-        assert authorization(tmp_path, by_name) == "Bearer t"
-    kuberc(home, preference("DenyAll"))
-    monkeypatch.setenv("KUBERC", "off")
-    assert authorization(tmp_path, user) == "Bearer t"
-
-
-def test_a_plugin_that_is_not_allowed_is_not_run(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor is any where it cannot be known what the kuberc allows."""
-    user = plugin(tmp_path, answering({"token": "t"}))
-    kuberc(home, preference("DenyAll"))
-    message, hint = refused(tmp_path, user)
-    assert message == (
-        f"the credential plugin {tmp_path}/plugin of user bakery is not run: credentialPluginPolicy is DenyAll in "
-        f"{home}/.kube/kuberc"
-    )
-    assert "credentialPluginAllowlist" in hint
-    assert "is not run" in refused(tmp_path, {"exec": {"apiVersion": V1, "command": "no-such"}})[0]
-    for text in (
-        preference("Allowlist"),
-        preference("Allowlist", {"command": "no-such"}, {"command": "sh"}),
-        preference("Allowlist", {}),
-        preference("denyall"),
-        preference("AllowAll").replace('"AllowAll"', "5"),
-        preference("Allowlist").replace("[]", "5"),
-        "{",
-        "- a",
-    ):
-        kuberc(home, text)
-        assert "kuberc" in refused(tmp_path, user)[0]
-    kuberc(home, "")
-    monkeypatch.setenv("KUBERC", str(tmp_path / "none"))
-    assert "none cannot be read" in refused(tmp_path, user)[0]
-    assert runs(tmp_path) == 0

@@ -100,7 +100,7 @@ class ClusterFlags:
             return list(dict.fromkeys(self.contexts or ()))
         if self.contexts:
             raise UsageError("--all-contexts is every --context there is", "leave out one of the two")
-        from kubectl_policy.sources.cluster.reaching.kubeconfig import contexts
+        from kubectl_policy.sources.cluster.reaching.access import contexts
 
         return contexts(self.cluster_options(cluster))
 

@@ -21,7 +21,7 @@ class ClusterOptions:
     context: str = ""
     cluster: str = ""
     user: str = ""
-    # From here on to `as_user_extra`, the names are those of settings in `reaching.kubeconfig`, which they replace.
+    # From here on to `as_user_extra`, the names are those of settings of a kubeconfig, which they replace.
     server: str = ""
     tls_server_name: str = ""
     insecure_skip_tls_verify: bool | None = None

@@ -1,36 +1,55 @@
-"""Access to a cluster by the kubernetes package, mended where it does otherwise than kubectl.
-
-Nothing else imports the package. A comment that begins with "kubectl:" says what kubectl does and the package does not;
-so does the docstring of `credentials` for plugins, and of `kubeconfig.read_kubeconfig` for several files.
-"""
+"""Access to a cluster: kubectl's flags on top of what the kubernetes package makes of kubeconfigs."""
 
 from __future__ import annotations
 
-import ssl
-from ipaddress import ip_address
+import os
+import re
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote
+from urllib.parse import quote
 
-import urllib3
 from msgspec import Struct
-from urllib3.exceptions import InsecureRequestWarning, LocationParseError
-from urllib3.util import create_urllib3_context, make_headers, parse_url
+from urllib3 import HTTPHeaderDict
 
-from kubectl_policy.errors import ClusterError
-from kubectl_policy.sources.cluster.reaching.credentials import Credentials, read_pem
-from kubectl_policy.sources.cluster.reaching.kubeconfig import select
+from kubectl_policy.errors import ClusterError, NoClusterError, UsageError
+from kubectl_policy.sources.cluster.reaching.transport import parse_address, server_address, set_proxy, tls_context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    import ssl
+    from collections.abc import Callable, Iterable, Mapping
 
-    from urllib3.util import Url
+    from urllib3 import PoolManager
 
     from kubectl_policy.sources.cluster.options import ClusterOptions
-    from kubectl_policy.sources.cluster.reaching.kubeconfig import ClusterSettings, Entry
+    from kubectl_policy.sources.cluster.reaching.as_kubectl import Kubeconfig
 
+_NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+# The files of a pod about the cluster that it is in.
+_SERVICE_ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount/"
 _MAX_CONNECTIONS: Final = 32
-_PROXY_HINT: Final = "write it as in http://proxy.example:3128 or socks5://proxy.example:1080"
-_PROXIES: Final = ("http", "https", "socks5", "socks5h")
+_MAX_NAMES: Final = 10
+# The characters of a header's name, but for the one that escapes others.
+_IN_NAMES: Final = "!#$&'*+-.^_`|~"
+_OFFLINE: Final = "`--offline PATH` reads manifests instead"
+# Flags as settings of a cluster and a user, and the settings that each of them excludes.
+_CLUSTER_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "server": ("tls-server-name",),
+    "tls_server_name": (),
+    "insecure_skip_tls_verify": ("certificate-authority", "certificate-authority-data"),
+    "certificate_authority": ("certificate-authority-data", "insecure-skip-tls-verify"),
+    "disable_compression": (),
+}
+_TYPES: Final[Mapping[str, type]] = {
+    **dict.fromkeys(("server", "tls-server-name", "proxy-url", "certificate-authority", "namespace"), str),
+    **dict.fromkeys(("token", "tokenFile", "username", "password", "client-certificate", "client-key", "as"), str),
+    **dict.fromkeys(("exec", "auth-provider", "as-user-extra"), dict),
+    **dict.fromkeys(("insecure-skip-tls-verify", "disable-compression"), bool),
+}
+_USER_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "token": ("tokenFile", "username", "password", "exec", "auth-provider"),
+    "client_certificate": ("client-certificate-data",),
+    "client_key": ("client-key-data",),
+}
 
 
 class Access(Struct, frozen=True):
@@ -43,148 +62,246 @@ class Access(Struct, frozen=True):
     namespace: str
     # The address, without a slash at the end.
     server: str
-    pool: urllib3.PoolManager
+    pool: PoolManager
     # Makes the headers of one request. Raises `ClusterError` if a credential has expired and there is no new one.
     headers: Callable[[], Mapping[str, str]]
     # Gets new credentials after a 401 for a request with these headers; whether there are any.
     renew: Callable[[Mapping[str, str]], bool]
 
 
+class Credentials:
+    """What shows a cluster who asks: headers, and a client certificate in the TLS context."""
+
+    # One for all clusters: the files in which the package keeps keys are removed as soon as they are read.
+    _lock = Lock()
+
+    def __init__(self, load: Callable[[], Any], headers: HTTPHeaderDict, subject: str) -> None:
+        """Load the first credentials; `load` returns a `Configuration` of the package with them."""
+        from kubectl_policy.sources.cluster.reaching.as_kubectl import clear_errors, remove_files  # noqa: PLC0415 (imports the package)
+
+        self._load, self._headers, self._subject, self._clear_errors = load, headers, subject, clear_errors
+        self._remove_files = remove_files
+        self._refused: tuple[str, str] | None = None
+        self._path: str = ""
+        self._certificate: str = ""
+        self.pool: PoolManager | None = None
+        with self._lock, clear_errors(subject):
+            self.configuration: Any = load()
+            self.tls = tls_context(self.configuration) if self.configuration.host.startswith("https:") else None
+            self._present(self.tls)
+            _header_value(str(self.configuration.api_key.get("BearerToken", "")).strip(), f"{subject}: the token")
+
+    def headers(self) -> HTTPHeaderDict:
+        """Return the headers of one request. Raises `ClusterError` if a credential expired and there is no new one."""
+        with self._lock, self._clear_errors(self._subject):
+            headers = self._headers.copy()
+            if authorization := self._authorization():
+                headers["Authorization"] = authorization
+            return headers
+
+    def renew(self, headers: Mapping[str, str]) -> bool:
+        """Get new credentials after a 401 for a request with these headers; whether there are any.
+
+        kubectl: asks the plugin again, and reads the file of the token again.
+        """
+        with self._lock, self._clear_errors(self._subject):
+            used = self._authorization(), self._certificate
+            # Another thread may have got new ones meanwhile.
+            if headers.get("Authorization", "") != used[0]:
+                return True
+            if used == self._refused:
+                return False
+            self._refused = used
+            self.configuration = self._load()
+            return used != (self._authorization(), self._certificate)
+
+    def _authorization(self) -> str:
+        """Return the header Authorization of credentials that are valid now: the package loads new ones if need be."""
+        # kubectl: the end of a line is no part of the token in a file.
+        authorization = str(self.configuration.get_api_key_with_prefix("BearerToken") or "").strip()
+        self._present(self.tls)
+        return _header_value(authorization, f"{self._subject}: the token")
+
+    def _present(self, tls: ssl.SSLContext | None) -> None:
+        """Let connections present the client certificate; none is kept that was made with another one."""
+        path = str(self.configuration.cert_file or "")
+        if path == self._path:
+            return
+        self._path = path
+        if tls is None or not path:
+            return
+        try:
+            with open(path, encoding="latin-1") as file:  # noqa: PTH123 (pathlib is slow to import)
+                certificate = file.read()
+            # Without a password, OpenSSL would ask for one at the terminal.
+            tls.load_cert_chain(path, self.configuration.key_file, password="")
+        except OSError as error:
+            raise ClusterError(f"{self._subject}: there is no client certificate with its key (PEM): {error}") from None
+        finally:
+            self._remove_files()
+        if self.pool and certificate != self._certificate:
+            self.pool.clear()
+        self._certificate = certificate
+
+
 def access_to(options: ClusterOptions) -> Access:
     """Return the access to the cluster that the options choose; nothing is asked of it yet.
 
     A credential plugin is run if the user has one. Raises `ClusterError` if no cluster is configured or its
-    configuration cannot be used, and `UsageError` for flags that cannot.
+    configuration cannot be used.
     """
-    selection = select(options)
-    server = _server_address(selection.cluster)
-    tls = _tls_context(selection.cluster) if server.startswith("https:") else None
-    pool = _pool(selection.cluster, server, tls)
-    credentials = Credentials(
-        selection,
-        pool,
-        tls,
-        lambda user: str(_configure(selection.cluster.settings, user).api_key.get("BearerToken", "")),
-        options.request_timeout or None,
-    )
-    return Access(
-        context=selection.context_name,
-        cluster=selection.cluster_name,
-        namespace=selection.namespace,
-        server=server,
-        pool=pool,
-        headers=credentials.headers,
-        renew=credentials.renew,
-    )
+    is_in_pod = bool(os.environ.get("KUBERNETES_SERVICE_HOST")) and os.path.isfile(f"{_SERVICE_ACCOUNT}token")  # noqa: PTH113 (pathlib is slow to import)
+    if not (_files(options) or options.server or is_in_pod):
+        hint = f"`--kubeconfig FILE` names one, and `--server URL` a cluster; {_OFFLINE}"
+        raise NoClusterError(f"no kubeconfig was found: looked for {', '.join(_searched(options))}", hint)
+    from kubectl_policy.sources.cluster.reaching import as_kubectl  # noqa: PLC0415 (without a cluster, not imported)
+
+    config = as_kubectl.Kubeconfig(_files(options))
+    subject = ", ".join(_files(options)) or "the flags"
+    with as_kubectl.clear_errors(subject):
+        context_name = options.context or config.current_context
+        context, _ = _entry(config, subject, "context", context_name, is_needed=True)
+        cluster_name = options.cluster or context.get("cluster", "")
+        user_name = options.user or context.get("user", "")
+        is_needed = bool(options.cluster or not options.server)
+        cluster, path = _entry(config, subject, "cluster", cluster_name, is_needed=is_needed)
+        is_needed = bool(options.user or not (options.token or options.client_certificate))
+        user, user_path = _entry(config, subject, "user", user_name, is_needed=is_needed)
+        if not cluster_name and not options.server:
+            if not is_in_pod:
+                raise _no_cluster(config, subject, context_name)
+            cluster_name = "in-cluster"
+            cluster, account = as_kubectl.pod_settings(_SERVICE_ACCOUNT)
+            user = user or account
+        cluster, user = _with_flags(cluster, options, _CLUSTER_FLAGS), _with_flags(user, options, _USER_FLAGS)
+        server_subject = "--server" if options.server else f"{subject}: server"
+        cluster["server"] = server_address(cluster.get("server", ""), server_subject)
+        if not parse_address(f"https://{cluster.get('tls-server-name', 'none')}"):
+            raise ClusterError(f"{subject}: tls-server-name: it cannot be the name of a host")
+        headers = _impersonation(user, options)
+        if cluster.get("disable-compression"):
+            headers["Accept-Encoding"] = "identity"
+        # kubectl: sends nothing that could be stolen without TLS, and takes the token in a file before another one.
+        dropped = "token" if "tokenFile" in user else ""
+        is_safe = cluster["server"].startswith("https:")
+        user = {key: setting for key, setting in user.items() if is_safe and key != dropped}
+
+        def load() -> Any:  # noqa: ANN401 (the package has no types)
+            return as_kubectl.load((cluster, path), (user, user_path), options.request_timeout or None)
+
+        credentials = Credentials(load, headers, subject)
+        set_proxy(credentials.configuration, is_proxy_set="proxy-url" in cluster)
+        pool: PoolManager = as_kubectl.Connections(credentials.configuration).pool_manager
+        # Certificates are in the context: the package would load them anew for each connection.
+        certificates = {"ca_certs": None, "cert_file": None, "key_file": None, "ssl_context": credentials.tls}
+        pool.connection_pool_kw.update(certificates if credentials.tls else {}, maxsize=_MAX_CONNECTIONS)
+        credentials.pool = pool
+        return Access(
+            context=context_name,
+            cluster=cluster_name,
+            namespace=_namespace(context.get("namespace", ""), is_in_pod=is_in_pod),
+            server=credentials.configuration.host,
+            pool=pool,
+            headers=credentials.headers,
+            renew=credentials.renew,
+        )
 
 
-def _configure(cluster: ClusterSettings, user: Mapping[str, object]) -> Any:  # noqa: ANN401 (it has no types)
-    """Return the package's `Configuration` for a cluster and a user."""
-    from kubernetes.client import Configuration  # noqa: PLC0415 (where there is no cluster, it is not imported)
-    from kubernetes.config import ConfigException  # noqa: PLC0415 (see above)
-    from kubernetes.config.kube_config import KubeConfigLoader  # noqa: PLC0415 (see above)
+def contexts(options: ClusterOptions) -> tuple[str, ...]:
+    """Return the names of all contexts, in the order of the files. Raises `ClusterError` for a file that is none."""
+    from kubectl_policy.sources.cluster.reaching.as_kubectl import Kubeconfig  # noqa: PLC0415 (imports the package)
 
-    name = "selected"
-    settings = {"server": cluster.server, "insecure-skip-tls-verify": cluster.insecure_skip_tls_verify}
-    # kubectl: takes an empty value for none.
-    optional = {"tls-server-name": cluster.tls_server_name, "proxy-url": cluster.proxy_url}
-    content = {
-        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-        "clusters": [{"name": name, "cluster": {**settings, **{key: text for key, text in optional.items() if text}}}],
-        "users": [{"name": name, "user": user}],
-    }
-    untyped: Any = KubeConfigLoader
-    configuration: Any = Configuration(connection_pool_maxsize=_MAX_CONNECTIONS)
-    try:
-        untyped(content, active_context=name).load_and_set(configuration)
-    except ConfigException as error:
-        raise ClusterError(str(error)) from None
-    return configuration
+    return tuple(Kubeconfig(_files(options)).entries("contexts"))
 
 
-def _server_address(cluster: Entry[ClusterSettings]) -> str:
-    """Return the address of a cluster: its scheme, host, port and path, without a slash at the end."""
-    server = cluster.settings.server
-    # kubectl: asks an address without a scheme, such as `localhost:8001`, without TLS.
-    url = _parse_address(server if "://" in server else f"http://{server}")
-    if url is None or url.scheme not in ("http", "https"):
-        cluster.refuse("server", "it has to be the address of a cluster", "write it as in https://cluster.example:6443")
-    if url.auth is not None:
-        cluster.refuse("server", "it holds a user or a password", "these belong to a user, as username and password")
-    return f"{url.scheme}://{url.netloc}{url.path or ''}".rstrip("/")
+def _searched(options: ClusterOptions) -> list[str]:
+    """Return the paths that may be kubeconfigs: of --kubeconfig, or of $KUBECONFIG, or ~/.kube/config."""
+    if options.kubeconfig:
+        return [options.kubeconfig]
+    listed = os.environ.get("KUBECONFIG", "")
+    default = os.path.join(os.path.expanduser("~"), ".kube", "config")  # noqa: PTH111, PTH118 (pathlib is slow to import)
+    return list(dict.fromkeys(filter(None, listed.split(os.pathsep)))) if listed else [default]
 
 
-def _tls_context(cluster: Entry[ClusterSettings]) -> ssl.SSLContext:
-    """Return how connections to a cluster are secured: by its certificate authority, that of the system, or not at all.
-
-    The package would load the certificates anew for each connection, from temporary files.
-    """
-    context = create_urllib3_context()
-    # kubectl: takes authorities without what Python 3.13 demands of them, such as those of kubeadm.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    authority = read_pem(cluster, "certificate_authority")
-    if cluster.settings.insecure_skip_tls_verify:
-        if authority:
-            cluster.refuse("insecure_skip_tls_verify", "it excludes a certificate authority", "remove one of them")
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-        # Whoever asked for it knows.
-        urllib3.disable_warnings(InsecureRequestWarning)
-    elif authority:
-        try:
-            # Comments may be in any language.
-            context.load_verify_locations(cadata=authority.decode("latin-1").encode("ascii", "replace").decode())
-        except (ssl.SSLError, ValueError):
-            cluster.refuse("certificate_authority", "there is no certificate (PEM) in it")
-    else:
-        context.load_default_certs()
-    return context
+def _files(options: ClusterOptions) -> list[str]:
+    # kubectl: a file that does not exist is no error, but for the one that a flag names.
+    return [path for path in _searched(options) if options.kubeconfig or os.path.lexists(path)]
 
 
-def _pool(cluster: Entry[ClusterSettings], server: str, tls: ssl.SSLContext | None) -> urllib3.PoolManager:
-    """Return the connections of the package, through the proxy of the kubeconfig or of the environment."""
-    from kubernetes.client.rest import RESTClientObject  # noqa: PLC0415 (where there is no cluster, it is not imported)
-
-    if not _parse_address(f"https://{cluster.settings.tls_server_name or 'none'}"):
-        cluster.refuse("tls_server_name", "it cannot be the name of a host")
-    configuration = _configure(cluster.settings, {})
-    proxy = configuration.proxy or ""
-    if cluster.settings.proxy_url:
-        # kubectl: asks the proxy of the kubeconfig, whatever $NO_PROXY says.
-        configuration.no_proxy = ""
-    elif proxy:
-        # kubectl: asks this machine without the proxy of the environment, of which the address needs no scheme.
-        proxy = "" if _is_this_machine(server) else proxy if "://" in proxy else f"http://{proxy}"
-    url = _parse_address(proxy) if proxy else None
-    if proxy and (url is None or url.scheme not in _PROXIES):
-        subject = cluster.subject("proxy_url") if cluster.settings.proxy_url else "HTTPS_PROXY or HTTP_PROXY"
-        raise ClusterError(f"{subject}: it has to be the address of a proxy", _PROXY_HINT)
-    # kubectl: lets a SOCKS proxy look up the name of the cluster.
-    configuration.proxy = proxy.replace("socks5://", "socks5h://") or None
-    if url and url.auth and not proxy.startswith("socks"):
-        # kubectl: sends the user and the password in the address to the proxy.
-        configuration.proxy_headers = make_headers(proxy_basic_auth=unquote(url.auth).encode().decode("latin-1"))
-        configuration.proxy = f"{url.scheme}://{url.netloc}"
-    pool: urllib3.PoolManager = RESTClientObject(configuration).pool_manager
-    if tls:
-        pool.connection_pool_kw["ssl_context"] = tls
-    return pool
+def _entry(config: Kubeconfig, files: str, kind: str, name: str, *, is_needed: bool) -> tuple[dict[str, Any], str]:
+    """Return the settings of a name, and the path of their file; none if there is no name, or no need of it."""
+    entries = config.entries(f"{kind}s")
+    if name and is_needed and name not in entries:
+        raise ClusterError(f"there is no {kind} {name} in {files}", f"each {kind} there is: {_enumerate(entries)}")
+    settings, path = entries.get(name, ({}, ""))
+    wrong = next((key for key, setting in settings.items() if not isinstance(setting, _TYPES.get(key, object))), "")
+    if wrong:
+        raise ClusterError(f"{path}: {wrong}: it has another type than in a kubeconfig")
+    return settings, path
 
 
-def _parse_address(address: str) -> Url | None:
-    """Return the parts of an address; None if it is none, or names no host that sockets take."""
-    try:
-        url = parse_url(address)
-        host = (url.host or "").encode("idna")
-    except (LocationParseError, UnicodeError):
-        return None
-    return url if host and address.isprintable() and " " not in address else None
+def _no_cluster(config: Kubeconfig, files: str, context: str) -> ClusterError:
+    names = config.entries("contexts")
+    if not names:
+        return ClusterError(f"no cluster is meant: {files} has no contexts", _OFFLINE)
+    if context:
+        message = f"the context {context} in {files} names no cluster"
+        return ClusterError(message, "`--cluster NAME` says which one is meant")
+    message = f"no context is chosen: {files} has no current-context"
+    return ClusterError(message, f"`--context NAME` chooses one of {_enumerate(names)}; {_OFFLINE}")
 
 
-def _is_this_machine(server: str) -> bool:
-    host = (parse_url(server).host or "").strip("[]")
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+def _enumerate(names: Iterable[str]) -> str:
+    """Return names for a hint: all of them if they are few."""
+    listed = [*names]
+    return ", ".join(listed[:_MAX_NAMES]) + (f" and {len(listed) - _MAX_NAMES} more" if listed[_MAX_NAMES:] else "")
+
+
+def _with_flags(
+    settings: Mapping[str, Any], options: ClusterOptions, flags: Mapping[str, tuple[str, ...]]
+) -> dict[str, Any]:
+    """Return settings as flags change them."""
+    changed = dict(settings)
+    for name, excluded in flags.items():
+        if flag := getattr(options, name):
+            for key in excluded:
+                changed.pop(key, None)
+            is_path = name in {"certificate_authority", "client_certificate", "client_key"}
+            changed[name.replace("_", "-")] = os.path.abspath(flag) if is_path else flag  # noqa: PTH100 (pathlib is slow to import)
+    return changed
+
+
+def _namespace(namespace: str, *, is_in_pod: bool) -> str:
+    """Return the namespace of the context, else of the pod in which the command runs, else `default`."""
+    if not namespace and is_in_pod:
+        namespace = os.environ.get("POD_NAMESPACE", "")
+        if not namespace and os.path.isfile(f"{_SERVICE_ACCOUNT}namespace"):  # noqa: PTH113 (pathlib is slow to import)
+            with open(f"{_SERVICE_ACCOUNT}namespace", encoding="utf-8") as file:  # noqa: PTH123 (see above)
+                namespace = file.read().strip()
+    if namespace and not _NAMESPACE.fullmatch(namespace):
+        raise ClusterError(f"the namespace {namespace} of the context cannot be the name of one")
+    return namespace or "default"
+
+
+def _impersonation(user: Mapping[str, Any], options: ClusterOptions) -> HTTPHeaderDict:
+    """Return the headers that say in whose name a request is."""
+    person, uid = options.as_ or user.get("as", ""), options.as_uid or user.get("as-uid", "")
+    groups = options.as_group or user.get("as-groups", ())
+    extra = {**user.get("as-user-extra", {}), **options.as_user_extra}
+    if not person and (uid or groups or extra):
+        error = UsageError if options.as_group or options.as_uid or options.as_user_extra else ClusterError
+        raise error("as-group, as-uid and as-user-extra need the user who is impersonated", "add `--as USER`")
+    pairs = [("User", person), ("Uid", uid), *(("Group", group) for group in groups)]
+    pairs += ((f"Extra-{quote(key, safe=_IN_NAMES)}", text) for key, texts in extra.items() for text in texts)
+    headers = HTTPHeaderDict()
+    for name, text in pairs:
+        if text:
+            headers.add(f"Impersonate-{name}", _header_value(text, f"Impersonate-{name}"))
+    return headers
+
+
+def _header_value(text: str, subject: str) -> str:
+    """Return a text as a header has it, a character for each byte. Raises `ClusterError` that keeps the text secret."""
+    if any(character < " " or character == "\x7f" for character in text):
+        raise ClusterError(f"{subject} holds a line break or another control character")
+    return text.encode(errors="replace").decode("latin-1")
