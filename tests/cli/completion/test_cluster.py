@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.cli.completion.candidates import complete, qualified_names
-from kubectl_policy.cli.completion.known import known_input
+from kubectl_policy.cli.completion.candidates import complete, known_input, qualified_names
 from kubectl_policy.cli.completion.line import parse_line
 from kubectl_policy.cli.completion.offer import NOTHING
 

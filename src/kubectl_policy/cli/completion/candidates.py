@@ -49,14 +49,29 @@ def complete(arguments: Sequence[str], deadline: float) -> Offer:
             for name in option.names
         }
         return offer(line.prefix, [(descriptions | _HELP).items()])
-    # To import this takes time that options do not need.
-    from kubectl_policy.cli.completion.known import known_input
-
     try:
         known = known_input(line, deadline)
         return _offer_value(line.option, line, known) if line.option else _offer_argument(line, known)
     except PolicyError:
         return NOTHING
+
+
+def known_input(line: CommandLine, deadline: float) -> KnownInput:
+    """Return the input of a line; a cluster is asked until the deadline, by `time.monotonic`."""
+    # To import these takes time that options do not need.
+    from kubectl_policy.cli.completion.known import KnownInput
+    from kubectl_policy.cli.config import offline_paths
+
+    paths = list(line.values.get("offline", ()))
+    # `lint` takes manifests as its arguments.
+    if line.command == "lint":
+        paths += [*line.arguments, *line.values.get("filename", ())]
+    paths = paths or offline_paths()
+    if paths:
+        return KnownInput(line, paths)
+    from kubectl_policy.cli.completion.cluster import ClusterInput
+
+    return ClusterInput(line, deadline)
 
 
 def _offer_argument(line: CommandLine, known: KnownInput) -> Offer:

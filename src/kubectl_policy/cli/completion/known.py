@@ -109,22 +109,6 @@ class KnownInput:
         return Call(offline=paths, **reading).read()
 
 
-def known_input(line: CommandLine, deadline: float) -> KnownInput:
-    """Return the input of a line; a cluster is asked until the deadline, by `time.monotonic`."""
-    from kubectl_policy.cli.config import offline_paths
-
-    paths = list(line.values.get("offline", ()))
-    # `lint` takes manifests as its arguments.
-    if line.command == "lint":
-        paths += [*line.arguments, *line.values.get("filename", ())]
-    paths = paths or offline_paths()
-    if paths:
-        return KnownInput(line, paths)
-    from kubectl_policy.cli.completion.cluster import ClusterInput
-
-    return ClusterInput(line, deadline)
-
-
 def profile_fields(profile: PolicyKindProfile) -> Iterator[str]:
     """Yield the fields that a profile names, and their parents, except fields below the names of entries."""
     named = (*profile.security_fields, *(part.field for part in profile.summary), *profile.object_fields)
