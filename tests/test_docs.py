@@ -16,10 +16,10 @@ from typer.core import TyperOption
 
 from kubectl_policy import cli, errors, load_profiles
 from kubectl_policy.cli.app import build_command
+from kubectl_policy.cli.completion.candidates import RULES_TABLE
 from kubectl_policy.cli.completion.line import OPTIONS_TABLE
-from kubectl_policy.cli.completion.values import RULES_TABLE
 from kubectl_policy.cli.linting.project import Project
-from kubectl_policy.cli.overview import COMMANDS
+from kubectl_policy.cli.overview import COMMANDS, HEADINGS, OTHER_OPTIONS
 from kubectl_policy.lint.requirement import Requirement, RouteSelection
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.profiles.shapes import Record
@@ -41,6 +41,7 @@ SOURCE: Final = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "sr
 BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MAP: Final = re.compile("(<!-- map -->\n)(?:.*\n)*?(<!-- end of the map -->)")
 PACKAGE: Final = ROOT / "src" / "kubectl_policy"
+COMMANDS_PAGE: Final = ROOT / "docs" / "commands.md"
 RULES_PAGE: Final = ROOT / "docs" / "rules.md"
 LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]*)?\)")
 
@@ -231,7 +232,7 @@ def options_of(help_text: str) -> set[str]:
 
 def test_every_command_and_option_is_documented() -> None:
     """A command has a heading with a table of its options."""
-    page = ROOT / "docs" / "commands.md"
+    page = COMMANDS_PAGE
     overview, _ = run("kubectl policy --help")
     groups = overview.partition("--help")[2]
     commands = sorted(re.findall(r"^  (\w[\w-]*)  ", groups, re.MULTILINE))
@@ -248,7 +249,7 @@ def test_kubectls_flags_are_documented() -> None:
     """Those that the help of a command names at its end, once for all commands."""
     named = run("kubectl policy describe --help")[0].partition("Connection options of kubectl work as well:")[2]
     flags = re.findall(r"--?[a-z][a-z-]*", re.sub(r"\s+", "", named))
-    documented = text_of(ROOT / "docs" / "commands.md").partition("### Clusters")[2].partition("\n## ")[0]
+    documented = text_of(COMMANDS_PAGE).partition("### Clusters")[2].partition("\n## ")[0]
     assert flags
     assert [flag for flag in flags if f"`{flag}`" not in documented] == []
 
@@ -274,6 +275,40 @@ def test_every_key_of_the_config_file_is_documented(heading: str, read: list[typ
 def rules_table() -> str:
     """The table of rules that completion reads."""
     return "".join(f"{rule.id}\t{rule.name}\t{rule.summary}\n" for rule in RULES)
+
+
+def commands_page() -> str:
+    """`docs/commands.md` with a table of the options of each command, as help describes them."""
+    parts = re.split(r"^(## .*)$", text_of(COMMANDS_PAGE), flags=re.MULTILINE)
+    for position in range(1, len(parts), 2):
+        table = options_in_docs(parts[position].removeprefix("## "))
+        parts[position + 1] = re.sub(
+            r"^\| option \|.*(?:\n\|.*)+",
+            lambda _, table=table: table,
+            parts[position + 1],
+            count=1,
+            flags=re.MULTILINE,
+        )
+    return "".join(parts)
+
+
+def options_in_docs(command: str) -> str:
+    """The table of the options of a command, in the order of its help."""
+    rows = ["| option | value | description |", "|---|---|---|"]
+    options = [option for option in build_command(command).params if isinstance(option, TyperOption)]
+    shown = [option for option in options if not option.hidden]
+    for option in sorted(shown, key=lambda option: HEADINGS.index(option.rich_help_panel or OTHER_OPTIONS)):
+        choices = getattr(option.type, "choices", ())
+        metavar = "|".join(choices) or option.metavar or ""
+        value = f"`{metavar}`".replace("|", r"\|") if metavar else ""
+        names = ", ".join(f"`{name}`" for name in option.opts)
+        rows.append(f"| {names} | {value} | {(option.help or '').replace('|', chr(92) + '|')} |")
+    return "\n".join(rows)
+
+
+def test_options_are_documented_as_in_help() -> None:
+    """`python -m tests.test_docs` writes the tables."""
+    assert text_of(COMMANDS_PAGE) == commands_page()
 
 
 def options_table() -> str:
@@ -351,5 +386,6 @@ if __name__ == "__main__":
     OPTIONS_TABLE.write_text(options_table(), "utf-8")
     RULES_TABLE.write_text(rules_table(), "utf-8")
     RULES_PAGE.write_text(rules_page.page(), "utf-8")
+    COMMANDS_PAGE.write_text(commands_page(), "utf-8")
     for shown in PAGES:
         shown.write_text(with_real_output(shown), "utf-8")

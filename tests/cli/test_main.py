@@ -290,7 +290,6 @@ def test_help_builds_no_command(arguments: list[str]) -> None:
 # Each takes as long to import as a tenth of a small answer, or longer.
 NOT_FOR_AN_ANSWER = (
     "dataclasses",
-    "json",
     "jsonschema",
     "kubectl_policy.profiles.contradictions",
     "kubectl_policy.questions.predicted.ancestors",

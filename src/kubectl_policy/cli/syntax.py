@@ -8,16 +8,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-def options_in(word: str, takes_value: Mapping[str, bool]) -> Iterator[tuple[str, str | None]]:
+def options_in(argument: str, takes_value: Mapping[str, bool]) -> Iterator[tuple[str, str | None]]:
     """Find the options in a word, each with its value or None: `-A` and `-o` with `json` in `-Ao=json`.
 
-    `takes_value` has the names of all options. An option that is not among them is found with the rest of the word.
+    `takes_value` has the names of all options. An option that is not among them is found with the rest of the argument.
     """
-    if word.startswith("--"):
-        name, equals, value = word.partition("=")
+    if argument.startswith("--"):
+        name, equals, value = argument.partition("=")
         yield name, value if equals else None
         return
-    letters = word.removeprefix("-")
+    letters = argument.removeprefix("-")
     while letters:
         name, rest = f"-{letters[0]}", letters[1:]
         if name not in takes_value:

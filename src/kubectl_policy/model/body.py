@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from sys import intern
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from kubectl_policy.model.fields import Json
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 _KIND: Final = ("apiVersion", "kind")
 # Fields of metadata that are longer than all else in it.

@@ -8,11 +8,11 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from kubectl_policy.model.body import Body
+from kubectl_policy.model import body
 from kubectl_policy.model.values import compact
 from kubectl_policy.patterns import pattern
 
-Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+Json: TypeAlias = body.Json
 
 # As far as a 32-bit integer reaches, or nearly so.
 _WHOLE_NUMBER: Final = pattern(r"[+-]?[0-9]{1,9}")
@@ -197,7 +197,7 @@ def value_at(value: Json, path: str) -> Json:
     """Return the value at a path (`spec.targetRef`, see `FieldPath`); None where a step is absent."""
     for step in _steps(path):
         # Nearly all are dicts, whose keys are texts; to ask about any other mapping takes several times as long.
-        if isinstance(value, dict) or type(value) is Body:
+        if isinstance(value, dict) or type(value) is body.Body:
             value = value.get(step)
         elif value is None:
             return None

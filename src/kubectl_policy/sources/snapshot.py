@@ -9,7 +9,7 @@ import json
 import os
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Permission, Problem, Snapshot
@@ -24,9 +24,11 @@ from kubectl_policy.text import DocumentError
 from kubectl_policy.text.json_reader import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from kubectl_policy.model import Json, Resource
+
+Wanted = TypeVar("Wanted", str, int, "list[Any]", "dict[str, Json]")
 
 API_VERSION: Final = f"{SNAPSHOT_FORMAT}v1"
 SECRET: Final = GroupKind("", "Secret")
@@ -45,6 +47,7 @@ _LONGEST_LINE: Final = 2**26
 
 # Other mappings than dicts are written as these are.
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), default=dict)
+_TYPES: Final[Mapping[type, str]] = {str: "text", int: "whole number", list: "list", dict: "mapping"}
 _TEXTS_OF_GAPS: Final = ("kind", "namespace", "name", "reason", "remedy")
 _TEXTS_OF_DIAGNOSTICS: Final = ("rule", "message", "field", "reason")
 
@@ -73,7 +76,7 @@ def packed(
     """
     packer = zlib.compressobj(wbits=GZIP)
     resources = sorted(snapshot.resources, key=lambda resource: resource.ref)
-    yield packer.compress(_line(_said(snapshot, header, len(resources))))
+    yield packer.compress(_line(_header_entry(snapshot, header, len(resources))))
     for resource in resources:
         raw = redact(resource) if redact else resource.raw
         yield packer.compress(_line(_kept(resource.ref, raw)))
@@ -128,7 +131,7 @@ def read_snapshot(data: bytes, source: str) -> Snapshot:
     if problem:
         reading.note(Problem(message=problem, reason="unreadable", line=last), source)
     objects = reading.objects
-    if len({each.ref for each in objects}) < len(objects):
+    if len({resource.ref for resource in objects}) < len(objects):
         chosen, diagnostics, gaps = one_of_each(objects, lambda _: "", lambda _: frozenset(), lambda _: 0)
         objects = [*chosen]
         reading.diagnostics += diagnostics
@@ -142,7 +145,7 @@ def read_snapshot(data: bytes, source: str) -> Snapshot:
     )
 
 
-def _said(snapshot: Snapshot, header: Header, number: int) -> Mapping[str, Json]:
+def _header_entry(snapshot: Snapshot, header: Header, number: int) -> Mapping[str, Json]:
     """The header as it is written, for so many objects."""
     return {
         "apiVersion": API_VERSION,
@@ -151,52 +154,55 @@ def _said(snapshot: Snapshot, header: Header, number: int) -> Mapping[str, Json]
         "place": snapshot.place,
         "complete": snapshot.complete,
         "objects": number,
-        "gone": [_ref_said(ref) for ref in sorted(snapshot.gone)],
-        "listed": [{**_kind_said(kind), "namespace": namespace} for kind, namespace in sorted(snapshot.listed)],
-        "assumed": [{name: getattr(each, name) for name in fields_of(AssumedObjects)} for each in snapshot.assumed],
-        "gaps": [_gap_said(gap, redacted=header.redacted) for gap in snapshot.gaps],
+        "gone": [_ref_entry(ref) for ref in sorted(snapshot.gone)],
+        "listed": [
+            {"group": kind.group, "kind": kind.kind, "namespace": namespace}
+            for kind, namespace in sorted(snapshot.listed)
+        ],
+        "assumed": [
+            {name: getattr(assumed, name) for name in fields_of(AssumedObjects)} for assumed in snapshot.assumed
+        ],
+        "gaps": [_gap_entry(gap, redacted=header.redacted) for gap in snapshot.gaps],
         # Words about a text may quote it.
-        "diagnostics": [] if header.redacted else [_diagnostic_said(each) for each in snapshot.diagnostics],
+        "diagnostics": []
+        if header.redacted
+        else [_diagnostic_entry(diagnostic) for diagnostic in snapshot.diagnostics],
     }
 
 
-def _kind_said(kind: GroupKind) -> dict[str, Json]:
-    return {"group": kind.group, "kind": kind.kind}
+def _ref_entry(ref: ObjectRef) -> dict[str, Json]:
+    return {**ref.group_kind._asdict(), "namespace": ref.namespace, "name": ref.name}
 
 
-def _ref_said(ref: ObjectRef) -> dict[str, Json]:
-    return {**_kind_said(ref.group_kind), "namespace": ref.namespace, "name": ref.name}
-
-
-def _origin_said(origin: Origin | None) -> dict[str, Json]:
+def _origin_entry(origin: Origin | None) -> dict[str, Json]:
     return {"source": origin.source, "line": origin.line} if origin else {}
 
 
-def _diagnostic_said(said: Diagnostic) -> dict[str, Json]:
-    subject: dict[str, Json] = {"subject": _ref_said(said.subject)} if said.subject else {}
+def _diagnostic_entry(diagnostic: Diagnostic) -> dict[str, Json]:
+    subject: dict[str, Json] = {"subject": _ref_entry(diagnostic.subject)} if diagnostic.subject else {}
     return {
-        **{name: getattr(said, name) for name in _TEXTS_OF_DIAGNOSTICS},
-        "severity": said.severity,
+        **{name: getattr(diagnostic, name) for name in _TEXTS_OF_DIAGNOSTICS},
+        "severity": diagnostic.severity,
         **subject,
-        "related": [_ref_said(each) for each in said.related],
-        **_origin_said(said.origin),
+        "related": [_ref_entry(ref) for ref in diagnostic.related],
+        **_origin_entry(diagnostic.origin),
     }
 
 
-def _gap_said(gap: Gap, *, redacted: bool) -> dict[str, Json]:
-    said = {**{name: getattr(gap, name) for name in _TEXTS_OF_GAPS}, **_origin_said(gap.origin)}
+def _gap_entry(gap: Gap, *, redacted: bool) -> dict[str, Json]:
+    entry = {**{name: getattr(gap, name) for name in _TEXTS_OF_GAPS}, **_origin_entry(gap.origin)}
     # These are words of what could not be read: where one of them says that it is a Secret, they may be its data.
     if gap.mentions is not None and not redacted and SECRET.kind not in gap.mentions:
-        said["mentions"] = sorted(gap.mentions)
+        entry["mentions"] = sorted(gap.mentions)
     if gap.besides:
-        said["besides"] = sorted(gap.besides)
+        entry["besides"] = sorted(gap.besides)
     if gap.group is not None:
-        said["group"] = gap.group
+        entry["group"] = gap.group
     if gap.missing:
-        said["missing"] = [_ref_said(ref) for ref in sorted(gap.missing)]
+        entry["missing"] = [_ref_entry(ref) for ref in sorted(gap.missing)]
     if gap.needs:
-        said["needs"] = {name: getattr(gap.needs, name) for name in fields_of(Permission)}
-    return said
+        entry["needs"] = {name: getattr(gap.needs, name) for name in fields_of(Permission)}
+    return entry
 
 
 def _kept(ref: ObjectRef, raw: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -204,16 +210,16 @@ def _kept(ref: ObjectRef, raw: Mapping[str, Json]) -> Mapping[str, Json]:
     metadata = dict(mapping_at(raw, "metadata"))
     annotations = metadata.get("annotations")
     if isinstance(annotations, dict) and _LAST_APPLIED in annotations:
-        metadata["annotations"] = {key: each for key, each in annotations.items() if key != _LAST_APPLIED}
+        metadata["annotations"] = {key: part for key, part in annotations.items() if key != _LAST_APPLIED}
     if ref.namespace != metadata.get("namespace", ""):
         metadata["namespace"] = ref.namespace
     if not ref.namespace:
         metadata.pop("namespace", None)
     kept = raw
     if ref.group_kind == SECRET:
-        kept = {key: each for key, each in raw.items() if key in _OF_SECRETS}
-        metadata = {key: each for key, each in metadata.items() if key not in _NOT_OF_SECRETS}
-    return {key: metadata if key == "metadata" else each for key, each in kept.items()}
+        kept = {key: part for key, part in raw.items() if key in _OF_SECRETS}
+        metadata = {key: part for key, part in metadata.items() if key not in _NOT_OF_SECRETS}
+    return {key: metadata if key == "metadata" else part for key, part in kept.items()}
 
 
 def _line(entry: Mapping[str, Json]) -> bytes:
@@ -251,60 +257,58 @@ def _read_line(reading: Reading, line: bytes, origin: Origin) -> None:
 def _header_in(line: bytes, source: str) -> tuple[Snapshot, int]:
     """What a header says of the snapshot, without its objects, and how many these are. Raises SourceError."""
     try:
-        found = decoded(line)
+        content = decoded(line)
     except (ValueError, DocumentError):
         raise _refusal(source, "its header is not JSON") from None
-    said = found if isinstance(found, dict) else {}
-    written_as = said.get("apiVersion")
+    fields = content if isinstance(content, dict) else {}
+    written_as = fields.get("apiVersion")
     if written_as != API_VERSION:
         message = f"{source}: a snapshot of another version: {written_as}, where {API_VERSION} is read"
-        raise SourceError(message, f"it was written by {said.get('version') or 'another version'}: use that version")
+        raise SourceError(message, f"it was written by {fields.get('version') or 'another version'}: use that version")
     try:
-        return _state_in(said), _number(said, "objects")
+        return _state_in(fields), _value_at(fields, "objects", int)
     except ValueError as error:
         raise _refusal(source, f"its header is malformed: {error}") from None
 
 
-def _state_in(said: Mapping[str, Json]) -> Snapshot:
+def _state_in(fields: Mapping[str, Json]) -> Snapshot:
     """What a header says. Raises ValueError for what is none."""
     return Snapshot(
-        complete=said.get("complete") is True,
-        place="the cluster" if said.get("place") == "the cluster" else "the input",
-        gone=frozenset(map(_ref_in, _entries(said, "gone"))),
-        listed=frozenset((_kind_in(each), _text(each, "namespace")) for each in _entries(said, "listed")),
+        complete=fields.get("complete") is True,
+        place="the cluster" if fields.get("place") == "the cluster" else "the input",
+        gone=frozenset(map(_ref_in, _entries(fields, "gone"))),
+        listed=frozenset((_kind_in(entry), _value_at(entry, "namespace", str)) for entry in _entries(fields, "listed")),
         assumed=tuple(
-            AssumedObjects(**{name: _text(each, name) for name in fields_of(AssumedObjects)})
-            for each in _entries(said, "assumed")
+            AssumedObjects(**{name: _value_at(entry, name, str) for name in fields_of(AssumedObjects)})
+            for entry in _entries(fields, "assumed")
         ),
-        gaps=tuple(map(_gap_in, _entries(said, "gaps"))),
-        diagnostics=tuple(map(_diagnostic_in, _entries(said, "diagnostics"))),
+        gaps=tuple(map(_gap_in, _entries(fields, "gaps"))),
+        diagnostics=tuple(map(_diagnostic_in, _entries(fields, "diagnostics"))),
     )
 
 
 def _gap_in(entry: Mapping[str, Json]) -> Gap:
-    mentions = _items(entry, "mentions") if "mentions" in entry else None
+    mentions = _value_at(entry, "mentions", list) if "mentions" in entry else None
     return Gap(
-        **{name: _text(entry, name) for name in _TEXTS_OF_GAPS},
+        **{name: _value_at(entry, name, str) for name in _TEXTS_OF_GAPS},
         origin=_origin_in(entry),
         mentions=None if mentions is None else frozenset(map(str, mentions)),
-        besides=frozenset(map(str, _items(entry, "besides") if "besides" in entry else ())),
-        group=_text(entry, "group") if "group" in entry else None,
-        needs=_permission_in(entry["needs"]) if "needs" in entry else None,
+        besides=frozenset(map(str, _value_at(entry, "besides", list) if "besides" in entry else ())),
+        group=_value_at(entry, "group", str) if "group" in entry else None,
+        needs=_permission_in(_value_at(entry, "needs", dict)) if "needs" in entry else None,
         missing=frozenset(map(_ref_in, _entries(entry, "missing") if "missing" in entry else ())),
     )
 
 
-def _permission_in(said: Json) -> Permission:
-    if not isinstance(said, dict):
-        raise ValueError("needs is no mapping")  # noqa: TRY004 (as for any other wrong value)
-    namespace = None if said.get("namespace") is None else _text(said, "namespace")
-    return Permission(_text(said, "verb"), _text(said, "resource"), namespace)
+def _permission_in(entry: Mapping[str, Json]) -> Permission:
+    namespace = None if entry.get("namespace") is None else _value_at(entry, "namespace", str)
+    return Permission(_value_at(entry, "verb", str), _value_at(entry, "resource", str), namespace)
 
 
 def _diagnostic_in(entry: Mapping[str, Json]) -> Diagnostic:
     severity, subject = entry.get("severity"), entry.get("subject")
     return Diagnostic(
-        **{name: _text(entry, name) for name in _TEXTS_OF_DIAGNOSTICS},
+        **{name: _value_at(entry, name, str) for name in _TEXTS_OF_DIAGNOSTICS},
         severity="error" if severity == "error" else "warning" if severity == "warning" else "info",
         subject=_ref_in(subject) if isinstance(subject, dict) else None,
         related=tuple(map(_ref_in, _entries(entry, "related"))),
@@ -313,43 +317,30 @@ def _diagnostic_in(entry: Mapping[str, Json]) -> Diagnostic:
 
 
 def _origin_in(entry: Mapping[str, Json]) -> Origin | None:
-    return Origin(_text(entry, "source"), _number(entry, "line")) if "source" in entry else None
+    return Origin(_value_at(entry, "source", str), _value_at(entry, "line", int)) if "source" in entry else None
 
 
 def _ref_in(entry: Mapping[str, Json]) -> ObjectRef:
-    return ObjectRef(_kind_in(entry), _text(entry, "namespace"), _text(entry, "name"))
+    return ObjectRef(_kind_in(entry), _value_at(entry, "namespace", str), _value_at(entry, "name", str))
 
 
 def _kind_in(entry: Mapping[str, Json]) -> GroupKind:
-    return GroupKind(_text(entry, "group"), _text(entry, "kind"))
+    return GroupKind(_value_at(entry, "group", str), _value_at(entry, "kind", str))
 
 
-def _entries(said: Mapping[str, Json], name: str) -> list[Mapping[str, Json]]:
-    found = [each for each in _items(said, name) if isinstance(each, dict)]
-    if len(found) < len(_items(said, name)):
+def _entries(fields: Mapping[str, Json], name: str) -> list[Mapping[str, Json]]:
+    entries = _value_at(fields, name, list)
+    if not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(f"{name} holds something else than mappings")
-    return [*found]
+    return entries
 
 
-def _items(said: Mapping[str, Json], name: str) -> Sequence[Json]:
-    found = said.get(name)
-    if not isinstance(found, list):
-        raise ValueError(f"{name} is no list")  # noqa: TRY004 (as for any other wrong value)
-    return found
-
-
-def _text(said: Mapping[str, Json], name: str) -> str:
-    found = said.get(name)
-    if not isinstance(found, str):
-        raise ValueError(f"{name} is no text")  # noqa: TRY004 (see above)
-    return found
-
-
-def _number(said: Mapping[str, Json], name: str) -> int:
-    found = said.get(name)
-    if not isinstance(found, int):
-        raise ValueError(f"{name} is no whole number")  # noqa: TRY004 (see above)
-    return found
+def _value_at(fields: Mapping[str, Json], name: str, wanted: type[Wanted]) -> Wanted:
+    """Return a field of a type. Raises ValueError for any other."""
+    content = fields.get(name)
+    if not isinstance(content, wanted):
+        raise ValueError(f"{name} is no {_TYPES[wanted]}")  # noqa: TRY004 (as for any other wrong value)
+    return content
 
 
 def _refusal(source: str, why: str) -> SourceError:

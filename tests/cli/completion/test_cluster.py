@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kubectl_policy.cli.completion.arguments import object_tiers
-from kubectl_policy.cli.completion.candidates import complete
-from kubectl_policy.cli.completion.known import KnownInput
+from kubectl_policy.cli.completion.candidates import complete, qualified_names
+from kubectl_policy.cli.completion.known import known_input
 from kubectl_policy.cli.completion.line import parse_line
 from kubectl_policy.cli.completion.offer import NOTHING
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from kubectl_policy.cli.completion.line import CommandLine
     from tests.cli.completion.conftest import Offered
 
 ANSWERS = """\
@@ -108,17 +106,11 @@ def test_fields_are_those_of_profiles(offered: Offered, kubectl: Callable[[str],
     assert offered("describe", "--kind", "backendtlspolicy", "--field", "j") == [":4"]
 
 
-def known_input(*words: str) -> tuple[CommandLine, KnownInput]:
-    """The line of a command that is typed, and what it refers to."""
-    line = parse_line(words[0], words[1:])
-    return line, KnownInput(line, time.monotonic() + 60)
-
-
 def test_kubeconfig_is_asked_through_kubectl(kubectl: Callable[[str], Path]) -> None:
     """With the options that were typed."""
     notes = kubectl(ANSWERS)
-    _, known = known_input("describe", "--kubeconfig=a b", "--context", "")
-    assert list(known.objects.kubeconfig("--context")) == ["one", "two"]
+    known = known_input(parse_line("describe", ["--kubeconfig=a b", "--context", ""]), time.monotonic() + 60)
+    assert list(known.kubeconfig("--context")) == ["one", "two"]
     assert notes.read_text("utf-8") == "__complete --kubeconfig=a b --request-timeout=1s --context \n"
 
 
@@ -126,8 +118,9 @@ def test_options_for_reaching_a_cluster_are_passed_on(kubectl: Callable[[str], P
     """Those alone, in full, each with its value in the same word, so that no value is an option."""
     notes = kubectl(ANSWERS)
     reaching = ("-s", "--x", "--insecure-skip-tls-verify", "--as-group=a", "--as-group", "b", "--kubeconfig", "a b")
-    line, known = known_input("describe", *reaching, "--section", "y", "-n", "infra", "gateway/")
-    names = {name for tier in object_tiers(known, line.prefix, ["targets"]) for name, _ in tier}
+    line = parse_line("describe", [*reaching, "--section", "y", "-n", "infra", "gateway/"])
+    known = known_input(line, time.monotonic() + 60)
+    names = {name for tier in qualified_names(known, line.prefix, ["targets"]) for name, _ in tier}
     assert names == {"gateway/edge", "gateway/internal"}
     called, namespace, asked = notes.read_text("utf-8").partition(" --request-timeout=1s --namespace=infra ")
     assert (namespace, asked) == (" --request-timeout=1s --namespace=infra ", "get gateway \n")

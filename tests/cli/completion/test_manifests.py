@@ -9,8 +9,7 @@ import pytest
 from typer.core import TyperOption
 
 from kubectl_policy.cli.app import build_command
-from kubectl_policy.cli.completion.arguments import ARGUMENTS
-from kubectl_policy.cli.completion.values import rule_tiers
+from kubectl_policy.cli.completion.candidates import ARGUMENTS, rule_tiers
 from kubectl_policy.cli.overview import COMMANDS
 from kubectl_policy.lint.rules import RULES
 from tests.cli.completion.conftest import BAKERY, Offered
@@ -100,7 +99,6 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
         (("get", "--enforcement", "Overridden,No"), ["Overridden,NoEffect", "Overridden,NotPermitted", NO_FILES]),
         (("get", "gateways", "--sort-by", "na"), ["name", "namespace", NO_FILES]),
         (("get", "--sort-by", "known"), ["known-by", NO_FILES]),
-        (("get", "--setting", "envoyGateway."), ["envoyGateway.controllerName=", NO_SPACE]),
         (("describe", "--offline", ""), [FILES]),
         (("describe", "--profiles", ""), YAML),
         (("diff", "-f", ""), YAML),
@@ -120,7 +118,7 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
         (("lint", "--severity=GWP1="), [f"GWP1={word}" for word in ("error", "info", "off", "warning")] + [NO_FILES]),
         (("lint", "--fail-on", ""), ["error", "info", "never", "warning", NO_FILES]),
         (("lint", "--min-severity", "w"), ["warning", NO_FILES]),
-        (("lint", "--format", "j"), ["json", "json=", "junit", "junit=", NO_FILES]),
+        (("lint", "--format", "j"), ["json=", "junit=", NO_SPACE]),
         (("lint", "--format", "sarif="), [FILES]),
         (("lint", "-o", "s"), ["sarif", "summary", NO_FILES]),
         (("lint", "--baseline", ""), [FILES]),

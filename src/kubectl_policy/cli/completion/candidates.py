@@ -1,58 +1,293 @@
-"""Complete the word under the cursor: a command, an option, the value of an option, or an argument."""
+"""Complete the text under the cursor: a command, an option, the value of an option, or an argument."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
 
+from kubectl_policy.cli.completion import SCRIPTS
 from kubectl_policy.cli.completion.line import parse_line
-from kubectl_policy.cli.completion.offer import NOTHING, offer
+from kubectl_policy.cli.completion.offer import DIRECTORIES, FILES, MANIFESTS, NOTHING, Offer, offer, plain_tier
 from kubectl_policy.cli.overview import COMMANDS
 from kubectl_policy.errors import PolicyError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from kubectl_policy.cli.completion.line import CommandLine
-    from kubectl_policy.cli.completion.offer import Offer
+    from kubectl_policy.cli.completion.known import KindRole, KnownInput
+    from kubectl_policy.cli.completion.line import CommandLine, KnownOption
+    from kubectl_policy.cli.completion.offer import Candidate, Tiers
+    from kubectl_policy.model.kinds import KindNames
 
+# The id, name and summary of each rule of `lint`, whose import would take longer than a TAB may.
+RULES_TABLE: Final = Path(__file__).with_name("rules.tsv")
 _HELP: Final = {"-h": "Show this message and exit.", "--help": "Show this message and exit."}
 _PROGRAM_OPTIONS: Final = {"--version": "Print the version and exit.", **_HELP}
+_ALL: Final[Sequence[KindRole]] = ("policies", "targets", "unrelated")
+_MANAGED: Final[Sequence[KindRole]] = ("policies", "targets")
 
 
-def complete(words: Sequence[str], deadline: float) -> Offer:
-    """Return candidates for the last of the words after `kubectl policy`.
+def complete(arguments: Sequence[str], deadline: float) -> Offer:
+    """Return candidates for the last of the arguments after `kubectl policy`.
 
     Programs may run until the deadline, by `time.monotonic`. Nothing is offered if the input cannot be read, or if the
-    words before the cursor name something that does not exist.
+    arguments before the cursor name something that does not exist.
     """
-    first, *rest = words or ("",)
+    first, *rest = arguments or ("",)
     if not rest and first.startswith("-"):
-        return offer(first, _PROGRAM_OPTIONS.items())
+        return offer(first, [_PROGRAM_OPTIONS.items()])
     if not rest:
-        return offer(first, ((name, entry.summary) for name, entry in COMMANDS.items()))
+        return offer(first, [[(name, entry.summary) for name, entry in COMMANDS.items()]])
     if first not in COMMANDS:
         return NOTHING
     line = parse_line(first, rest)
     if line.may_be_option and line.prefix.startswith("-"):
-        return _offer_options(line)
-    try:
-        # To import these takes time that options do not need.
-        from kubectl_policy.cli.completion.arguments import offer_argument
-        from kubectl_policy.cli.completion.known import KnownInput
-        from kubectl_policy.cli.completion.values import offer_value
+        descriptions = {
+            name: option.help
+            for option in line.options
+            if option.number == "repeatable" or option.parameter not in line.values
+            for name in option.names
+        }
+        return offer(line.prefix, [(descriptions | _HELP).items()])
+    # To import this takes time that options do not need.
+    from kubectl_policy.cli.completion.known import known_input
 
-        known = KnownInput(line, deadline)
-        return offer_value(line.option, line, known) if line.option else offer_argument(line, known)
+    try:
+        known = known_input(line, deadline)
+        return _offer_value(line.option, line, known) if line.option else _offer_argument(line, known)
     except PolicyError:
         return NOTHING
 
 
-def _offer_options(line: CommandLine) -> Offer:
-    """Offer the options that may still be given."""
-    descriptions = {
-        name: option.help
-        for option in line.options
-        if option.number == "repeatable" or option.parameter not in line.values
-        for name in option.names
-    }
-    return offer(line.prefix, (descriptions | _HELP).items())
+def _offer_argument(line: CommandLine, known: KnownInput) -> Offer:
+    """Offer candidates for an argument of the command; nothing for a command without arguments."""
+    tiers = ARGUMENTS[line.command](line, known) if line.command in ARGUMENTS else NOTHING
+    takes_list = line.command == "get" and _is_type(line)
+    return tiers if isinstance(tiers, Offer) else offer(line.prefix, tiers, in_list=takes_list)
+
+
+def _offer_value(option: KnownOption, line: CommandLine, known: KnownInput) -> Offer:
+    """Offer values of the option under the cursor; nothing where the value is free text."""
+    name = option.names[0]
+    if option.metavar.startswith("["):
+        choices = option.metavar.strip("[]").split("|")
+        if name == "--output" and line.command != "version":
+            from kubectl_policy.render.output.formats import TEMPLATES
+
+            choices += [f"{template}=" for template in TEMPLATES]
+        return offer(line.prefix, [plain_tier(choices)])
+    if name not in _VALUES:
+        return _BY_METAVAR.get(option.metavar, NOTHING)
+    tiers = _VALUES[name](line, known)
+    return tiers if isinstance(tiers, Offer) else offer(line.prefix, tiers, in_list=name in _LISTS)
+
+
+def _types(kinds: Sequence[KindNames], *, plurals: bool = False, end: str = "") -> list[list[Candidate]]:
+    """Return names of kinds: singulars or plurals, then the reverse and short names, last those with groups."""
+    tiers: list[list[Candidate]] = [[], [], []]
+    for names in kinds:
+        description, group = str(names.group_kind), names.group_kind.group
+        usual, unusual = (names.plural, names.singular) if plurals else (names.singular, names.plural)
+        tiers[0].append((f"{usual}{end}", description))
+        tiers[1] += [(f"{name}{end}", description) for name in (unusual, *names.short_names)]
+        tiers[2] += [(f"{name}.{group}{end}", description) for name in (usual, unusual) if group]
+    return tiers
+
+
+def qualified_names(
+    known: KnownInput, text: str, roles: Sequence[KindRole], *, namespace: str = "", listed: Collection[str] = ()
+) -> list[list[Candidate]]:
+    """Return `TYPE/NAME` for a typed text, of objects whose kinds have some roles, except those that are listed."""
+    type_name, slash, name = text.partition("/")
+    if not slash:
+        return _types(known.kinds(*roles), end="/")
+    typed_namespace, has_namespace, _ = name.partition("/")
+    start = f"{type_name}/{typed_namespace}/" if has_namespace else f"{type_name}/"
+    names, elsewhere = known.names(type_name, typed_namespace if has_namespace else namespace or known.namespace)
+    tiers = (plain_tier(names), [(f"{type_name}/{name}", "") for name, _ in plain_tier(elsewhere)])
+    in_namespace = [(f"{start}{name}", "") for name, _ in tiers[0]]
+    return [[candidate for candidate in tier if candidate[0] not in listed] for tier in (in_namespace, tiers[1])]
+
+
+def _is_type(line: CommandLine) -> bool:
+    """Whether a type is under the cursor, and no name yet."""
+    return not line.arguments and "/" not in line.prefix
+
+
+def _names(line: CommandLine, known: KnownInput, roles: Sequence[KindRole] = _MANAGED) -> Tiers:
+    """Return `NAME` after `TYPE`, else `TYPE/NAME`."""
+    if not line.arguments or "/" in line.arguments[0]:
+        return qualified_names(known, line.prefix, roles, listed=line.arguments)
+    type_names, *listed = line.arguments
+    pairs = [known.names(type_name, known.namespace) for type_name in type_names.split(",") if type_name]
+    tiers = [{name for pair in pairs for name in pair[position]} for position in (0, 1)]
+    return [plain_tier(names.difference(listed)) for names in tiers]
+
+
+def _objects(line: CommandLine, known: KnownInput, roles: Sequence[KindRole] = _MANAGED) -> Tiers:
+    """Return `TYPE NAME...` or `TYPE/NAME...`, of kinds with some roles, else of any kind."""
+    if _is_type(line):
+        return [*_types(known.kinds(*roles)), *_types(known.kinds(*_ALL))]
+    return _names(line, known, roles)
+
+
+def _one_object(line: CommandLine, known: KnownInput, roles: Sequence[KindRole]) -> Tiers:
+    is_named = len(line.arguments) > 1 or "/" in "".join(line.arguments)
+    return [] if is_named else _objects(line, known, roles)
+
+
+def _listed_types(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return `TYPE[,TYPE]` and names, or `TYPE/NAME...`, for `get`."""
+    if not _is_type(line):
+        return _names(line, known)
+    from kubectl_policy.questions.shared.selection import OWN_TYPES
+
+    general = plain_tier(("effective", *(name for name in OWN_TYPES if name.endswith("s"))))
+    plurals, *longer = _types(known.kinds(*_MANAGED), plurals=True)
+    return [[*general, *plurals], *longer, *_types(known.kinds("unrelated"), plurals=True)]
+
+
+def _compared_types(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return a type whose status controllers report, and names, or `TYPE/NAME...`, for `status`."""
+    if not _is_type(line):
+        return _names(line, known)
+    from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
+
+    targets = [names for names in known.kinds("targets") if names.group_kind in {*ROUTES, *WITH_LISTENERS}]
+    plurals, *longer = _types([*known.kinds("policies"), *targets], plurals=True)
+    return [[*plain_tier(("policies", "routes")), *plurals], *longer]
+
+
+def _policy_and_target(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return `TYPE/NAME` of a policy, and then of an object."""
+    if len(line.arguments) > 1:
+        return []
+    namespace = line.value("target_namespace") if line.arguments else ""
+    return qualified_names(known, line.prefix, ["targets"] if line.arguments else ["policies"], namespace=namespace)
+
+
+ARGUMENTS: Final[Mapping[str, Callable[[CommandLine, KnownInput], Tiers | Offer]]] = {
+    "blast-radius": lambda line, known: _one_object(line, known, _ALL),
+    "completion": lambda line, _: [] if line.arguments else [plain_tier(SCRIPTS)],
+    "describe": _objects,
+    "diff": lambda line, _: FILES if len(line.arguments) < 2 else NOTHING,  # noqa: PLR2004 (two states)
+    "explain": lambda line, known: [] if line.arguments else _types(known.kinds("policies")),
+    "get": _listed_types,
+    "graph": _objects,
+    "history": lambda line, known: _one_object(line, known, ["targets"]),
+    "lint": lambda _, __: FILES,
+    "status": _compared_types,
+    "why-not": _policy_and_target,
+}
+
+
+def rule_tiers(end: str = "") -> Tiers:
+    """Return the ids of all rules of `lint`, and then their names."""
+    rows = [line.split("\t") for line in RULES_TABLE.read_text("utf-8").splitlines()]
+    ids = [(f"{id_}{end}", f"{name}: {summary}") for id_, name, summary in rows]
+    return [ids, [(f"{name}{end}", summary) for _, name, summary in rows]]
+
+
+def _sections(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return the sections of the last object among the arguments."""
+    arguments = line.arguments
+    if arguments and "/" not in arguments[0]:
+        arguments = [f"{arguments[0]}/{name}" for name in arguments[1:]]
+    type_name, _, name = arguments[-1].partition("/") if arguments else ("", "", "")
+    namespace = line.value("target_namespace") or known.namespace
+    return [plain_tier(known.sections(type_name, name, namespace))] if name else []
+
+
+def _fields(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return fields of the policies that `--kind` selects, as deep as the field that is typed."""
+    kinds = [kind for kinds in line.values.get("kind", ()) for kind in kinds.split(",") if kind]
+    depth = line.prefix.rpartition(",")[2].count(".")
+    return [plain_tier({field for field in known.fields(kinds) if field.count(".") == depth})]
+
+
+def _enforcement_states(_: CommandLine, __: KnownInput) -> Tiers:
+    from kubectl_policy.resolution.enforcement import ENFORCEMENT
+
+    return [plain_tier(ENFORCEMENT)]
+
+
+def _columns(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return the columns of the list that the arguments name."""
+    from kubectl_policy.questions.shared.selection import Listing, type_named
+    from kubectl_policy.render.listing.columns import columns_of
+
+    types = line.arguments[0] if line.arguments else "policies"
+    type_ = type_named(known.analysis, types.partition("/")[0].partition(",")[0])
+    columns = columns_of(Listing(type=type_, namespace="", rows=(), elsewhere=(), unseen=()))
+    return [plain_tier(column.title.lower().replace(" ", "-") for column in columns)]
+
+
+def _severities(line: CommandLine, _: KnownInput) -> Tiers:
+    """Return the rules of `lint`, and after `=` the severities."""
+    rule, equals, _severity = line.prefix.partition("=")
+    if not equals:
+        return rule_tiers("=")
+    from kubectl_policy.lint.settings import Level
+
+    return [plain_tier(f"{rule}={level}" for level in get_args(Level))]
+
+
+def _lint_formats(line: CommandLine, _: KnownInput) -> Tiers | Offer:
+    """Return the formats of `lint`, and after `=` files."""
+    if "=" in line.prefix:
+        return FILES
+    from kubectl_policy.render.lint import LINT
+
+    return [plain_tier(f"{name}=" for name in LINT.formats)]
+
+
+def _retargeted(line: CommandLine, known: KnownInput) -> Tiers:
+    """Return policies, and after `=` their new targets."""
+    policy, equals, target = line.prefix.partition("=")
+    if not equals:
+        return qualified_names(known, policy, ["policies"])
+    tiers = qualified_names(known, target, ["targets"])
+    return [[(f"{policy}={name}", description) for name, description in tier] for tier in tiers]
+
+
+def _kubeconfig_names(line: CommandLine, known: KnownInput) -> Tiers:
+    return [plain_tier(known.kubeconfig(line.option.names[0] if line.option else ""))]
+
+
+def _namespaces(_: CommandLine, known: KnownInput) -> Tiers:
+    return [plain_tier(known.namespaces())]
+
+
+_VALUES: Final[Mapping[str, Callable[[CommandLine, KnownInput], Tiers | Offer]]] = {
+    "--assume-exists": lambda _, known: _types(known.kinds(*_ALL)),
+    "--cluster": _kubeconfig_names,
+    "--context": _kubeconfig_names,
+    "--default-namespace": _namespaces,
+    "--delete": lambda line, known: qualified_names(known, line.prefix, _ALL),
+    "--enforcement": _enforcement_states,
+    "--field": _fields,
+    "--filename": lambda _, __: MANIFESTS,
+    "--format": _lint_formats,
+    "--ignore": lambda _, __: rule_tiers(),
+    "--kind": lambda line, known: _types(known.kinds(*(_ALL if line.command == "graph" else ["policies"]))),
+    "--namespace": _namespaces,
+    "--policy-kind": lambda _, known: _types(known.kinds("policies")),
+    "--profiles": lambda _, __: MANIFESTS,
+    "--retarget": _retargeted,
+    "--section": _sections,
+    "--select": lambda _, __: rule_tiers(),
+    "--severity": _severities,
+    "--sort-by": _columns,
+    "--target-namespace": _namespaces,
+    "--user": _kubeconfig_names,
+}
+# Options that take several values with commas.
+_LISTS: Final = frozenset({"--enforcement", "--field", "--ignore", "--kind", "--policy-kind", "--select"})
+_BY_METAVAR: Final[Mapping[str, Offer]] = {
+    "DIR": DIRECTORIES,
+    "FILE": FILES,
+    "FOLDER": DIRECTORIES,
+    "PATH": FILES,
+    "REV|PATH": FILES,
+    "STATE": FILES,
+}

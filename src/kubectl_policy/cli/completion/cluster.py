@@ -6,13 +6,16 @@ import os
 import time
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.cli.completion.objects import KnownKinds, KnownObjects, known_fields
+from kubectl_policy.cli.completion.known import ALL_ROLES, KnownInput, profile_fields
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import BUILT_IN, TARGETS, KindNames, is_kubernetes_own, plural
+from kubectl_policy.model.values import cached_property
+from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kubectl_policy.cli.completion.known import KindRole
     from kubectl_policy.cli.completion.line import CommandLine
     from kubectl_policy.profiles import PolicyKindProfile
 
@@ -42,11 +45,12 @@ _TYPE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.,-")
 _SECRETS: Final = frozenset({"secret", "secrets"})
 
 
-class ClusterObjects(KnownObjects):
+class ClusterInput(KnownInput):
     """The objects of a cluster, for which kubectl is asked until a deadline; after it there are none."""
 
     def __init__(self, line: CommandLine, deadline: float) -> None:
         """Keep the options for kubectl that the line has, and the deadline by `time.monotonic`."""
+        super().__init__(line)
         self._deadline = deadline
         self._options = [
             name if option.number == "flag" else f"{name}={value}"
@@ -55,32 +59,32 @@ class ClusterObjects(KnownObjects):
             for value in line.values.get(option.parameter, ())
         ]
 
-    def kinds(self) -> KnownKinds:
-        """Return the kinds that are served: targets, and policies by their profiles or by their names.
+    @cached_property
+    def _kinds(self) -> Mapping[KindRole, Sequence[KindNames]]:
+        """The kinds that are served, or those of Gateway API without an answer in time.
 
-        Without an answer in time, return those of Gateway API.
+        A policy kind is known by its profile or by its name.
         """
-        targets = [names for names in BUILT_IN if names.group_kind in TARGETS]
-        served = sorted(self._ask("get", ""))
-        if not served:
-            standard = {names.group_kind.group for names in targets if names.group_kind.group}
-            policies = [names for names in BUILT_IN if names.group_kind.group in standard and names not in targets]
-            return KnownKinds(policies, targets, [])
+        kinds: dict[KindRole, list[KindNames]] = {role: [] for role in ALL_ROLES}
         built_in = {_resource(names): names for names in BUILT_IN}
-        kinds = KnownKinds([], [], [])
-        for resource in served:
+        gateway_api = {names.group_kind.group for names in BUILT_IN if names.group_kind in TARGETS} - {""}
+        assumed = [
+            key
+            for key, names in built_in.items()
+            if names.group_kind in TARGETS or key.partition(".")[2] in gateway_api
+        ]
+        for resource in sorted(self._ask("get", "")) or assumed:
             names = built_in.get(resource) or KindNames(_group_kind(resource), resource.partition(".")[0])
-            profiled = {
-                _resource(profile): profile for profile in map(_names, _profiles(names.group_kind.group).values())
-            }
+            profiles = built_in_profiles(names.group_kind.group).values()
+            profiled = {_resource(profile): profile for profile in map(_names, profiles)}
             if names.group_kind in TARGETS:
-                kinds.targets.append(names)
+                kinds["targets"].append(names)
             elif resource in profiled:
-                kinds.policies.append(profiled[resource])
+                kinds["policies"].append(profiled[resource])
             elif names.plural.endswith(_POLICIES) and not is_kubernetes_own(names.group_kind):
-                kinds.policies.append(names)
+                kinds["policies"].append(names)
             elif resource in built_in:
-                kinds.unrelated.append(names)
+                kinds["unrelated"].append(names)
         return kinds
 
     def names(self, type_name: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:
@@ -98,23 +102,26 @@ class ClusterObjects(KnownObjects):
         """Return the names of all namespaces."""
         return self._ask("get", "namespaces", "")
 
+    def sections(self, type_name: str, name: str, namespace: str) -> Iterable[str]:  # noqa: ARG002 (no object is read)
+        """Return nothing: kubectl does not complete sections."""
+        return ()
+
     def fields(self, kinds: Iterable[str]) -> Iterator[str]:
         """Yield the fields in built-in profiles of some kinds, or of all kinds."""
-        from kubectl_policy.profiles.load import built_in_groups
-
         wanted = {kind.lower().partition(".")[0] for kind in kinds}
-        for group in sorted(built_in_groups()):
-            for profile in _profiles(group).values():
-                names = _names(profile)
-                if not wanted or wanted.intersection({names.singular, names.plural, *names.short_names}):
-                    yield from known_fields(profile)
+        for profile in (
+            profile for group in sorted(built_in_groups()) for profile in built_in_profiles(group).values()
+        ):
+            names = _names(profile)
+            if not wanted or wanted.intersection({names.singular, names.plural, *names.short_names}):
+                yield from profile_fields(profile)
 
     def kubeconfig(self, option: str) -> Iterable[str]:
         """Return the names that kubectl completes for `--context`, `--cluster` or `--user`."""
         return self._ask(option, "")
 
-    def _ask(self, *words: str) -> list[str]:
-        """Return the candidates that kubectl prints for words, or none if kubectl takes too long.
+    def _ask(self, *arguments: str) -> list[str]:
+        """Return the candidates that kubectl prints for arguments, or none if kubectl takes too long.
 
         kubectl has no terminal, so that a credential plugin cannot ask for a password. At the deadline its process
         group is killed.
@@ -125,7 +132,7 @@ class ClusterObjects(KnownObjects):
         seconds = self._deadline - time.monotonic()
         if seconds <= 0:
             return []
-        command = ["kubectl", "__complete", *self._options, "--request-timeout=1s", *words]
+        command = ["kubectl", "__complete", *self._options, "--request-timeout=1s", *arguments]
         try:
             kubectl = subprocess.Popen(  # noqa: S603 (no shell; values stand behind their flags, and types are checked)
                 command,
@@ -160,9 +167,3 @@ def _names(profile: PolicyKindProfile) -> KindNames:
 def _resource(names: KindNames) -> str:
     group = names.group_kind.group
     return f"{names.plural}.{group}" if group else names.plural
-
-
-def _profiles(group: str) -> dict[GroupKind, PolicyKindProfile]:
-    from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
-
-    return dict(built_in_profiles(group)) if group in built_in_groups() else {}

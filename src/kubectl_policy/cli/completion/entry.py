@@ -16,7 +16,7 @@ def main() -> None:
     answer(sys.argv[1:], _LIMIT_BEHIND_KUBECTL)
 
 
-def answer(words: list[str], limit: float = _LIMIT) -> None:
+def answer(arguments: list[str], limit: float = _LIMIT) -> None:
     """Print candidates for the last word within a number of seconds, and end the process.
 
     The exit code is 0, and nothing is written to standard error, which is the terminal: otherwise kubectl and shells
@@ -40,7 +40,7 @@ def answer(words: list[str], limit: float = _LIMIT) -> None:
         gc.disable()
         from kubectl_policy.cli.completion.candidates import complete
 
-        text = complete(words, deadline).text()
+        text = complete(arguments, deadline).text()
         signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
         _write(text)

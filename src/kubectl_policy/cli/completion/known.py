@@ -1,82 +1,140 @@
-"""What a command line refers to: manifests or a cluster, and their objects."""
+"""Objects to which a command line refers: those of manifests, or those of a cluster."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.cli.completion.line import CommandLine
-    from kubectl_policy.cli.completion.objects import KindRole, KnownKinds, KnownObjects
+    from kubectl_policy.model import Json
     from kubectl_policy.model.kinds import KindNames
+    from kubectl_policy.profiles import PolicyKindProfile
 
+KindRole: TypeAlias = Literal["policies", "targets", "unrelated"]
+ALL_ROLES: Final[Sequence[KindRole]] = ("policies", "targets", "unrelated")
 _DEFAULT_NAMESPACE: Final = "default"
 # The options of `Call` for reading manifests. `--render` is not among them, since it runs programs.
 _READING: Final = ("default_namespace", "exclude", "cluster", "variables", "profiles", "setting")
 
 
 class KnownInput:
-    """What a command line refers to. All properties are read when needed, and may raise `PolicyError`."""
+    """Objects of the input of a command line. Methods may raise `PolicyError`, as for a type that does not exist."""
 
-    def __init__(self, line: CommandLine, deadline: float) -> None:
-        """Keep the line, and the time by `time.monotonic` until which programs may run."""
-        self._line, self._deadline = line, deadline
+    def __init__(self, line: CommandLine, paths: Sequence[str] = ()) -> None:
+        """Keep the line and the manifests that its command would read; none if it would ask a cluster."""
+        self.line, self._paths = line, paths
 
     @property
     def namespace(self) -> str:
         """The namespace of the line, or "" for that of the cluster's context."""
-        return self._line.value("namespace") or (_DEFAULT_NAMESPACE if self._paths else "")
+        return self.line.value("namespace") or (_DEFAULT_NAMESPACE if self._paths else "")
 
     def kinds(self, *roles: KindRole) -> list[KindNames]:
         """Return the kinds in some roles."""
-        return [names for role in roles for names in getattr(self._kinds, role)]
+        return [names for role in roles for names in self._kinds[role]]
 
     @cached_property
-    def _kinds(self) -> KnownKinds:
-        return self.objects.kinds()
+    def _kinds(self) -> Mapping[KindRole, Sequence[KindNames]]:
+        """The kinds of objects, by what they are to policies."""
+        from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
 
-    @cached_property
-    def objects(self) -> KnownObjects:
-        """The objects of the manifests that the line names, or of the cluster."""
-        if self._paths:
-            from kubectl_policy.cli.completion.manifests import ManifestObjects
+        kinds: dict[KindRole, list[KindNames]] = {role: [] for role in ALL_ROLES}
+        registry = self.analysis.registry
+        for kind in self.analysis.index.group_kinds:
+            is_unrelated = kind not in TARGETS and is_kubernetes_own(kind)
+            role: KindRole = "policies" if registry.profile_of(kind) else "unrelated" if is_unrelated else "targets"
+            kinds[role].append(registry.names_of(kind))
+        return kinds
 
-            return ManifestObjects(self.analysis)
-        from kubectl_policy.cli.completion.cluster import ClusterObjects
+    def names(self, type_name: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:
+        """Return the names of objects of a type in a namespace, and `NAMESPACE/NAME` of those in any namespace."""
+        from kubectl_policy.questions.shared.selection import type_named
 
-        return ClusterObjects(self._line, self._deadline)
+        index = self.analysis.index
+        refs = [resource.ref for kind in type_named(self.analysis, type_name).kinds for resource in index.of_kind(kind)]
+        return [ref.name for ref in refs if ref.namespace in {"", namespace}], [ref.qualified_name for ref in refs]
+
+    def namespaces(self) -> Iterable[str]:
+        """Return the names of all namespaces."""
+        index = self.analysis.index
+        refs = [resource.ref for kind in index.group_kinds for resource in index.of_kind(kind)]
+        return {ref.name if ref.group_kind.kind == "Namespace" else ref.namespace for ref in refs}
+
+    def sections(self, type_name: str, name: str, namespace: str) -> Iterable[str]:
+        """Return the names of an object's sections."""
+        from kubectl_policy.questions.shared.selection import find
+
+        return self.analysis.topology.sections(find(self.analysis, type_name, name, namespace))
+
+    def fields(self, kinds: Iterable[str]) -> Iterator[str]:
+        """Yield the fields that policies of some kinds set, or policies of all kinds, and those in their profiles."""
+        from kubectl_policy.questions.shared.selection import kinds_meant
+        from kubectl_policy.resolution.contributions import stanzas_of
+
+        wanted = {kind for name in kinds for kind in kinds_meant(self.analysis, name)}
+        for profile in self.analysis.registry.policy_kinds:
+            if not wanted or profile.group_kind in wanted:
+                yield from profile_fields(profile)
+                for resource in self.analysis.index.of_kind(profile.group_kind):
+                    for stanza in stanzas_of(resource.raw, profile):
+                        yield from _fields(stanza.spec)
+
+    def kubeconfig(self, option: str) -> Iterable[str]:  # noqa: ARG002 (manifests need none)
+        """Return the names in the kubeconfig for `--context`, `--cluster` or `--user`."""
+        return ()
 
     @cached_property
     def analysis(self) -> Analysis:
         """The analysis of the manifests that the line names, without standard input; of a cluster it is empty."""
-        from kubectl_policy.cli.config import read_config
-
         paths = [path for path in self._paths if path != "-"]
         if not paths:
             from kubectl_policy import Snapshot, analyze
+            from kubectl_policy.cli.config import read_config
 
-            config = read_config(self._line.values.get("profiles"), self._line.values.get("setting"))
+            config = read_config(self.line.values.get("profiles"), self.line.values.get("setting"))
             return analyze(Snapshot(), profiles=config.profiles, implementation=config.implementation)
         from kubectl_policy.cli.call import Call
 
         reading: dict[str, Any] = {
             option.parameter: values if option.number == "repeatable" else values[-1]
-            for option in self._line.options
-            if option.parameter in _READING and (values := self._line.values.get(option.parameter))
+            for option in self.line.options
+            if option.parameter in _READING and (values := self.line.values.get(option.parameter))
         }
         return Call(offline=paths, **reading).read()
 
-    @cached_property
-    def _paths(self) -> Sequence[str]:
-        """The manifests that the command would read; none if it would ask a cluster."""
-        from kubectl_policy.cli.config import offline_paths
 
-        paths = list(self._line.values.get("offline", ()))
-        # `lint` takes manifests as its arguments.
-        if self._line.command == "lint":
-            paths += [*self._line.arguments, *self._line.values.get("filename", ())]
-        return paths or offline_paths()
+def known_input(line: CommandLine, deadline: float) -> KnownInput:
+    """Return the input of a line; a cluster is asked until the deadline, by `time.monotonic`."""
+    from kubectl_policy.cli.config import offline_paths
+
+    paths = list(line.values.get("offline", ()))
+    # `lint` takes manifests as its arguments.
+    if line.command == "lint":
+        paths += [*line.arguments, *line.values.get("filename", ())]
+    paths = paths or offline_paths()
+    if paths:
+        return KnownInput(line, paths)
+    from kubectl_policy.cli.completion.cluster import ClusterInput
+
+    return ClusterInput(line, deadline)
+
+
+def profile_fields(profile: PolicyKindProfile) -> Iterator[str]:
+    """Yield the fields that a profile names, and their parents, except fields below the names of entries."""
+    named = (*profile.security_fields, *(part.field for part in profile.summary), *profile.object_fields)
+    for field in named:
+        keys = field.partition("*")[0].partition("[")[0].rstrip(".").split(".")
+        yield from (".".join(keys[:depth]) for depth in range(1, len(keys) + 1))
+
+
+def _fields(settings: Mapping[str, Json]) -> Iterator[str]:
+    for key, setting in settings.items():
+        yield key
+        if isinstance(setting, Mapping):
+            yield from (f"{key}.{field}" for field in _fields(setting))

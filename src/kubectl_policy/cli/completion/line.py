@@ -50,7 +50,7 @@ def read_options(command: str) -> list[KnownOption]:
     ]
 
 
-def parse_line(command: str, words: Sequence[str]) -> CommandLine:
+def parse_line(command: str, typed: Sequence[str]) -> CommandLine:
     """Parse the words after the name of a command, as far as they are typed. Unknown options are ignored."""
     options = read_options(command)
     by_name = {name: option for option in options for name in option.names}
@@ -59,17 +59,17 @@ def parse_line(command: str, words: Sequence[str]) -> CommandLine:
     arguments: list[str] = []
     unfinished: KnownOption | None = None
     may_be_option = True
-    *before, last = words
-    for word in before:
+    *before, last = typed
+    for argument in before:
         if unfinished:
-            values.setdefault(unfinished.parameter, []).append(word)
+            values.setdefault(unfinished.parameter, []).append(argument)
             unfinished = None
-        elif not may_be_option or word == "-" or not word.startswith("-"):
-            arguments.append(word)
-        elif word == "--":
+        elif not may_be_option or argument == "-" or not argument.startswith("-"):
+            arguments.append(argument)
+        elif argument == "--":
             may_be_option = False
         else:
-            for name, value in options_in(word, takes_value):
+            for name, value in options_in(argument, takes_value):
                 option = by_name.get(name)
                 if option and value is None and takes_value[name]:
                     unfinished = option

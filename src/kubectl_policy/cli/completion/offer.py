@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-# A word with its description, which may be empty.
+# A text with its description, which may be empty.
 Candidate: TypeAlias = tuple[str, str]
 # Candidates of the first tier that has any with the prefix are offered.
 Tiers: TypeAlias = "Sequence[Iterable[Candidate]]"
 # The characters of candidates. Shells evaluate what they are given, some of them even when they only list it.
 _PLAIN: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./,=[]")
 _NO_SPACE, _NO_FILES, _EXTENSIONS, _DIRECTORIES = 2, 4, 8, 16
-# After these characters the user types more of the same word.
+# After these characters the user types more of the same argument.
 _UNFINISHED: Final = ("/", "=")
 
 
 class Offer(NamedTuple):
-    """Candidates for the word under the cursor, with their descriptions, and cobra's directive for the shell."""
+    """Candidates for the text under the cursor, with their descriptions, and cobra's directive for the shell."""
 
     candidates: Mapping[str, str]
     directive: int
@@ -32,8 +32,8 @@ class Offer(NamedTuple):
     def text(self) -> str:
         """Return the lines of the protocol."""
         lines = [
-            f"{word}\t{_printable(description)}" if description else word
-            for word, description in self.candidates.items()
+            f"{candidate}\t{_printable(description)}" if description else candidate
+            for candidate, description in self.candidates.items()
         ]
         return "".join(f"{line}\n" for line in (*lines, f":{self.directive}"))
 
@@ -44,31 +44,25 @@ DIRECTORIES: Final = Offer({}, _DIRECTORIES)
 MANIFESTS: Final = Offer(dict.fromkeys(("yaml", "yml", "json"), ""), _EXTENSIONS)
 
 
-def offer(prefix: str, *tiers: Iterable[Candidate]) -> Offer:
-    """Offer the candidates with a prefix of the first tier that has any; without any, neither words nor files.
+def offer(prefix: str, tiers: Tiers, *, in_list: bool = False) -> Offer:
+    """Offer the candidates with a prefix of the first tier that has any; without any, neither candidates nor files.
 
-    A candidate with other characters than plain ones is dropped, so that no name of an object is a command to a shell.
+    In a list with commas, candidates are for its last item, except those that are in the list. A candidate with other
+    characters than plain ones is dropped, so that no name of an object is a command to a shell.
     """
+    before, comma, _ = prefix.rpartition(",") if in_list else ("", "", "")
+    listed = before.split(",") if comma else []
     for tier in tiers:
         candidates = {
-            word: description
-            for word, description in tier
-            if word and word.startswith(prefix) and _PLAIN.issuperset(word)
+            text: description
+            for name, description in tier
+            if name and name not in listed
+            if (text := f"{before}{comma}{name}").startswith(prefix) and _PLAIN.issuperset(text)
         }
         if candidates:
-            is_unfinished = all(word.endswith(_UNFINISHED) for word in candidates)
+            is_unfinished = all(text.endswith(_UNFINISHED) for text in candidates)
             return Offer(candidates, _NO_FILES | (_NO_SPACE if is_unfinished else 0))
     return NOTHING
-
-
-def offer_in_list(text: str, *tiers: Iterable[Candidate]) -> Offer:
-    """Offer candidates for the last word of a list with commas, except those that are in the list."""
-    before, comma, _ = text.rpartition(",")
-    listed = before.split(",")
-    lists = (
-        [(f"{before}{comma}{word}", description) for word, description in tier if word not in listed] for tier in tiers
-    )
-    return offer(text, *lists)
 
 
 def plain_tier(names: Iterable[str]) -> list[Candidate]:

@@ -19,6 +19,7 @@ from kubectl_policy.sources.tree.declared.kustomization import (
     read_kustomization,
     within,
 )
+from kubectl_policy.sources.tree.declared.mentions import texts_in
 from kubectl_policy.text import Document, DocumentError
 from kubectl_policy.text.documents import DocumentReader
 
@@ -190,7 +191,9 @@ class Kustomizations:
                 self.file(kustomization.folder) or posixpath.join(kustomization.folder, NAMES[0]), json.dumps(local)
             )
             files.update(self.files(kustomization))
-            for text in _texts(local):
+            texts = texts_in([local], keys=False)
+            # Every text may be a path.
+            for text in (text for text in texts if 0 < len(text) < _LONGEST_PATH and "\n" not in text):
                 path = within(kustomization.folder, text.rpartition("=")[2])
                 escapes |= text.startswith("/") or path.partition("/")[0] == ".."
                 if self._kind(path) == "file" and any(
@@ -292,16 +295,3 @@ def _with(raw: Mapping[str, Json], additions: Mapping[str, Json]) -> dict[str, J
         else:
             changed[name] = added
     return changed
-
-
-def _texts(raw: Json) -> Iterator[str]:
-    """Yield every text in a value that may be a path; keys are none."""
-    rest = [raw]
-    while rest:
-        value = rest.pop()
-        if isinstance(value, dict):
-            rest.extend(value.values())
-        elif isinstance(value, list):
-            rest.extend(value)
-        elif isinstance(value, str) and len(value) < _LONGEST_PATH and value and "\n" not in value:
-            yield value

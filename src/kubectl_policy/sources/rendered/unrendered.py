@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.sources.rendered.output import as_written
 from kubectl_policy.sources.tree.declared.delivery import HelmRelease
+from kubectl_policy.sources.tree.declared.mentions import texts_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,15 +87,6 @@ def _in(namespace: str) -> str:
 
 def words_in(values: Json) -> frozenset[str]:
     """Return everything in values that may be a name: keys, texts, and the words in these."""
-    mentioned: set[str] = set()
-    rest = [values]
-    while rest:
-        value = rest.pop()
-        if isinstance(value, dict):
-            rest.extend(value.values())
-            mentioned.update(value)
-        elif isinstance(value, list):
-            rest.extend(value)
-        elif isinstance(value, str):
-            mentioned.update((value, *value.replace("/", " ").split()))
-    return frozenset(mentioned)
+    texts = texts_in([values], keys=False)
+    words = (word for text in texts for word in text.replace("/", " ").split())
+    return frozenset((*texts_in([values], keys=True), *texts, *words))

@@ -21,7 +21,7 @@ _SELECTING: Final = frozenset({"matchExpressions", "matchLabels", "selector", "t
 def words_in(values: Iterable[Json]) -> frozenset[str]:
     """Return the names that may stand in values: words, and the parts of those with dots (`web.shop.svc`)."""
     mentioned: set[str] = set()
-    for text in _texts(values, keys=False):
+    for text in texts_in(values, keys=False):
         for name in _WORD.findall(text):
             mentioned.add(name)
             mentioned.update(name.split("."))
@@ -31,7 +31,7 @@ def words_in(values: Iterable[Json]) -> frozenset[str]:
 def mentioned_in(values: Iterable[Json]) -> frozenset[str] | None:
     """Return the names in values that become part of an object; None if they may mean others without naming them."""
     values = list(values)
-    return None if _SELECTING.intersection(_texts(values, keys=True)) else words_in(values)
+    return None if _SELECTING.intersection(texts_in(values, keys=True)) else words_in(values)
 
 
 def refers_to_nothing(group_kind: GroupKind) -> bool:
@@ -39,7 +39,7 @@ def refers_to_nothing(group_kind: GroupKind) -> bool:
     return group_kind in DELIVERING or mentions_of(group_kind, None) == frozenset()
 
 
-def _texts(values: Iterable[Json], *, keys: bool) -> list[str]:
+def texts_in(values: Iterable[Json], *, keys: bool) -> list[str]:
     """List the strings in values, or all keys of mappings."""
     rest, texts = list(values), list[str]()
     while rest:
