@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.cli.clusters.live import Live
-    from kubectl_policy.cli.clusters.several import Among
+    from kubectl_policy.cli.clusters.several import ContextAnswer
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.questions.unseen.things import Unseen
@@ -42,7 +42,7 @@ class Call(ClusterFlags):
     """
 
     program: str = ""
-    among: "Among | None" = None
+    among: "ContextAnswer | None" = None
     offline: Annotated[
         list[str] | None,
         typer.Option(
@@ -278,11 +278,11 @@ def _answer_of_each_cluster(call: Call, ask: "Callable[[Call], int]") -> int:
     """Ask the cluster of each context that the call names."""
     from functools import partial
 
-    from kubectl_policy.cli.clusters.several import Among, Asked, answered_by_each
+    from kubectl_policy.cli.clusters.several import ClusterQuestion, ContextAnswer, ask_clusters
 
-    clusters: list[Asked] = []
+    clusters: list[ClusterQuestion] = []
     for context in call.contexts_of(call.cluster):
-        among = Among(context)
+        among = ContextAnswer(context)
         single = replace(call, contexts=[context], all_contexts=False, among=among)
-        clusters.append(Asked(among=among, live=single.live, ask=partial(ask, single)))
-    return answered_by_each(clusters, call.output)
+        clusters.append(ClusterQuestion(answer=among, live=single.live, ask=partial(ask, single)))
+    return ask_clusters(clusters, call.output)
