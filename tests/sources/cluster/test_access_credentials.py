@@ -346,3 +346,68 @@ def test_a_plugin_that_has_to_ask(tmp_path: Path) -> None:
     assert done.stderr == "who?\n"
     assert json.loads((tmp_path / "told").read_text())["spec"] == {"interactive": True}
     assert done.stdout == "Bearer sesame\n"
+
+
+# The policy of the kuberc
+
+
+def kuberc(home: Path, text: str) -> None:
+    """Write a kuberc."""
+    (home / ".kube").mkdir(parents=True, exist_ok=True)
+    (home / ".kube" / "kuberc").write_text(text)
+
+
+def preference(policy: str, *allowed: Mapping[str, Json]) -> str:
+    """A kuberc with a policy, after a document of another kind."""
+    kind = {"apiVersion": "kubectl.config.k8s.io/v1beta1", "kind": "Preference"}
+    own = {**kind, "credentialPluginPolicy": policy, "credentialPluginAllowlist": list(allowed)}
+    return f"kind: Other\n---\n{json.dumps(own)}\n"
+
+
+def test_the_kuberc_allows_plugins(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All, or those that it names, by a name on PATH or by a path."""
+    user = plugin(tmp_path, answering({"token": "t"}))
+    by_name: Json = {"exec": {"apiVersion": V1, "command": "plugin"}}
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    for text in (
+        "",
+        "kind: Preference",
+        preference(""),
+        preference("AllowAll"),
+        preference("Allowlist", {"command": "no-such"}, {"command": f"{tmp_path}/plugin"}),
+        preference("Allowlist", {"name": "plugin"}),
+    ):
+        kuberc(home, text)
+        assert authorization(tmp_path, user) == "Bearer t"
+        assert authorization(tmp_path, by_name) == "Bearer t"
+    kuberc(home, preference("DenyAll"))
+    monkeypatch.setenv("KUBERC", "off")
+    assert authorization(tmp_path, user) == "Bearer t"
+
+
+def test_a_plugin_that_is_not_allowed_is_not_run(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is any where it cannot be known what the kuberc allows."""
+    user = plugin(tmp_path, answering({"token": "t"}))
+    kuberc(home, preference("DenyAll"))
+    message, hint = refused(tmp_path, user)
+    assert message == (
+        f"the credential plugin {tmp_path}/plugin is not run: credentialPluginPolicy is DenyAll in {home}/.kube/kuberc"
+    )
+    assert "credentialPluginAllowlist" in hint
+    assert "is not run" in refused(tmp_path, {"exec": {"apiVersion": V1, "command": "no-such"}})[0]
+    for text in (
+        preference("Allowlist"),
+        preference("Allowlist", {"command": "no-such"}, {"command": "sh"}),
+        preference("Allowlist", {}),
+        preference("denyall"),
+        preference("AllowAll").replace('"AllowAll"', "5"),
+        preference("Allowlist").replace("[]", "5"),
+        "{",
+        "- a",
+    ):
+        kuberc(home, text)
+        assert "kuberc" in refused(tmp_path, user)[0]
+    kuberc(home, "")
+    monkeypatch.setenv("KUBERC", str(tmp_path / "none"))
+    assert "none cannot be read" in refused(tmp_path, user)[0]
+    assert runs(tmp_path) == 0

@@ -27,6 +27,7 @@ from kubernetes.config.kube_config import ConfigNode, FileOrData, KubeConfigLoad
 from yaml import YAMLError
 
 from kubectl_policy.errors import ClusterError
+from kubectl_policy.sources.cluster.reaching.kuberc import require_allowed
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -122,7 +123,8 @@ class Plugin(ExecProvider):  # type: ignore[misc] # the package has no types
         self._mode = settings.safe_get("interactiveMode") or "IfAvailable"
 
     def run(self, previous_response: object = None) -> Any:  # noqa: ANN401, ARG002 (as in the package)
-        """Return the status that the plugin prints. Raises `ClusterError` if it fails."""
+        """Return the status that the plugin prints. Raises `ClusterError` if it may not run, or fails."""
+        require_allowed(self.args[0])
         is_terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
         if self._mode == "Always" and not is_terminal:
             raise self._failure("has to ask somebody, and standard input is no terminal")
@@ -217,8 +219,9 @@ class Loader(KubeConfigLoader):  # type: ignore[misc] # the package has no types
 
 
 def _beside(file: str, path: str) -> str:
-    """Return a path that starts in the folder of a file."""
-    return os.path.join(os.path.dirname(os.path.abspath(file)), path)  # noqa: PTH100, PTH118, PTH120 (pathlib is slow to import)
+    """Return a path that starts in the folder of a file, without `.` and `..`, as Go joins paths."""
+    folder = os.path.dirname(os.path.abspath(file))  # noqa: PTH100, PTH120 (pathlib is slow to import)
+    return os.path.normpath(os.path.join(folder, path))  # noqa: PTH118 (see above)
 
 
 def pod_settings(folder: str) -> tuple[dict[str, Any], dict[str, Any]]:
