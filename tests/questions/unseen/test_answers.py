@@ -10,6 +10,7 @@ from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy
+from kubectl_policy.questions.unseen.possible import possible_through
 from kubectl_policy.questions.unseen.things import Unseen, cut_paths
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
@@ -204,3 +205,20 @@ def test_another_policy_that_may_be_on_the_same_gateway() -> None:
     which = "which section of Gateway default/g ${LISTENER} is cannot be known yet"
     reason = f"ColorPolicy default/q targets it, and {which}"
     assert [(thing.what, thing.reason) for thing in about_policy] == [("Gateway default/g", reason)]
+
+
+def test_a_policy_that_may_be_on_one_listener_does_not_doubt_itself() -> None:
+    """Its own target is unknown once, as its own; nothing else of its kind is."""
+    q = build.policy("q", build.target("g", section="${LISTENER}"), age=2, color="blue")
+    analysis = analyze(build.snapshot(*WORLD, q, settings(enable=True)), profiles=[PLAIN])
+    about_policy = unseen_for_policy(analysis, analysis.enforcement(q.ref))
+    assert [thing.what for thing in about_policy] == ["Gateway default/g"]
+
+
+def test_routes_that_may_be_attached_to_a_gateway() -> None:
+    """A change of the Gateway may matter to a route whose parent is a placeholder; without one, nothing is in doubt."""
+    gateway = NodeRef(build.ref("Gateway", "g"))
+    assert list(possible_through(analyze(build.snapshot(*WORLD)), gateway)) == []
+    open_route = build.route("x", parents=[build.parent("${GATEWAY}")])
+    analysis = analyze(build.snapshot(*WORLD, open_route))
+    assert {thing.what for thing in possible_through(analysis, gateway)} == {"HTTPRoute default/x"}
