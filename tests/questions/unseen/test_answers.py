@@ -209,7 +209,7 @@ def test_another_policy_that_may_be_on_the_same_gateway() -> None:
 
 def test_a_policy_that_may_be_on_one_listener_does_not_doubt_itself() -> None:
     """Its own target is unknown once, as its own; nothing else of its kind is."""
-    q = build.policy("q", build.target("g", section="${LISTENER}"), age=2, color="blue")
+    q = build.policy("q", build.target("g"), build.target("g", section="${LISTENER}"), age=2, color="blue")
     analysis = analyze(build.snapshot(*WORLD, q, settings(enable=True)), profiles=[PLAIN])
     about_policy = unseen_for_policy(analysis, analysis.enforcement(q.ref))
     assert [thing.what for thing in about_policy] == ["Gateway default/g"]
@@ -221,4 +221,4 @@ def test_routes_that_may_be_attached_to_a_gateway() -> None:
     assert list(possible_through(analyze(build.snapshot(*WORLD)), gateway)) == []
     open_route = build.route("x", parents=[build.parent("${GATEWAY}")])
     analysis = analyze(build.snapshot(*WORLD, open_route))
-    assert {thing.what for thing in possible_through(analysis, gateway)} == {"HTTPRoute default/x"}
+    assert {thing.what for thing in possible_through(analysis, gateway)} == {"Gateway default/g", "HTTPRoute default/x"}
