@@ -237,3 +237,16 @@ def test_what_is_on_its_way_is_not_asked_for_once_more() -> None:
     world.start_round()
     assert not world.names_of(ROUTE, "default")
     assert world.wanted == (Query(ROUTE, "default"),)
+
+
+def test_what_may_be_listed_in_namespaces_alone_is_read_in_all_that_matter() -> None:
+    """Also in one that the question turns out to be about after it asked for the kind."""
+    kinds = ClusterKinds(
+        served={kind: _served(kind) for kind in (POLICY, GATEWAY)}, few=frozenset(), policies=frozenset({POLICY})
+    )
+    world = ClusterWorld(kinds, "default")
+    world.take(Query(POLICY), None)
+    assert not world.names_of(POLICY)
+    assert world.wanted == (Query(POLICY, "default"),)
+    assert not world.has(build.ref("Gateway", "g", namespace="infra"))
+    assert {*world.wanted} == {Query(POLICY, "default"), Query(POLICY, "infra"), Query(GATEWAY, "infra", "g")}

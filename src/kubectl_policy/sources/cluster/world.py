@@ -81,7 +81,9 @@ class ClusterWorld(World):
         self._wanted: dict[Query, None] = {}
         self._is_first_round = True
         # The namespaces that the question is about, also by the objects that it asks for, but for policies.
-        self._namespaces = {namespace}
+        self._namespaces = {namespace} - {""}
+        # The kinds that are listed in these namespaces alone.
+        self._listed_by_namespace: set[GroupKind] = set()
         self._events: dict[ObjectRef, Sequence[ObjectRef]] = {}
 
     @property
@@ -137,7 +139,16 @@ class ClusterWorld(World):
         if not (is_refused and served and served.namespaced) or kind in self._unlistable:
             self._want(Query(kind))
             return
-        for namespace in sorted(self._namespaces - {""})[:_MAX_NAMESPACES]:
+        self._listed_by_namespace.add(kind)
+        for namespace in sorted(self._namespaces)[:_MAX_NAMESPACES]:
+            self._want(Query(kind, namespace))
+
+    def _concern(self, namespace: str) -> None:
+        """Add a namespace to those that the question is about, also for kinds that were asked for before."""
+        if not namespace or namespace in self._namespaces:
+            return
+        self._namespaces.add(namespace)
+        for kind in sorted(self._listed_by_namespace) if len(self._namespaces) <= _MAX_NAMESPACES else ():
             self._want(Query(kind, namespace))
 
     def namespaces_read(self, kind: GroupKind) -> frozenset[str]:
@@ -160,7 +171,7 @@ class ClusterWorld(World):
     def get(self, ref: ObjectRef) -> Resource | None:
         """Return the object of a name; None if there is none, or none was read yet."""
         if ref.group_kind not in self._kinds.policies:
-            self._namespaces.add(ref.namespace)
+            self._concern(ref.namespace)
         resource = self._objects.get(ref)
         if resource is None and self._may_exist(ref):
             self._want(Query(*ref))
@@ -178,7 +189,7 @@ class ClusterWorld(World):
         if kind in EVENTS:
             return ()
         if namespace:
-            self._namespaces.add(namespace)
+            self._concern(namespace)
         if not namespace or kind in self._kinds.few:
             self.want_all(kind)
         elif kind not in self._listed:
