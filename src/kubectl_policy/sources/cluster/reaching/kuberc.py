@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import msgspec
 import yaml
@@ -66,9 +66,11 @@ def _read_policy(path: str) -> PluginPolicy:
 
 
 def _mappings(text: str, path: str) -> Iterator[dict[str, Any]]:
-    for content in yaml.safe_load_all(text):
+    contents: Iterator[Any] = yaml.safe_load_all(text)
+    for content in contents:
         if isinstance(content, dict):
+            fields = cast("dict[Any, Any]", content)
             # A member that is null counts as absent.
-            yield {str(key): member for key, member in content.items() if member is not None}
+            yield {str(key): member for key, member in fields.items() if member is not None}
         elif content is not None:
             raise ClusterError(f"{path} holds something else than a mapping", _SHAPE)
