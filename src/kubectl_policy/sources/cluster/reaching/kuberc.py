@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 import yaml
@@ -69,7 +69,7 @@ def _mappings(text: str, path: str) -> Iterator[dict[str, Any]]:
     contents: Iterator[Any] = yaml.safe_load_all(text)
     for content in contents:
         if isinstance(content, dict):
-            fields = cast("dict[Any, Any]", content)
+            fields: dict[Any, Any] = content
             # A member that is null counts as absent.
             yield {str(key): member for key, member in fields.items() if member is not None}
         elif content is not None:
