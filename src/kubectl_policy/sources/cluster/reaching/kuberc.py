@@ -57,7 +57,7 @@ def require_allowed(command: str) -> None:
 def _read_policy(path: str) -> PluginPolicy:
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123 (pathlib is slow to import)
-            preferences = [content for content in _mappings(file.read(), path) if content.get("kind") == "Preference"]
+            preferences = [content for content in _mappings(file.read()) if content.get("kind") == "Preference"]
         return msgspec.convert(preferences[0], PluginPolicy) if preferences else PluginPolicy()
     except OSError as error:
         raise ClusterError(f"{path} cannot be read: {error.strerror or error}", _SHAPE) from None
@@ -65,12 +65,9 @@ def _read_policy(path: str) -> PluginPolicy:
         raise ClusterError(f"{path}: {' '.join(str(error).split())}", _SHAPE) from None
 
 
-def _mappings(text: str, path: str) -> Iterator[dict[str, Any]]:
-    contents: Iterator[Any] = yaml.safe_load_all(text)
-    for content in contents:
-        if isinstance(content, dict):
-            fields: dict[Any, Any] = content
+def _mappings(text: str) -> Iterator[dict[str, Any]]:
+    for content in yaml.safe_load_all(text):
+        if content is not None:
+            fields = msgspec.convert(content, dict[Any, Any])
             # A member that is null counts as absent.
             yield {str(key): member for key, member in fields.items() if member is not None}
-        elif content is not None:
-            raise ClusterError(f"{path} holds something else than a mapping", _SHAPE)
