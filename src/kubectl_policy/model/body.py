@@ -111,10 +111,6 @@ class Body(_Deferred):
             self._text = _encode(self.content)
         return self._text
 
-    def may_contain(self, word: str) -> bool:
-        """Whether a word stands in a key or in a string, or in what is between these."""
-        return as_written(word) in self.text
-
 
 class _Metadata(_Deferred):
     """Metadata of an object of which only the short fields are kept."""
