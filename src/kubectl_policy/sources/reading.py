@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.body import Body
-from kubectl_policy.model.fields import items_at, time_at
+from kubectl_policy.model.fields import time_at
 from kubectl_policy.model.kinds import impossible
 from kubectl_policy.sources.files.decoding import PackedError
 from kubectl_policy.sources.files.finding import ABOUT_OTHERS
@@ -24,7 +24,7 @@ from kubectl_policy.sources.outline import (
     outline,
 )
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread, inherited_fields
-from kubectl_policy.text.documents import DocumentReader
+from kubectl_policy.text.documents import DocumentReader, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.files.finding import InputFile
     from kubectl_policy.sources.places.lines import Lines
     from kubectl_policy.sources.places.origins import Origins
+    from kubectl_policy.text.lookup import TextLines
 
 # API groups of files that command-line tools and components read, and that no API server stores.
 _CLIENT_SIDE_GROUPS: Final = frozenset(
@@ -151,7 +152,7 @@ class Reading:
         if self.origins:
             self.origins.take(file.path, text)
         reader = self._kustomized_documents if file.path in self.kustomized else self._documents
-        words = reader.words
+        ambiguous = reader.ambiguous
         documents = reader.read(text)
         # The documents up to the first one that is meant as an object, if any is.
         first: list[Document | Unread] = []
@@ -172,16 +173,17 @@ class Reading:
                 closer = Reading(self._values)
                 closer._read_documents(first, file.path, text)
                 self.unexplained += closer.diagnostics
-        if reader.words > words:
+        if reader.ambiguous > ambiguous:
             self.with_words.add(file.path)
 
     def _read_documents(self, documents: Iterable[Document | Unread], source: str, text: str) -> None:
-        lines = self._lines.take(source, text) if self._lines else None
+        lines: TextLines | None = None
         for document in documents:
             if isinstance(document, Unread):
                 self.note(document.problem, source, outline(document.text))
                 continue
-            if lines:
+            if self._lines:
+                lines = lines or self._lines.take(source, text)
                 lines.note(document.span)
             self._read_document(document, source)
 
@@ -213,15 +215,8 @@ class Reading:
         if inherited_fields(document.content) is None:
             self.read_object(document.content, Origin(source, document.line), listed=document.is_item)
             return
-        rest: list[tuple[Json, tuple[int, ...], int]] = [(document.content, (), document.line)]
-        while rest:
-            value, position, line = rest.pop()
-            items = _items_of(value)
-            if items is None:
-                self.read_object(value, Origin(source, line), listed=True)
-            else:
-                places = [(item, (*position, number)) for number, item in enumerate(items)]
-                rest.extend((item, place, document.item_lines.get(place, line)) for item, place in reversed(places))
+        for content, line in objects_in(document):
+            self.read_object(content, Origin(source, line), listed=True)
 
     def read_object(self, value: Json, origin: Origin, *, listed: bool = False) -> None:
         """Keep an object, or say why none can refer to it; what is no Kubernetes object at all is counted only.
@@ -307,12 +302,3 @@ def _is_meant_as_an_object(document: Document | Unread) -> bool:
         return looks_like_an_object(document.text)
     content = document.content
     return document.is_item or (isinstance(content, Mapping) and "apiVersion" in content and "kind" in content)
-
-
-def _items_of(value: Json) -> list[Json] | None:
-    """Return the items of a List as objects; None of anything else."""
-    inherited = inherited_fields(value)
-    if inherited is None:
-        return None
-    items = items_at(value, "items")
-    return [{**inherited, **item} if inherited and isinstance(item, Mapping) else item for item in items]

@@ -14,7 +14,7 @@ from kubectl_policy.text.lookup import ANY, TextLines
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
-    from kubectl_policy.text.events import Steps
+    from kubectl_policy.text import Steps
 
 
 class Lines:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.text import Document
-from kubectl_policy.text.documents import DocumentReader
+from kubectl_policy.text.documents import DocumentReader, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.model import Json
 
 # No file that a person wrote is larger.
 MAX_SIZE: Final = 32 * 2**20
@@ -68,15 +67,6 @@ def without_actions(text: str) -> str:
         at = end
     lines = f"{''.join(parts)}{text[at:]}".split("\n")
     return "\n".join(line.replace("\0", "x") if line.strip("\0 \t\r") else "" for line in lines)
-
-
-def objects_in(document: Document) -> Iterator[tuple[Json, int]]:
-    """An object, or those in a List, with their lines."""
-    items = document.value.get("items") if isinstance(document.value, dict) else None
-    if isinstance(items, list):
-        yield from ((item, document.item_lines.get((place,), document.line)) for place, item in enumerate(items))
-    else:
-        yield document.value, document.line
 
 
 def _objects(text: str) -> Iterator[_Object]:
