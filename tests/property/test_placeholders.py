@@ -10,7 +10,6 @@ import dataclasses
 import random
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -22,6 +21,7 @@ from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import CRD
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -76,7 +76,7 @@ def filled_out(resource: Resource, steps: tuple[str | int, ...]) -> Resource:
     raw: Any = FieldPath(steps).put(resource.raw, PLACEHOLDER)
     metadata = {"name": resource.ref.name, "namespace": resource.ref.namespace} | raw["metadata"]
     home = metadata["namespace"] if resource.ref.namespace else ""
-    return replace(resource, raw=raw, ref=resource.ref._replace(name=metadata["name"], namespace=home))
+    return replace(resource, raw=raw, ref=replace(resource.ref, name=metadata["name"], namespace=home))
 
 
 def said(answer: object, chain: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

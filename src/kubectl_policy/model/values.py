@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Class = TypeVar("Class")
 Computed = TypeVar("Computed")
 Default = TypeVar("Default")
-Instance = TypeVar("Instance", bound="DataclassInstance")
+Instance = TypeVar("Instance", bound="DataclassInstance | msgspec.Struct")
 
 _NO_DEFAULT: Final[object] = msgspec.NODEFAULT
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
