@@ -6,7 +6,6 @@ or it is hedged: something could not be seen, is unknown, or is not found.
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from collections import Counter
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import msgspec
 import pytest
 
 from kubectl_policy import Snapshot, analyze, load_manifests
@@ -90,7 +90,7 @@ def said(answer: object, chain: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
     elif isinstance(answer, list | tuple | frozenset):
         for item in cast("Iterable[object]", answer):
             yield from said(item, chain)
-    elif dataclasses.is_dataclass(answer) or isinstance(answer, Mapping):
+    elif isinstance(answer, msgspec.Struct | Mapping):
         for name, inside in parts(cast("object", answer)):
             yield from said(inside, (*chain, name))
 
@@ -99,8 +99,8 @@ def parts(answer: object) -> Iterator[tuple[str, object]]:
     """The fields of a value, or what is under the keys of a mapping."""
     if isinstance(answer, Mapping):
         yield from ((str(key), inside) for key, inside in cast("Mapping[object, object]", answer).items())
-    elif dataclasses.is_dataclass(answer):
-        names = (field.name for field in dataclasses.fields(answer))
+    elif isinstance(answer, msgspec.Struct):
+        names = answer.__struct_fields__
         yield from ((name, getattr(answer, name)) for name in names if name not in _SKIPPED)
 
 
