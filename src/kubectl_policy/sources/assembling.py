@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind
     from kubectl_policy.model.snapshot import LeftOut
     from kubectl_policy.sources.files.finding import InputFile, InputFiles
-    from kubectl_policy.sources.places.lines import Lines
-    from kubectl_policy.sources.places.origins import Origins
+    from kubectl_policy.sources.locations.lines import Lines
+    from kubectl_policy.sources.locations.origins import Origins
     from kubectl_policy.sources.rendered.render import Rendered
     from kubectl_policy.sources.tree.input import TreeInput
 
@@ -78,10 +78,10 @@ def _origins(found: Input, options: InputOptions, lines: Lines | None) -> Origin
     """What tells where things come from, if that is asked for."""
     if not (options.map_origins or options.path_map):
         return None
-    from kubectl_policy.sources.places.below import Below  # noqa: PLC0415 (few commands ask for it)
-    from kubectl_policy.sources.places.origins import Origins  # noqa: PLC0415 (few commands ask for it)
+    from kubectl_policy.sources.locations.origins import Origins  # noqa: PLC0415 (few commands ask for it)
+    from kubectl_policy.sources.locations.written import LocalFiles  # noqa: PLC0415 (see above)
 
-    return Origins(Below(found.files.tree), options, lines)
+    return Origins(LocalFiles(found.files.tree), options, lines)
 
 
 def tree_around(reading: Reading, files: InputFiles, options: InputOptions) -> TreeInput | None:
@@ -100,7 +100,7 @@ def assembled(reading: Reading, around: TreeInput | None, found: Input, options:
     files = found.files
     not_objects = _as_applied(reading, around, options, found.renderer) if around else []
     # To say where something comes from, all of them are read, and here only once.
-    origins = reading.origins if reading.origins and reading.origins.are_elsewhere else None
+    origins = reading.origins if reading.origins and reading.origins.may_differ else None
     objects = reading.objects if origins else ()
     definitions = _definitions(reading)
     reading.diagnostics.extend(_wrong_definitions(definitions))

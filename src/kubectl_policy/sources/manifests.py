@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Snapshot
     from kubectl_policy.sources.files.tree import FileTree, StoredTree
-    from kubectl_policy.sources.places.lines import Lines
+    from kubectl_policy.sources.locations.lines import Lines
 
 
 def load_manifests(

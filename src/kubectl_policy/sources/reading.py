@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, Severity
     from kubectl_policy.sources.files.finding import InputFile
-    from kubectl_policy.sources.places.lines import Lines
-    from kubectl_policy.sources.places.origins import Origins
+    from kubectl_policy.sources.locations.lines import Lines
+    from kubectl_policy.sources.locations.origins import Origins
     from kubectl_policy.text.lookup import TextLines
 
 # API groups of files that command-line tools and components read, and that no API server stores.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kubectl_policy.sources.assembling import Input
-    from kubectl_policy.sources.places.lines import Lines
+    from kubectl_policy.sources.locations.lines import Lines
     from kubectl_policy.sources.reading import Reading
     from kubectl_policy.sources.tree.input import TreeInput
 

@@ -52,8 +52,8 @@ def _directives_above(text: str, start: int, marker: int) -> int:
     """Find where the directives (`%YAML 1.1`) above a marker start; the marker itself where there are none."""
     # They can only stand at the very beginning or after the end (`...`) of the document before.
     end = text.rfind("\n...", start, marker) + 1
-    above = text.find("\n", end) + 1 if end else 0
-    match = _DIRECTIVES.fullmatch(text, above, marker) if end or not start else None
+    first_line = text.find("\n", end) + 1 if end else 0
+    match = _DIRECTIVES.fullmatch(text, first_line, marker) if end or not start else None
     return match.start("first") if match else marker
 
 

@@ -21,7 +21,7 @@ _WORDS: Final[dict[str, Scalar]] = {
 _BOOLEANS: Final = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 # By themselves, the words that are booleans to kubectl and text to others.
 ONLY_WORDS: Final = {
-    word: word for word, meaning in _WORDS.items() if isinstance(meaning, bool) and word not in _BOOLEANS
+    text: text for text, meaning in _WORDS.items() if isinstance(meaning, bool) and text not in _BOOLEANS
 }
 _NUMBER_STARTS: Final = frozenset("+-.0123456789")
 _IN_NUMBERS: Final = frozenset("+-._0123456789abcdefABCDEFoOxX")

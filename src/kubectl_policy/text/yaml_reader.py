@@ -249,11 +249,11 @@ class YamlReader:
         """Merge where the key stands, the first of several mappings last, as `merge` in goyaml.v2/decode.go does it."""
         self._key = None
         container, fields = cast("dict[str, Json]", self._container), self._fields
-        own = () if self._merge_replaces else frozenset(container)
+        kept = () if self._merge_replaces else frozenset(container)
         for mapping in reversed(value if isinstance(value, list) else [value]):
             if not isinstance(mapping, dict):
                 raise self._error(event, "a merge key (<<) with something else than a mapping or a list of mappings")
             for key in mapping:
-                if key not in own:
+                if key not in kept:
                     container[key], fields[key] = mapping[key], self._lines.fields[id(mapping)][key]
                     self._merged.add((id(container), key))
