@@ -16,7 +16,7 @@ from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, 
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.snapshot import AssumedObjects
 from kubectl_policy.model.values import fields_of, replace, value
-from kubectl_policy.sources.duplicates import one_of_each
+from kubectl_policy.sources.duplicates import one_of
 from kubectl_policy.sources.files.decoding import GZIP, MAX_FILE_SIZE, SNAPSHOT_FORMAT, unpacked
 from kubectl_policy.sources.files.tree import reason_of
 from kubectl_policy.sources.reading import Reading
@@ -130,12 +130,10 @@ def read_snapshot(data: bytes, source: str) -> Snapshot:
         problem = str(error)
     if problem:
         reading.note(Problem(message=problem, reason="unreadable", line=last), source)
-    objects = reading.objects
-    if len({resource.ref for resource in objects}) < len(objects):
-        chosen, diagnostics, gaps = one_of_each(objects, lambda _: "", lambda _: frozenset(), lambda _: 0)
-        objects = [*chosen]
-        reading.diagnostics += diagnostics
-        reading.gaps += gaps
+    by_ref: dict[ObjectRef, list[Resource]] = {}
+    for resource in reading.objects:
+        by_ref.setdefault(resource.ref, []).append(resource)
+    objects = [same_name[0] if len(same_name) == 1 else one_of(same_name, reading) for same_name in by_ref.values()]
     return replace(
         known,
         resources=tuple(objects),
