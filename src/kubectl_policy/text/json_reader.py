@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _SPACE: Final = pattern(r"[ \t\r\n]*")
 _BETWEEN_ITEMS: Final = pattern(r"[ \t\r\n,]*")
 _ITEMS: Final = pattern(r'"items"[ \t\r\n]*:[ \t\r\n]*(?=\[)')
+_SURROGATE: Final = pattern(r"\\u[dD][89a-fA-F]")
+_ESCAPE: Final = pattern(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
+)
 
 
 class _List(msgspec.Struct, rename={"api_version": "apiVersion"}):
@@ -38,6 +42,9 @@ def read_json(text: str, span: Span, make_body: MakeBody) -> Iterator[Document]:
 
     Raises ValueError where a value is not JSON, after those before it, and DocumentError (too-deep).
     """
+    if _SURROGATE.search(text, span.start, span.end):
+        # It keeps its length.
+        text = _without_halves(text)
     line, counted = span.line, span.start
     try:
         for start, end in _values(text, span):
@@ -102,6 +109,8 @@ def decoded(data: bytes | bytearray, line: int = 1) -> Json:
         content: Json = _DECODER.decode(data)
     except RecursionError:
         raise _too_deep(line) from None
+    except msgspec.DecodeError:
+        content = _DECODER.decode(_without_halves(data.decode()))
     if may_be_deep(data) and _is_deeper(content, MAX_DEPTH):
         raise _too_deep(line)
     return content
@@ -139,6 +148,11 @@ def _repeated_keys(data: bytes, content: Json, line: int) -> tuple[Problem, ...]
     except DocumentError:
         # Not all JSON is YAML.
         return (Problem(message="a key is given twice in one mapping", reason="repeated-key", line=line),)
+
+
+def _without_halves(text: str) -> str:
+    """Replace half a surrogate pair, which is no character, by U+FFFD, as encoding/json does."""
+    return _ESCAPE.sub(lambda escape: "\\ufffd" if escape[1] else escape[0], text)
 
 
 def _number(text: str) -> int | float:
