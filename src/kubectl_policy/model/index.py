@@ -16,7 +16,7 @@ from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_be_unfilled, may_equal, may_have_open_names
 from kubectl_policy.model.values import cached_property, replace
-from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, has_word, with_signs, world_of
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, has_name, with_signs, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -113,11 +113,11 @@ class Index:
         """The objects of a kind that were read so far, in no order; unlike `of_kind`, no others are asked for."""
         return self._read_by_kind.get(group_kind, ())
 
-    def read_with_words(self, group_kind: GroupKind, *words: str) -> list[Resource]:
-        """The objects of a kind that were read so far and contain all of some words, also by their defaults; sorted."""
+    def read_with_strings(self, group_kind: GroupKind, *strings: str) -> list[Resource]:
+        """The objects of a kind that were read so far and contain all of some strings, also by their defaults; sorted."""
         defaults = self.defaults.strings_of(group_kind)
-        written = [as_written(word) for word in words if word not in defaults]
-        return with_signs(self.read_of_kind(group_kind), lambda text, _: all(word in text for word in written))
+        written = [as_written(string) for string in strings if string not in defaults]
+        return with_signs(self.read_of_kind(group_kind), lambda text, _: all(string in text for string in written))
 
     @cached_property
     def _read_by_kind(self) -> Mapping[GroupKind, Sequence[Resource]]:
@@ -133,7 +133,7 @@ class Index:
             by_default = bool(obj) and obj in defaults
         else:
             names = filter(None, (obj.name, obj.namespace))
-            by_default = any(has_word(name, defaults.encode()) for name in names)
+            by_default = any(has_name(name, defaults.encode()) for name in names)
         return self.world.names_of(group_kind) if by_default else self.world.naming(group_kind, obj)
 
     def perhaps_unfilled(self, group_kind: GroupKind, *, names: bool) -> list[Resource]:
@@ -346,7 +346,7 @@ class Index:
 
 def _has_unknown_labels(resource: Resource) -> bool:
     """Whether something of the labels of an object is to be filled in."""
-    return any(has_place(word) for label in labels_of(resource.raw).items() for word in label)
+    return any(has_place(text) for label in labels_of(resource.raw).items() for text in label)
 
 
 class Referrers(Generic[_Value]):

@@ -156,7 +156,7 @@ def _routes_referring_to(analysis: Analysis, obj: ObjectRef) -> Iterable[ObjectR
     if analysis.registry.profile_of(obj.group_kind) is None:
         return (*relations.routes_naming(obj), *relations.routes_referring_to(obj))
     # No API takes a policy for a parent or a backend: a cluster is not asked for routes that do so all the same.
-    read = [route.ref for kind in ROUTES for route in index.read_with_words(kind, obj.kind, obj.name)]
+    read = [route.ref for kind in ROUTES for route in index.read_with_strings(kind, obj.kind, obj.name)]
     by_parent = (route for route in read if any(ref.object == obj for ref in parent_refs(index, route)))
     by_backend = (route for route in read if any(ref.object == obj for ref in backend_refs(index, route)))
     return (*by_parent, *by_backend)
