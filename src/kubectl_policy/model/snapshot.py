@@ -28,7 +28,7 @@ class Origin:
         return f"{self.source}:{self.line}" if self.line else self.source
 
     def __lt__(self, origin: Origin) -> bool:
-        """In the order of files, and of the lines in each."""
+        """Sort by file, then by line."""
         return (self.source, self.line) < (origin.source, origin.line)
 
 
@@ -194,7 +194,7 @@ class AssumedObjects:
 
     @classmethod
     def parse(cls, text: str) -> AssumedObjects:
-        """What `KIND`, `KIND/NAME` or `KIND/NAMESPACE/NAME` means. Raises `ValueError` for anything else."""
+        """Parse `KIND`, `KIND/NAME` or `KIND/NAMESPACE/NAME`. Raises `ValueError` for anything else."""
         kind, *rest = text.split("/")
         if not kind or not all(rest) or len(rest) > 2:  # noqa: PLR2004 (a namespace and a name)
             raise ValueError(f"{text} is not KIND, KIND/NAME or KIND/NAMESPACE/NAME")
