@@ -114,7 +114,7 @@ class Index:
         return self._read_by_kind.get(group_kind, ())
 
     def read_with_strings(self, group_kind: GroupKind, *strings: str) -> list[Resource]:
-        """Return the objects of a kind, of those read so far, that contain all strings or have them by default; sorted."""
+        """Return the objects of a kind, of those read so far, that contain all strings, also by default; sorted."""
         defaults = self.defaults.strings_of(group_kind)
         written = [as_written(string) for string in strings if string not in defaults]
         return with_signs(self.read_of_kind(group_kind), lambda text, _: all(string in text for string in written))
@@ -375,7 +375,7 @@ class Referrers(Generic[_Value]):
         self._all: Mapping[ObjectRef, tuple[_Value, ...]] | None = None
 
     def to(self, obj: ObjectRef) -> tuple[_Value, ...]:
-        """Return what refers to an object, without repetitions: kind by kind, by the names of the objects that refer."""
+        """Return what refers to an object, without repetitions: by kind, then by name of the referring object."""
         if obj in self._answers:
             return self._answers[obj]
         if not self._is_single_question():
