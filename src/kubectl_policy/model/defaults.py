@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from operator import is_not
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.model.body import Body, strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
@@ -30,14 +30,13 @@ if TYPE_CHECKING:
 class Filler:
     """The defaults of one schema."""
 
-    # Whether a null stays; else it becomes the default, as an absent value does.
     nullable: bool
-    # The properties that have defaults, or something inside that has.
+    """Whether a null stays; else it becomes the default, as an absent value does."""
     properties: tuple[tuple[str, Filler], ...]
-    # The names of all properties; `additional` fills the values of further keys.
+    """The properties that have defaults, or something inside that has."""
     named: frozenset[str]
+    """The names of all properties; `additional` fills the values of further keys."""
     additional: Filler | None
-    # Fills each item of a list.
     items: Filler | None
     default: Json = None
 
@@ -103,7 +102,6 @@ def filled_mapping(value: Mapping[str, Json], filler: Filler) -> Mapping[str, Js
     return {**value, **changed} if changed else value
 
 
-_NO_SCHEMA: Final[Mapping[str, Json]] = {}
 _NO_TARGET_PORT: Final = (None, 0, "")
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
@@ -122,13 +120,12 @@ class Defaults:
 
         Without a definition, it is the built-in schema, which has defaults only; empty for any other kind.
         """
-        definition = self._definitions.get(group_kind, {})
-        return _schema_in(definition, version) or SCHEMAS.get(group_kind, _NO_SCHEMA)
+        return _schema_in(self._definitions.get(group_kind, {}), version) or built_in_schema(group_kind)
 
     def strings_of(self, group_kind: GroupKind) -> str:
         """Return the texts and keys that defaults may fill into objects of a kind, in any version, a line each."""
         if group_kind not in self._texts:
-            schemas = (self._definitions.get(group_kind, {}), SCHEMAS.get(group_kind, _NO_SCHEMA))
+            schemas = (self._definitions.get(group_kind, {}), built_in_schema(group_kind))
             self._texts[group_kind] = "\n".join(text for schema in schemas for text in _texts_of_defaults(schema))
         return self._texts[group_kind]
 
@@ -136,9 +133,7 @@ class Defaults:
         """Return an object with its defaults; the very same mapping if there is nothing to fill in."""
         key = (resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
         if key not in self._fillers:
-            schema = self.schema_of(*key)
-            is_built_in = schema is SCHEMAS.get(key[0])
-            self._fillers[key] = _built_in(key[0]) if is_built_in else filler_of(schema)
+            self._fillers[key] = filler_of(self.schema_of(*key))
         content = resource.raw.content if isinstance(resource.raw, Body) else resource.raw
         filled_content = filled_mapping(content, self._fillers[key])
         raw = resource.raw if filled_content is content else filled_content
@@ -148,9 +143,16 @@ class Defaults:
 
 
 @cache
-def _built_in(group_kind: GroupKind) -> Filler:
-    """Return the defaults of a built-in schema, which are the same for every snapshot."""
-    return filler_of(SCHEMAS[group_kind])
+def built_in_schema(group_kind: GroupKind) -> Mapping[str, Json]:
+    """Return the schema of the defaults of a kind without a definition; empty for a kind that is not built in."""
+    schema: dict[str, Any] = {}
+    for path, default in _below("spec", BUILT_IN_DEFAULTS.get(group_kind, {})).items():
+        inner = schema
+        for step in path.replace("[*]", ".*").split("."):
+            container, key = (inner, "items") if step == "*" else (inner.setdefault("properties", {}), step)
+            inner = container.setdefault(key, {})
+        inner["default"] = default
+    return schema
 
 
 def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Json]:
@@ -195,132 +197,99 @@ def _with_target_ports(raw: Mapping[str, Json]) -> Mapping[str, Json]:
     return {**raw, "spec": {**mapping_at(raw, "spec"), "ports": with_targets}}
 
 
-# The built-in schemas, for kinds without a definition in the input: the parts of Gateway API and Service with defaults.
+# What `+kubebuilder:default` sets in kubernetes-sigs/gateway-api, apis/v1/*_types.go and config/crd/experimental: the
+# defaults of kinds without a definition in the input, by their paths below `spec`.
 
 
-def _object(**properties: Mapping[str, Json]) -> dict[str, Json]:
-    return {"properties": properties}
+def _below(path: str, defaults: Mapping[str, Json]) -> dict[str, Json]:
+    return {f"{path}.{field}": default for field, default in defaults.items()}
 
 
-def _list(items: Mapping[str, Json]) -> dict[str, Json]:
-    return {"items": items}
-
-
-def _defaults(value: Json, schema: Mapping[str, Json] | None = None) -> dict[str, Json]:
-    return {**(schema or {}), "default": value}
-
-
-def _reference(group: str, kind: str, **properties: Mapping[str, Json]) -> dict[str, Json]:
-    return _object(group=_defaults(group), kind=_defaults(kind), **properties)
-
-
-# The defaults are those of `+kubebuilder:default` in kubernetes-sigs/gateway-api, apis/v1/*_types.go, and of
-# config/crd/experimental; fields without a default are left out.
-_SECRET: Final = _reference("", "Secret")
-_SERVICE: Final = _reference("", "Service")
-_PARENT: Final = _reference(GATEWAY_API, "Gateway")
-_EXACT: Final = _object(type=_defaults("Exact"))
-
-_MIRROR: Final = _object(backendRef=_SERVICE, fraction=_object(denominator=_defaults(100)))
-_GRPC_FILTERS: Final = _list(_object(requestMirror=_MIRROR))
-_HTTP_FILTERS: Final = _list(
-    _object(
-        requestMirror=_MIRROR,
-        requestRedirect=_object(statusCode=_defaults(302)),
-        cors=_object(maxAge=_defaults(5)),
-        externalAuth=_object(backendRef=_SERVICE),
-    )
+_SECRET: Final[Mapping[str, Json]] = {"group": "", "kind": "Secret"}
+_SERVICE: Final[Mapping[str, Json]] = {"group": "", "kind": "Service"}
+_PARENT: Final[Mapping[str, Json]] = {"group": GATEWAY_API, "kind": "Gateway"}
+_SESSION_PERSISTENCE: Final[Mapping[str, Json]] = {
+    "sessionPersistence.type": "Cookie",
+    "sessionPersistence.cookieConfig.lifetimeType": "Session",
+}
+_LISTENERS: Final = _below(
+    "listeners[*]",
+    {
+        "allowedRoutes": {"namespaces": {"from": "Same"}},
+        "allowedRoutes.namespaces": {"from": "Same"},
+        "allowedRoutes.namespaces.from": "Same",
+        "allowedRoutes.kinds[*].group": GATEWAY_API,
+        "tls.mode": "Terminate",
+        **_below("tls.certificateRefs[*]", _SECRET),
+    },
 )
-_SESSION_PERSISTENCE: Final = _object(type=_defaults("Cookie"), cookieConfig=_object(lifetimeType=_defaults("Session")))
-
-
-def _from(source: str) -> dict[str, Json]:
-    return _defaults({"from": source}, {"properties": {"from": _defaults(source)}})
-
-
-def _listeners() -> dict[str, Json]:
-    return _list(
-        _object(
-            allowedRoutes=_defaults(
-                {"namespaces": {"from": "Same"}},
-                _object(
-                    namespaces=_from("Same"),
-                    kinds=_list(_object(group=_defaults(GATEWAY_API))),
-                ),
-            ),
-            tls=_object(mode=_defaults("Terminate"), certificateRefs=_list(_SECRET)),
-        )
-    )
-
-
-_CLIENT_VALIDATION: Final = _object(validation=_object(mode=_defaults("AllowValidOnly")))
-_GATEWAY: Final = _object(
-    spec=_object(
-        listeners=_listeners(),
-        addresses=_list(_object(type=_defaults("IPAddress"))),
-        allowedListeners=_object(namespaces=_from("None")),
-        tls=_object(
-            backend=_object(clientCertificateRef=_SECRET),
-            frontend=_object(default=_CLIENT_VALIDATION, perPort=_list(_object(tls=_CLIENT_VALIDATION))),
-        ),
-    )
-)
-_LISTENER_SET: Final = _object(spec=_object(parentRef=_PARENT, listeners=_listeners()))
-
-
-def _route(rules: Mapping[str, Json]) -> dict[str, Json]:
-    return _object(spec=_object(parentRefs=_list(_PARENT), rules=rules))
-
-
-def _backends(**properties: Mapping[str, Json]) -> dict[str, Json]:
-    return _list(_reference("", "Service", weight=_defaults(1), **properties))
-
-
+_LISTENER_SET: Final = {**_below("parentRef", _PARENT), **_LISTENERS}
+_GRPC_FILTERS: Final[Mapping[str, Json]] = {
+    **_below("filters[*].requestMirror.backendRef", _SERVICE),
+    "filters[*].requestMirror.fraction.denominator": 100,
+}
+_HTTP_FILTERS: Final[Mapping[str, Json]] = {
+    **_GRPC_FILTERS,
+    "filters[*].requestRedirect.statusCode": 302,
+    "filters[*].cors.maxAge": 5,
+    **_below("filters[*].externalAuth.backendRef", _SERVICE),
+}
 _ROOT_PATH: Final[Json] = {"type": "PathPrefix", "value": "/"}
 _EVERYTHING: Final[Json] = [{"path": _ROOT_PATH}]
-_HTTP_MATCHES: Final = _list(
-    _object(
-        path=_defaults(_ROOT_PATH, _object(type=_defaults("PathPrefix"), value=_defaults("/"))),
-        headers=_list(_EXACT),
-        queryParams=_list(_EXACT),
-    )
-)
-_HTTP_RULES: Final = _list(
-    _object(
-        matches=_defaults(_EVERYTHING, _HTTP_MATCHES),
-        filters=_HTTP_FILTERS,
-        backendRefs=_backends(filters=_HTTP_FILTERS),
-        sessionPersistence=_SESSION_PERSISTENCE,
-    )
-)
-_GRPC_RULES: Final = _list(
-    _object(
-        matches=_list(_object(method=_EXACT, headers=_list(_EXACT))),
-        filters=_GRPC_FILTERS,
-        backendRefs=_backends(filters=_GRPC_FILTERS),
-        sessionPersistence=_SESSION_PERSISTENCE,
-    )
-)
-_STREAM_ROUTE: Final = _route(_list(_object(backendRefs=_backends())))
-_RETRY_BUDGET: Final = _defaults(
-    {"interval": "10s", "percent": 20}, _object(interval=_defaults("10s"), percent=_defaults(20))
-)
-_RETRY_CONSTRAINT: Final = _object(budget=_RETRY_BUDGET, minRetryRate=_defaults({"count": 10, "interval": "1s"}))
 
-SCHEMAS: Final[Mapping[GroupKind, Mapping[str, Json]]] = {
-    GroupKind(GATEWAY_API, "Gateway"): _GATEWAY,
+
+def _route(rules: Mapping[str, Json], filters: Mapping[str, Json]) -> dict[str, Json]:
+    backends = {**_SERVICE, "weight": 1, **filters}
+    return {
+        **_below("parentRefs[*]", _PARENT),
+        **_below("rules[*]", {**rules, **filters, **_below("backendRefs[*]", backends)}),
+    }
+
+
+_STREAM_ROUTE: Final = _route({}, {})
+BUILT_IN_DEFAULTS: Final[Mapping[GroupKind, Mapping[str, Json]]] = {
+    GroupKind(GATEWAY_API, "Gateway"): {
+        **_LISTENERS,
+        "addresses[*].type": "IPAddress",
+        "allowedListeners.namespaces": {"from": "None"},
+        "allowedListeners.namespaces.from": "None",
+        **_below("tls.backend.clientCertificateRef", _SECRET),
+        "tls.frontend.default.validation.mode": "AllowValidOnly",
+        "tls.frontend.perPort[*].tls.validation.mode": "AllowValidOnly",
+    },
     GroupKind(GATEWAY_API, "ListenerSet"): _LISTENER_SET,
     GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"): _LISTENER_SET,
-    GroupKind(GATEWAY_API, "HTTPRoute"): _route(_defaults([{"matches": _EVERYTHING}], _HTTP_RULES)),
-    GroupKind(GATEWAY_API, "GRPCRoute"): _route(_GRPC_RULES),
+    GroupKind(GATEWAY_API, "HTTPRoute"): {
+        "rules": [{"matches": _EVERYTHING}],
+        **_route(
+            {
+                "matches": _EVERYTHING,
+                "matches[*].path": _ROOT_PATH,
+                "matches[*].path.type": "PathPrefix",
+                "matches[*].path.value": "/",
+                "matches[*].headers[*].type": "Exact",
+                "matches[*].queryParams[*].type": "Exact",
+                **_SESSION_PERSISTENCE,
+            },
+            _HTTP_FILTERS,
+        ),
+    },
+    GroupKind(GATEWAY_API, "GRPCRoute"): _route(
+        {"matches[*].method.type": "Exact", "matches[*].headers[*].type": "Exact", **_SESSION_PERSISTENCE},
+        _GRPC_FILTERS,
+    ),
     GroupKind(GATEWAY_API, "TLSRoute"): _STREAM_ROUTE,
     GroupKind(GATEWAY_API, "TCPRoute"): _STREAM_ROUTE,
     GroupKind(GATEWAY_API, "UDPRoute"): _STREAM_ROUTE,
-    GroupKind(GATEWAY_API, "BackendLBPolicy"): _object(spec=_object(sessionPersistence=_SESSION_PERSISTENCE)),
-    GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackendTrafficPolicy"): _object(
-        spec=_object(sessionPersistence=_SESSION_PERSISTENCE, retryConstraint=_RETRY_CONSTRAINT)
-    ),
-    GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackend"): _object(spec=_object(tls=_object(clientCertificateRef=_SECRET))),
+    GroupKind(GATEWAY_API, "BackendLBPolicy"): _SESSION_PERSISTENCE,
+    GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackendTrafficPolicy"): {
+        **_SESSION_PERSISTENCE,
+        "retryConstraint.budget": {"interval": "10s", "percent": 20},
+        "retryConstraint.budget.interval": "10s",
+        "retryConstraint.budget.percent": 20,
+        "retryConstraint.minRetryRate": {"count": 10, "interval": "1s"},
+    },
+    GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackend"): _below("tls.clientCertificateRef", _SECRET),
     # SetDefaults_Service in kubernetes/kubernetes, pkg/apis/core/v1/defaults.go; `Defaults` sets the targetPort.
-    SERVICE: _object(spec=_object(type=_defaults("ClusterIP"), ports=_list(_object(protocol=_defaults("TCP"))))),
+    SERVICE: {"type": "ClusterIP", "ports[*].protocol": "TCP"},
 }
