@@ -14,7 +14,7 @@ from kubectl_policy.model.fields import value_at
 from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import GroupKind, ObjectRef
@@ -115,22 +115,19 @@ def may_have_open_names(text: bytes, _: int = 1) -> bool:
 
 def may_be_label(first: str, second: str) -> bool:
     """Whether two labels, or two values of one, may be the same once they are filled in."""
-    if first == second:
-        return True
-    unknown, known = (first, second) if has_place(first) else (second, first)
-    if not has_place(unknown):
-        return False
-    return fit_together(unknown, known) if has_place(known) else may_become(unknown, known)
+    return first == second or _may_be_filled_in_alike(first, second, has_place)
 
 
 def may_equal(first: str, second: str) -> bool:
     """Whether two names may be the same once it is known what they stand for."""
-    if first == second:
-        return True
-    unknown, known = (first, second) if is_unknown(first) else (second, first)
-    if not is_unknown(unknown):
+    return first == second or _may_be_filled_in_alike(first, second, is_unknown)
+
+
+def _may_be_filled_in_alike(first: str, second: str, is_open: Callable[[str], bool]) -> bool:
+    unknown, known = (first, second) if is_open(first) else (second, first)
+    if not is_open(unknown):
         return False
-    return fit_together(unknown, known) if is_unknown(known) else may_become(unknown, known)
+    return fit_together(unknown, known) if is_open(known) else may_become(unknown, known)
 
 
 def may_be_section(first: str, second: str) -> bool:
