@@ -8,9 +8,9 @@ import posixpath
 import re
 import shutil
 import subprocess
-from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta, timezone
-from typing import IO, TYPE_CHECKING, Final, Self, cast
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.model.values import value
@@ -34,7 +34,6 @@ _ENVIRONMENT: Final = {
 # A repository may name a program that is asked which files have changed.
 _SETTINGS: Final = ("--no-pager", "-c", "core.fsmonitor=false")
 _ID: Final = r"[0-9a-f]{40,64}"
-_ZONE: Final = re.compile(r"([+-])([0-9]{2})([0-9]{2})")
 # `cat-file --batch` answers with an id, a type and a size, or with an id and why there is none.
 _HEADER: Final = 3
 _MAX_FOLDER_SIZE: Final = 2**26
@@ -94,7 +93,7 @@ def open_revision(name: str) -> Generator[GitTree]:
     tree = tree_of(name) if name else ""
     if not tree:
         _check_repository(name)
-    with Objects() as objects:
+    with closing(Objects()) as objects:
         yield GitTree(name, objects, TreeEntry("folder", tree) if name else _index())
 
 
@@ -143,21 +142,13 @@ class Objects:
         self._process: subprocess.Popen[bytes] | None = None
         self._folders: dict[str, dict[str, TreeEntry]] = {}
 
-    def __enter__(self) -> Self:
-        """Close it when the block is left."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the process."""
-        self._close()
-
     def read(self, object_id: str, limit: int) -> bytes:
         """Read an object, and no more of it than the limit and one byte. Raises OSError if it is not here."""
         process = self._process = self._process or _started("cat-file", "--batch")
         try:
             return self._read(process, object_id, limit)
         except BrokenPipeError:
-            self._close()
+            self.close()
             raise OSError(errno.EIO, "git gave up on it: see `git fsck`") from None
 
     def folder(self, object_id: str) -> dict[str, TreeEntry]:
@@ -187,29 +178,23 @@ class Objects:
             raise BrokenPipeError
         if size > limit:
             # The rest of it would stand before the next answer.
-            self._close()
+            self.close()
             return data
         return data[:size]
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End the process."""
         process, self._process = self._process, None
         if process:
             process.kill()
             process.communicate()
 
 
-def folder_of_commit(data: bytes) -> TreeEntry:
-    """Return the folder at the top of a commit, of which git's text begins with its id."""
-    return TreeEntry("folder", data.partition(b"\n")[0].removeprefix(b"tree ").decode())
-
-
-def time_of(seconds: str, zone: str) -> str:
-    """Return a time in a commit (`1767225600 +0100`) as ISO 8601 writes it; empty for what is no time."""
-    parts = _ZONE.fullmatch(zone)
+def time_of(date: str) -> str:
+    """Return a time as git stores it (`1767225600 +0100`) as ISO 8601 writes it; empty for what is no time."""
+    seconds, _, zone = date.partition(" ")
     try:
-        offset = timedelta(hours=int(parts[2]), minutes=int(parts[3])) if parts else timedelta()
-        in_zone = timezone(-offset if parts and parts[1] == "-" else offset)
-        return datetime.fromtimestamp(int(seconds), in_zone).isoformat()
+        return datetime.fromtimestamp(int(seconds), datetime.strptime(zone, "%z").tzinfo).isoformat()
     except (ValueError, OverflowError, OSError):
         return ""
 
