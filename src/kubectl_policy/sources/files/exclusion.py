@@ -107,15 +107,6 @@ class Search:
             return True
         return False
 
-    def leaves_out_on_the_way(self, source: str, *, is_folder: bool) -> bool:
-        """Whether a file or folder, or any folder on the way to it, is left out, which is noted."""
-        path = posixpath.normpath(below(source, self._root))
-        if path == "." or path.partition("/")[0] == "..":
-            return False
-        *folders, last = (posixpath.join(self._root, way) for way in accumulate(path.split("/"), posixpath.join))
-        on_the_way = any(self.leaves_out(folder, is_folder=True) for folder in folders)
-        return on_the_way or self.leaves_out(last, is_folder=is_folder)
-
     def _is_ignored(self, path: str, *, is_folder: bool) -> bool:
         """Whether ignore files leave out a file or folder, of which the last pattern that matches it decides."""
         rules = (rule for of_kind in reversed(self._rules_of(posixpath.dirname(path))) for rule in reversed(of_kind))
