@@ -34,9 +34,8 @@ class Filler:
     """Whether a null stays; else it becomes the default, as an absent value does."""
     properties: tuple[tuple[str, Filler], ...]
     """The properties that have defaults, or something inside that has."""
-    named: frozenset[str]
-    """The names of all properties; `additional` fills the values of further keys."""
     additional: Filler | None
+    """Fills the values of a mapping without properties."""
     items: Filler | None
     default: Json = None
 
@@ -52,7 +51,6 @@ def filler_of(schema: Mapping[str, Json]) -> Filler:
     filler = Filler(
         nullable=schema.get("nullable") is True,
         properties=tuple((key, inner) for key, about in properties.items() if (inner := _or_none(about))),
-        named=frozenset(properties),
         additional=_or_none(schema.get("additionalProperties")),
         items=_or_none(schema.get("items")),
     )
@@ -96,7 +94,7 @@ def filled_mapping(value: Mapping[str, Json], filler: Filler) -> Mapping[str, Js
         elif inner.default is not None:
             changed[key] = inner.default
     for key, old in value.items() if filler.additional else ():
-        new = filled(old, filler.additional) if filler.additional and key not in filler.named else old
+        new = filled(old, filler.additional) if filler.additional else old
         if new is not old:
             changed[key] = new
     return {**value, **changed} if changed else value

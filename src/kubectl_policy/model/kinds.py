@@ -24,28 +24,6 @@ SERVICE: Final = GroupKind("", "Service")
 # GEP-713, "Policy CRD label": `gateway.networking.k8s.io/policy: direct | inherited`; older definitions say `true`.
 POLICY_LABEL: Final = "gateway.networking.k8s.io/policy"
 
-# Kinds that policies target: none of them is a policy kind, whatever fields or labels it has.
-TARGETS: Final = frozenset(
-    {
-        NAMESPACE,
-        SERVICE,
-        GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"),
-        *(
-            GroupKind(GATEWAY_API, kind)
-            for kind in (
-                "GatewayClass",
-                "Gateway",
-                "ListenerSet",
-                "HTTPRoute",
-                "GRPCRoute",
-                "TLSRoute",
-                "TCPRoute",
-                "UDPRoute",
-                "ReferenceGrant",
-            )
-        ),
-    }
-)
 # The API groups that an API server serves without any definition.
 _OF_KUBERNETES: Final = frozenset(
     {
@@ -167,6 +145,16 @@ BUILT_IN: Final = tuple(
     for namespaced, groups in ((False, _CLUSTER_SCOPED), (True, _NAMESPACED))
     for group, kinds in groups.items()
     for kind, short_names in kinds.items()
+)
+
+# Kinds that policies target: none of them is a policy kind, whatever fields or labels it has.
+TARGETS: Final = frozenset(
+    {
+        names.group_kind
+        for names in BUILT_IN
+        if names.group_kind in {NAMESPACE, SERVICE}
+        or (names.group_kind.group in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL} and not names.plural.endswith("policies"))
+    }
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.sources.assembling import Input, snapshot_of
 from kubectl_policy.sources.files.archives import archive_and_path
-from kubectl_policy.sources.files.disk import Disk, read_stdin
+from kubectl_policy.sources.files.disk import Disk, RepositoriesOnDisk, read_stdin
 from kubectl_policy.sources.files.exclusion import Exclusions
 from kubectl_policy.sources.files.finding import InputFiles, find_files, has_wildcards, open_stored
 from kubectl_policy.sources.files.tree import STDIN
@@ -91,7 +91,8 @@ def input_at(  # noqa: PLR0913 (what `load_manifests` takes)
         if options.render:
             from kubectl_policy.sources.rendered.render import Rendering  # noqa: PLC0415 (few inputs need it)
 
-            renderer = stack.enter_context(Rendering(tree.in_repositories(named), progress)).render
+            in_repositories = RepositoriesOnDisk(named) if isinstance(tree, Disk) else tree
+            renderer = stack.enter_context(Rendering(in_repositories, progress)).render
         yield Input(files=files, renderer=renderer)
 
 

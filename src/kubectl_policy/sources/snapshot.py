@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -111,26 +110,21 @@ def write(path: str, parts: Iterable[bytes]) -> None:
     """Write a file at once or not at all, for nobody but its owner to read. Raises SourceError where that fails."""
     import tempfile  # noqa: PLC0415 (most calls write nothing)
 
-    made = ""
     try:
         # What a link leads to is meant.
         target = os.path.realpath(path)
         if os.path.exists(target) and not os.path.isfile(target):  # noqa: PTH110, PTH113 (strings throughout)
             raise SourceError(f"{path}: there is something else than a file", "name a file, or - for standard output")
         folder, name = os.path.split(target)
-        descriptor, made = tempfile.mkstemp(prefix=f".{name[:_NAME]}.", dir=folder)
-        with os.fdopen(descriptor, "wb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(descriptor)
-        os.replace(made, target)  # noqa: PTH105 (see above)
-        made = ""
+        with tempfile.TemporaryDirectory(prefix=f".{name[:_NAME]}.", dir=folder) as home:
+            made = os.path.join(home, "snapshot")  # noqa: PTH118 (see above)
+            with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+                file.writelines(parts)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(made, target)  # noqa: PTH105 (see above)
     except (OSError, ValueError) as error:
         raise SourceError(f"{path}: {reason_of(error, 'written')}", "check the folder and its permissions") from None
-    finally:
-        if made:
-            with suppress(OSError):
-                os.unlink(made)  # noqa: PTH108 (see above)
 
 
 def read_snapshot(data: bytes, source: str) -> Snapshot:

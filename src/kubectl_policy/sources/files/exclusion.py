@@ -7,7 +7,8 @@ import re
 import warnings
 from contextlib import suppress
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.snapshot import LeftOut, Origin
@@ -31,9 +32,9 @@ _MAX_LENGTH: Final = 1000
 class _Rule:
     """Patterns of a file, or of the command line, for the paths below one folder."""
 
-    def __init__(self, folder: str, lines: Sequence[str]) -> None:
-        """Compile nothing before a path comes that a pattern may match."""
-        self._start, self._lines = len(folder) + 1 if folder else 0, lines
+    def __init__(self, folder: str, lines: Sequence[str], rank: int = 0) -> None:
+        """Compile nothing before a path comes that a pattern may match; the rule of the highest rank decides."""
+        self._start, self._lines, self.rank = len(folder) + 1 if folder else 0, lines, rank
         self._required = {_required_letters(line) for line in lines}
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
@@ -47,9 +48,6 @@ class _Rule:
     @cached_property
     def _spec(self) -> GitIgnoreSpec | None:
         return _compiled(self._lines)
-
-
-_Rules: TypeAlias = "tuple[tuple[_Rule, ...], ...]"
 
 
 class Exclusions:
@@ -82,7 +80,7 @@ class Search:
     def __init__(self, exclusions: Exclusions, tree: FileTree, root: str, top: str, lead: str) -> None:
         """Search the folder called `root`, which is at the path `lead` below the top of its repository."""
         self._exclusions, self._tree, self._root, self._top, self._lead = exclusions, tree, root, top, lead
-        self._rules: dict[str, _Rules] = {}
+        self._rules: dict[str, tuple[_Rule, ...]] = {}
         self._patterns = _Rule(lead, exclusions.patterns)
         # Ignore files count from this folder on.
         self._first = ""
@@ -95,7 +93,7 @@ class Search:
     def may_leave_out(self, folder: str) -> bool:
         """Whether anything can be left out of a folder: by the call, or by a file in it or around it."""
         path = posixpath.join(self._lead, below(folder, self._root))
-        return bool(self._exclusions.patterns) or any(self._rules_of(path.rstrip("/")))
+        return bool(self._exclusions.patterns or self._rules_of(path.rstrip("/")))
 
     def leaves_out(self, source: str, *, is_folder: bool) -> bool:
         """Whether a file or a folder is left out, which is noted; the folders around it were asked for before."""
@@ -109,22 +107,19 @@ class Search:
 
     def _is_ignored(self, path: str, *, is_folder: bool) -> bool:
         """Whether ignore files leave out a file or folder, of which the last pattern that matches it decides."""
-        rules = (rule for of_kind in reversed(self._rules_of(posixpath.dirname(path))) for rule in reversed(of_kind))
+        rules = reversed(self._rules_of(posixpath.dirname(path)))
         verdicts = (rule.verdict(path, is_folder=is_folder) for rule in rules)
         return next((verdict for verdict in verdicts if verdict is not None), False)
 
-    def _rules_of(self, folder: str) -> _Rules:
-        """Return the rules for a folder: of each kind of ignore file, the outer ones first."""
+    def _rules_of(self, folder: str) -> tuple[_Rule, ...]:
+        """Return the rules for a folder: for each name of ignore files, those of the outer folders first."""
         if folder not in self._rules:
-            names = self._tree.ignore_files
-            outer: _Rules = ((),) * len(names)
-            if folder != self._first:
-                outer = self._rules_of(posixpath.dirname(folder))
-            paths = (posixpath.join(self._top, folder, name) for name in names)
-            read = (_patterns_in(_text_at(self._tree, path).splitlines()) for path in paths)
-            self._rules[folder] = tuple(
-                (*rules, _Rule(folder, lines)) if lines else rules for rules, lines in zip(outer, read, strict=True)
-            )
+            rules = [*self._rules_of(posixpath.dirname(folder))] if folder != self._first else []
+            for rank, name in enumerate(self._tree.ignore_files):
+                text = _text_at(self._tree, posixpath.join(self._top, folder, name))
+                if lines := _patterns_in(text.splitlines()):
+                    rules.append(_Rule(folder, lines, rank))
+            self._rules[folder] = tuple(sorted(rules, key=attrgetter("rank")))
         return self._rules[folder]
 
 

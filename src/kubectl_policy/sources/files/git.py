@@ -145,11 +145,25 @@ class Objects:
     def read(self, object_id: str, limit: int) -> bytes:
         """Read an object, and no more of it than the limit and one byte. Raises OSError if it is not here."""
         process = self._process = self._process or _started("cat-file", "--batch")
-        try:
-            return self._read(process, object_id, limit)
-        except BrokenPipeError:
+        to_git, from_git = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+        header, data, size = list[bytes](), b"", 0
+        with suppress(BrokenPipeError):
+            to_git.write(f"{object_id}\n".encode())
+            to_git.flush()
+            header = from_git.readline().split()
+        if header and len(header) != _HEADER:
+            raise OSError(errno.EIO, "its content is not in this clone of the repository")
+        if header:
+            size = int(header[2])
+            # A line break follows the content.
+            data = from_git.read(min(size, limit) + 1)
+        if len(data) <= min(size, limit):
             self.close()
-            raise OSError(errno.EIO, "git gave up on it: see `git fsck`") from None
+            raise OSError(errno.EIO, "git gave up on it: see `git fsck`")
+        if size > limit:
+            # The rest of it would stand before the next answer.
+            self.close()
+        return data[:size]
 
     def folder(self, object_id: str) -> dict[str, TreeEntry]:
         """Read the entries of a folder. Raises OSError if it is not here, or is none."""
@@ -160,27 +174,6 @@ class Objects:
                 problem = "git cannot list it: it is not in this clone, or damaged: see `git fsck`"
                 raise OSError(errno.EIO, problem) from None
         return self._folders[object_id]
-
-    def _read(self, process: subprocess.Popen[bytes], object_id: str, limit: int) -> bytes:
-        to_git, from_git = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
-        to_git.write(f"{object_id}\n".encode())
-        to_git.flush()
-        header = from_git.readline().split()
-        if not header:
-            raise BrokenPipeError
-        if len(header) != _HEADER:
-            raise OSError(errno.EIO, "its content is not in this clone of the repository")
-        size = int(header[2])
-        # A line break follows the content.
-        wanted = min(size, limit) + 1
-        data = from_git.read(wanted)
-        if len(data) < wanted:
-            raise BrokenPipeError
-        if size > limit:
-            # The rest of it would stand before the next answer.
-            self.close()
-            return data
-        return data[:size]
 
     def close(self) -> None:
         """End the process."""

@@ -84,10 +84,6 @@ class FileTree(ABC):
         """Return the folder of the repository that a path is in; None if it is in none."""
         return path[:0]
 
-    def in_repositories(self, named: Iterable[str]) -> FileTree:  # noqa: ARG002 (for a disk)
-        """Return the tree whose links stay in repositories, with files called as a person does who named some."""
-        return self
-
     def root_of(self, path: str) -> str:
         """Return the folder of the repository that a path is in; without a repository, the named folder around it."""
         return path[:0]
