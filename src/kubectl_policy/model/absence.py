@@ -51,7 +51,7 @@ class Candidates:
         return self._answers[ref]
 
     def _near(self, ref: ObjectRef) -> Iterable[ObjectRef]:
-        kind, namespace, name = ref
+        kind, namespace, name = ref.group_kind, ref.namespace, ref.name
         if not name:
             siblings = (sibling for sibling in self._world.names_of(kind) if sibling.namespace != namespace)
             return (sibling for sibling in siblings if may_equal(sibling.namespace, namespace))

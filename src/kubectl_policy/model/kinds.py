@@ -161,7 +161,7 @@ TARGETS: Final = frozenset(
 @lru_cache(maxsize=1_000)
 def impossible(group_kind: GroupKind) -> str:
     """Return why no API can have such a kind, as words that follow "no API can have"; "" if one can."""
-    group, kind = group_kind
+    group, kind = group_kind.group, group_kind.kind
     if not _KIND.fullmatch(kind):
         return f"a kind like {kind!r}"
     return f"a group like {group!r}" if group and not _GROUP.fullmatch(group) else ""
