@@ -10,9 +10,9 @@ import pytest
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model.values import replace
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
+from kubectl_policy.sources.manifests import load_worlds
 from kubectl_policy.sources.snapshot import Header, packed
 from kubectl_policy.sources.snapshot import write as save
-from kubectl_policy.sources.worlds import load_worlds
 from tests.repository import alone
 from tests.sources.rendered.trees import helm, kubectl, program, write
 from tests.sources.tree.build import BASE, OVERLAYS, argo, flux, refs, refs_in, service, worlds_in

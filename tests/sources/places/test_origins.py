@@ -12,8 +12,8 @@ import pytest
 
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state
+from kubectl_policy.sources.manifests import load_worlds
 from kubectl_policy.sources.places import below, origins
-from kubectl_policy.sources.worlds import load_worlds
 from tests.repository import alone
 from tests.sources.rendered.trees import kubectl, write
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.sources import InputOptions, load_manifests
-from kubectl_policy.sources.worlds import load_worlds
+from kubectl_policy.sources.manifests import load_worlds
 from tests.sources.rendered.trees import write
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.config import PolicyConfig
     from kubectl_policy.model import ObjectRef, Snapshot
     from kubectl_policy.sources import InputOptions
-    from kubectl_policy.sources.worlds import NamedWorld
+    from kubectl_policy.sources.manifests import NamedWorld
 
 
 @value(kw_only=True)
@@ -87,7 +87,7 @@ class Reader:
         """Read the worlds of the input; a cluster is one world."""
         from kubectl_policy.cli import terminal
         from kubectl_policy.cli.remarks import mention_waiting
-        from kubectl_policy.sources.worlds import NamedWorld, load_worlds
+        from kubectl_policy.sources.manifests import NamedWorld, load_worlds
 
         call = self._call
         if not call.paths:
@@ -112,7 +112,7 @@ class Reader:
     def _read_base(self, state: str, lines: Lines) -> Sequence[NamedWorld]:
         """Read the worlds of the base; none if it does not have the path."""
         from kubectl_policy.cli import terminal
-        from kubectl_policy.sources.worlds import load_worlds
+        from kubectl_policy.sources.manifests import load_worlds
 
         try:
             with terminal.progress("rendering") as progress:
