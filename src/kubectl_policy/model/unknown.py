@@ -81,14 +81,8 @@ def is_unknown_hostname(name: str) -> bool:
     return not _IN_NAMES.issuperset(name)
 
 
-@lru_cache(maxsize=100_000)
 def has_place(text: str) -> bool:
     """Whether a text has a placeholder in brackets; unlike names, labels may be words with underscores."""
-    return is_withheld(text)
-
-
-def is_withheld(text: str) -> bool:
-    """Whether a text that may be secret has a placeholder; unlike `has_place`, this does not cache the text."""
     return not _OPENING.isdisjoint(text) and bool(_PLACE.search(text[:_LONGEST]))
 
 

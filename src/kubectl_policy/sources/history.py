@@ -101,20 +101,20 @@ def _read(
 ) -> tuple[object, Snapshot | None]:
     """Read the manifests in a commit, with a key of their contents; the same value as before if that is equal."""
     exclusions = Exclusions(options.exclude)
-    found: list[InputFile] = []
+    files: list[InputFile] = []
     for path in paths:
         # There may have been no such file yet, or no manifest in the folder.
         with suppress(SourceError):
-            found += find_files([path], exclusions, tree)
+            files += find_files([path], exclusions, tree)
     key: list[tuple[str, object]] = []
-    for file in found:
+    for file in files:
         path = file.path.removeprefix(tree.prefix)
         with suppress(OSError):
             key.append((path, tree.entry(path).content))
     if key == before[0]:
         return before
-    files = InputFiles(tree=tree, files=found, left_out=exclusions.left_out)
+    manifests = InputFiles(tree=tree, files=files, left_out=exclusions.left_out)
     try:
-        return key, snapshot_of(Input(files=files), options) if found else None
+        return key, snapshot_of(Input(files=manifests), options) if files else None
     except SourceError:
         return key, None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model import Diagnostic, Snapshot
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import replace
 from kubectl_policy.sources.assembling import Input, assembled, nothing_found, read_files, snapshot_of, tree_around
 from kubectl_policy.sources.files.archives import archive_and_path
 from kubectl_policy.sources.files.disk import Disk, RepositoriesOnDisk, read_stdin
@@ -19,23 +19,13 @@ from kubectl_policy.sources.options import AS_IT_IS, InputOptions, Progress
 from kubectl_policy.sources.tree import unknown_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from kubectl_policy.sources.files.tree import FileTree, StoredTree
     from kubectl_policy.sources.places.lines import Lines
     from kubectl_policy.sources.reading import Reading
     from kubectl_policy.sources.tree.input import TreeInput
-
-
-@value(kw_only=True)
-class NamedWorld:
-    """One world that the input is for."""
-
-    name: str
-    """Its name, empty where the input is for one world alone."""
-    snapshot: Snapshot
-    """The objects in it."""
 
 
 def load_manifests(
@@ -52,8 +42,8 @@ def load_manifests(
     gap. `lines` are told what is read. Raises SourceError where a path names nothing, cannot be read, or where there is
     no object in all of them.
     """
-    with _input_at(paths, options, stdin, progress, lines) as found:
-        return snapshot_of(found, options, lines)
+    with _input_at(paths, options, stdin, progress, lines) as files:
+        return snapshot_of(files, options, lines)
 
 
 def load_state(
@@ -71,8 +61,8 @@ def load_state(
     else is as for `load_manifests`. Nothing is checked out, written or fetched. Raises SourceError also where git has
     no such revision or path, and UsageError for what `is_live`.
     """
-    with _input_at([operand], options, stdin, progress, lines, may_be_revision=True) as found:
-        return snapshot_of(found, options, lines)
+    with _input_at([operand], options, stdin, progress, lines, may_be_revision=True) as files:
+        return snapshot_of(files, options, lines)
 
 
 def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
@@ -83,11 +73,11 @@ def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
     progress: Progress | None = None,
     lines: Lines | None = None,
     may_be_revision: bool = False,
-) -> tuple[NamedWorld, ...]:
-    """Read one world for each cluster and overlay that the input is for, sorted by name.
+) -> Mapping[str, Snapshot]:
+    """Read one world for each cluster and overlay that the input is for, by their names, in their order.
 
-    The input is that of `load_manifests` or, if it may be a revision, of `load_state`; raises as these.
-    A world is what is for it, and all that is not for others. The names of clusters are those that `options.cluster`
+    The name is empty where the input is for one world alone. The input is that of `load_manifests` or, if it may be a
+    revision, of `load_state`; raises as these. A world is what is for it, and all that is not for others. The names of clusters are those that `options.cluster`
     takes, which takes those of overlays here as well. Of overlays that make mostly the same, or of the same files, each
     is a world; it has the shortest part of its path for a name that tells it from the others, and shares its world with
     those of other applications that have that name as well. What none of them is called as is a gap of a world.
@@ -95,16 +85,18 @@ def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
     with _input_at(paths, options, stdin, progress, lines, may_be_revision=may_be_revision) as files:
         reading = read_files(files, options, lines)
         if isinstance(reading, Snapshot):
-            return (NamedWorld(name="", snapshot=reading),)
+            return {"": reading}
         # What was not rendered may create more, also where somebody says that there is nothing else.
         around = tree_around(reading, files.files, replace(options, complete=False))
-        worlds = tuple(_worlds_in(reading, around, files, options))
-        if not any(world.snapshot.resources for world in worlds):
+        worlds = dict(_worlds_in(reading, around, files, options))
+        if not any(snapshot.resources for snapshot in worlds.values()):
             raise nothing_found(reading, files.files)
         return worlds
 
 
-def _worlds_in(reading: Reading, around: TreeInput | None, files: Input, options: InputOptions) -> Iterator[NamedWorld]:
+def _worlds_in(
+    reading: Reading, around: TreeInput | None, files: Input, options: InputOptions
+) -> Iterator[tuple[str, Snapshot]]:
     """Yield the world that was asked for, or else all of them."""
     known = around.tree.worlds if around else None
     names = known.names if known else []
@@ -116,14 +108,13 @@ def _worlds_in(reading: Reading, around: TreeInput | None, files: Input, options
         reading.diagnostics.append(Diagnostic("too-many-worlds", "warning", message))
         chosen = []
     if not around or len(names) < 2 or not chosen:  # noqa: PLR2004 (one or none)
-        yield NamedWorld(name="", snapshot=assembled(reading, around, files, options))
+        yield "", assembled(reading, around, files, options)
         return
     clusters = around.tree.clusters.names
     for name in chosen:
         of_world = around.of_world(name)
         of_it = replace(options, cluster=name if name in clusters else "")
-        snapshot = assembled(of_world.reading, of_world, files, of_it)
-        yield NamedWorld(name=name if len(chosen) > 1 else "", snapshot=snapshot)
+        yield name if len(chosen) > 1 else "", assembled(of_world.reading, of_world, files, of_it)
 
 
 @contextmanager
@@ -150,8 +141,8 @@ def _input_at(  # noqa: PLR0913 (what `load_manifests` takes)
         stored = _open(named, stack, may_be_revision=may_be_revision)
         if stored:
             tree, inside = stored[0], [stored[1]]
-        found = find_files(inside, exclusions, tree)
-        files = InputFiles(tree=tree, files=found, left_out=exclusions.left_out, stdin=text_of_stdin)
+        manifests = find_files(inside, exclusions, tree)
+        files = InputFiles(tree=tree, files=manifests, left_out=exclusions.left_out, stdin=text_of_stdin)
         renderer = None
         if options.render:
             from kubectl_policy.sources.rendered.render import Rendering  # noqa: PLC0415 (few inputs need it)

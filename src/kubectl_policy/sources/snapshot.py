@@ -117,12 +117,12 @@ def write(path: str, parts: Iterable[bytes]) -> None:
             raise SourceError(f"{path}: there is something else than a file", "name a file, or - for standard output")
         folder, name = os.path.split(target)
         with tempfile.TemporaryDirectory(prefix=f".{name[:_NAME]}.", dir=folder) as home:
-            made = os.path.join(home, "snapshot")  # noqa: PTH118 (see above)
-            with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
+            written = os.path.join(home, "snapshot")  # noqa: PTH118 (see above)
+            with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
                 file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(made, target)  # noqa: PTH105 (see above)
+            os.replace(written, target)  # noqa: PTH105 (see above)
     except (OSError, ValueError) as error:
         raise SourceError(f"{path}: {reason_of(error, 'written')}", "check the folder and its permissions") from None
 

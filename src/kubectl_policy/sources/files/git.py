@@ -54,15 +54,14 @@ class GitAnswer:
 def ask(*arguments: str) -> GitAnswer:
     """Run a git command. Raises SourceError if git is not installed."""
     try:
-        done = subprocess.run(  # noqa: S603 (no shell, and whatever a user names stands behind --end-of-options)
-            _command(*arguments), env=_environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
+        process = _started(*arguments, errors=subprocess.PIPE)
     except (OSError, ValueError) as error:
         # An argument that no process can be given, such as one with a NUL.
         return GitAnswer("", str(error))
-    if done.returncode:
-        return GitAnswer("", _text(done.stderr).strip().partition("\n")[0].removeprefix("fatal: ") or "git failed")
-    return GitAnswer(_text(done.stdout).removesuffix("\n"))
+    out, complaint = process.communicate()
+    if process.returncode:
+        return GitAnswer("", _text(complaint).strip().partition("\n")[0].removeprefix("fatal: ") or "git failed")
+    return GitAnswer(_text(out).removesuffix("\n"))
 
 
 def tree_of(revision: str) -> str:
@@ -115,16 +114,16 @@ class GitTree(StoredTree):
 
     def not_found(self, path: str) -> NothingThereError:
         """Return the error for a path that leads to nothing, with a hint at the one that is meant."""
-        found = super().not_found(path)
-        found.hint = f"{found.hint}, or with ./ at the current directory"
+        error = super().not_found(path)
+        error.hint = f"{error.hint}, or with ./ at the current directory"
         top = ask("rev-parse", "--show-toplevel").out
         if top and os.path.lexists(posixpath.join(top, path)):
-            found.hint = f"it is on disk, but not in {self.title()}: name the file or folder itself, or add it to git"
+            error.hint = f"it is on disk, but not in {self.title()}: name the file or folder itself, or add it to git"
         with suppress(OSError):
-            if here := self.here():
-                self.entry(here + path)
-                found.hint = f"write {self.source('./' + path)}: a path starts at the root of the repository"
-        return found
+            if folder := self.here():
+                self.entry(folder + path)
+                error.hint = f"write {self.source('./' + path)}: a path starts at the root of the repository"
+        return error
 
     def _inside(self, folder: TreeEntry) -> Mapping[str, TreeEntry]:
         is_object = folder.kind == "folder" and not folder.problem and isinstance(folder.content, str)
@@ -196,13 +195,13 @@ def _entries(data: bytes, id_size: int) -> dict[str, TreeEntry]:
     """Parse a tree object: mode, name and id of each entry. Raises ValueError for anything else."""
     entries: dict[str, TreeEntry] = {}
     end = 0
-    for found in re.finditer(rb"([0-7]{5,6}) ([^\0]+)\0(.{%d})" % id_size, data, re.DOTALL):
-        if found.start() != end:
+    for match in re.finditer(rb"([0-7]{5,6}) ([^\0]+)\0(.{%d})" % id_size, data, re.DOTALL):
+        if match.start() != end:
             break
-        end, name = found.end(), _text(found[2])
+        end, name = match.end(), _text(match[2])
         # A damaged folder may have a path where a name should be.
         if "/" not in name and name not in {".", ".."}:
-            entries[name] = _entry(found[1].decode(), found[3].hex())
+            entries[name] = _entry(match[1].decode(), match[3].hex())
     if end != len(data):
         raise ValueError
     return entries
@@ -258,29 +257,21 @@ def _nearest(name: str) -> str:
     return "it may be a branch, a tag or a commit: `git branch --all`, `git tag` and `git log` show them"
 
 
-def _started(*arguments: str) -> subprocess.Popen[bytes]:
-    """Start a git command that is talked with."""
-    return subprocess.Popen(  # noqa: S603 (no shell, and nothing in it that a user names)
-        _command(*arguments),
-        env=_environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def _command(*arguments: str) -> tuple[str, ...]:
+def _started(*arguments: str, errors: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """Start a git command. Raises SourceError if git is not installed."""
     git = shutil.which("git")
     if git is None:
         raise SourceError(
             "git is not installed, and a revision cannot be read without it",
             "install git, or check the revision out and name the folder",
         )
-    return (git, *_SETTINGS, *arguments)
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, **_ENVIRONMENT}
+    return subprocess.Popen(  # noqa: S603 (no shell, and whatever a user names stands behind --end-of-options)
+        (git, *_SETTINGS, *arguments),
+        env={**os.environ, **_ENVIRONMENT},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+    )
 
 
 def _text(data: bytes) -> str:
