@@ -77,10 +77,10 @@ def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
     """Read one world for each cluster and overlay that the input is for, by their names, in their order.
 
     The name is empty where the input is for one world alone. The input is that of `load_manifests` or, if it may be a
-    revision, of `load_state`; raises as these. A world is what is for it, and all that is not for others. The names of clusters are those that `options.cluster`
-    takes, which takes those of overlays here as well. Of overlays that make mostly the same, or of the same files, each
-    is a world; it has the shortest part of its path for a name that tells it from the others, and shares its world with
-    those of other applications that have that name as well. What none of them is called as is a gap of a world.
+    revision, of `load_state`; raises as these. A world is what is for it, and all that is not for others. Its name is
+    one that `options.cluster` takes, which takes those of overlays here as well. Of overlays that make mostly the same,
+    or of the same files, each is a world, called by the shortest part of its path that tells it from the others; it
+    includes the overlays of that name of other applications, and what has no such name there is a gap.
     """
     with _input_at(paths, options, stdin, progress, lines, may_be_revision=may_be_revision) as files:
         reading = read_files(files, options, lines)

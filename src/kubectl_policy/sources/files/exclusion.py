@@ -62,30 +62,25 @@ class Exclusions:
                 hint = "write it as in a .gitignore: `--exclude tests/`"
                 raise UsageError(f'"{pattern}" is not a file pattern', hint)
 
-    def search(self, tree: FileTree, folder: str) -> Search:
-        """Begin to search a folder; ignore files above it count up to the top of its repository."""
-        try:
-            real, _ = tree.resolve(folder)
-        except (OSError, ValueError):
-            # There is nothing in it to leave out.
-            real = folder
-        top = tree.repository_of(real)
-        top = real if top is None else top
-        return Search(self, tree, tree.source(folder), top, below(real, top).lstrip("/"))
-
 
 class Search:
-    """Search of one folder and everything below it; made by `Exclusions`."""
+    """Search of one folder and everything below it, with the ignore files above it, up to the top of its repository."""
 
-    def __init__(self, exclusions: Exclusions, tree: FileTree, root: str, top: str, lead: str) -> None:
-        """Search the folder called `root`, which is at the path `lead` below the top of its repository."""
-        self._exclusions, self._tree, self._root, self._top, self._lead = exclusions, tree, root, top, lead
+    def __init__(self, exclusions: Exclusions, tree: FileTree, folder: str) -> None:
+        """Begin with a folder that may be ignored itself: who names it wants the files in it."""
+        real = folder
+        # There is nothing to leave out of a folder that cannot be read.
+        with suppress(OSError, ValueError):
+            real, _ = tree.resolve(folder)
+        repository = tree.repository_of(real)
+        self._exclusions, self._tree, self._root = exclusions, tree, tree.source(folder)
+        self._top = real if repository is None else repository
+        self._lead = lead = below(real, self._top).lstrip("/")
         self._rules: dict[str, tuple[_Rule, ...]] = {}
         self._patterns = _Rule(lead, exclusions.patterns)
         # Ignore files count from this folder on.
         self._first = ""
         outer = [*accumulate(lead.split("/"), posixpath.join)] if lead else []
-        # Who names a folder wants the files in it, even if git ignores the folder.
         if any(self._is_ignored(folder, is_folder=True) for folder in outer):
             self._first = lead
             self._rules.clear()

@@ -14,7 +14,7 @@ from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.files.archives import archive_and_path, open_archive
 from kubectl_policy.sources.files.disk import Disk
-from kubectl_policy.sources.files.exclusion import Exclusions, below
+from kubectl_policy.sources.files.exclusion import Exclusions, Search, below
 from kubectl_policy.sources.files.tree import OWN_IGNORE_FILE, STDIN, reason_of
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class _Walk:
 
     def __init__(self, tree: FileTree, top: str, exclusions: Exclusions, pattern: Iterable[str] = ()) -> None:
         self._tree, self._top, self.root = tree, top, tree.source(top)
-        self._search = exclusions.search(tree, top)
+        self._search = Search(exclusions, tree, top)
         self._parts, self._passed = [*pattern, "**"], 1
 
     def manifests(self) -> Iterator[InputFile]:
