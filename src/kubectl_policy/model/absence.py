@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.unknown import is_unknown, may_be, may_equal, unknown_among
+from kubectl_policy.model.unknown import is_unknown, may_be, may_equal
 from kubectl_policy.model.values import cached_property
 from kubectl_policy.model.world import by_kind, grouped
 
@@ -70,8 +70,7 @@ class Candidates:
         """
         is_cluster = self._snapshot.place == "the cluster"
         refs = [*(self._snapshot.applied if is_cluster else (resource.ref for resource in self._world))]
-        unknown = unknown_among(name for ref in refs for name in (ref.name, ref.namespace))
-        return tuple(ref for ref in refs if ref.name in unknown or ref.namespace in unknown) if unknown else ()
+        return tuple(ref for ref in refs if is_unknown(ref.name) or is_unknown(ref.namespace))
 
     @cached_property
     def unknown_namespaces(self) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from kubectl_policy.errors import SourceError, UsageError
@@ -168,23 +168,17 @@ def _open(named: Sequence[str], stack: ExitStack, *, may_be_revision: bool) -> t
     if is_live(operand):
         raise UsageError("live is a cluster, and no manifests", "name a file, a folder or REV:PATH in git")
     stored = stack.enter_context(open_stored(operand))
-    if stored is None:
-        _check_no_revision(operand)
+    if stored is None and not has_wildcards(operand):
+        from kubectl_policy.sources.files.git import tree_of  # noqa: PLC0415 (few inputs need it)
+
+        is_revision = False
+        # Without git there are no revisions. What is wrong with anything else, `find_files` says.
+        with suppress(SourceError):
+            is_revision = bool(tree_of(operand))
+        if is_revision:
+            message = f"{operand}: there is no such file or folder"
+            raise SourceError(message, f"write {operand}:PATH for the files in a git revision")
     return stored
-
-
-def _check_no_revision(operand: str) -> None:
-    """Raise SourceError for a revision without a path; `load_manifests` says what is wrong with anything else."""
-    from kubectl_policy.sources.files.git import tree_of  # noqa: PLC0415 (few inputs need it)
-
-    try:
-        is_revision = not has_wildcards(operand) and bool(tree_of(operand))
-    except SourceError:
-        # Without git there are no revisions.
-        return
-    if is_revision:
-        message = f"{operand}: there is no such file or folder"
-        raise SourceError(message, f"write {operand}:PATH for the files in a git revision")
 
 
 def is_live(operand: str) -> bool:

@@ -26,12 +26,6 @@ MAX_MEMBERS: Final = 100_000
 _BLOCK: Final = 512
 
 
-class ArchiveTree(StoredTree):
-    """Files of an archive, all of them in memory; opened by `open_archive`."""
-
-    noun = "archive"
-
-
 def archive_and_path(operand: str) -> tuple[str, str] | None:
     """Split `ARCHIVE` and `ARCHIVE:PATH`, of an archive that is on disk; None of anything else."""
     for suffix in _SUFFIX.finditer(operand):
@@ -41,8 +35,8 @@ def archive_and_path(operand: str) -> tuple[str, str] | None:
     return None
 
 
-def open_archive(name: str) -> ArchiveTree:
-    """Open the archive in a file. Raises SourceError if it is damaged, too large, or hostile."""
+def open_archive(name: str) -> StoredTree:
+    """Read the archive in a file into memory. Raises SourceError if it is damaged, too large, or hostile."""
     try:
         about = os.stat(name)  # noqa: PTH116 (see above)
         top = _read(name, (about.st_ino, about.st_mtime_ns, about.st_size))
@@ -50,7 +44,7 @@ def open_archive(name: str) -> ArchiveTree:
         raise _refusal(name, error.problem.message) from None
     except (OSError, ValueError) as error:
         raise SourceError(f"{name}: {reason_of(error)}", "check the path and its permissions") from None
-    return ArchiveTree(f"{name}:", TreeEntry("folder", top))
+    return StoredTree(f"{name}:", TreeEntry("folder", top), "archive")
 
 
 @lru_cache(maxsize=2)

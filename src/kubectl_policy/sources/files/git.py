@@ -33,6 +33,7 @@ _ENVIRONMENT: Final = {
 }
 # A repository may name a program that is asked which files have changed.
 _SETTINGS: Final = ("--no-pager", "-c", "core.fsmonitor=false")
+_REVISION_AND_PATH: Final = re.compile(r"((?:\{[^}]*\}|[^:{])*):(.*)", re.DOTALL)
 _ID: Final = r"[0-9a-f]{40,64}"
 # `cat-file --batch` answers with an id, a type and a size, or with an id and why there is none.
 _HEADER: Final = 3
@@ -76,14 +77,9 @@ def revision_and_path(operand: str) -> tuple[str, str] | None:
 
     The index has the empty name (`:PATH`). `C:/PATH` is no revision.
     """
-    depth = 0
-    for position, character in enumerate(operand):
-        if character == ":" and not depth:
-            name, path = operand[:position], operand[position + 1 :]
-            is_drive = len(name) == 1 and path.startswith(("/", "\\"))
-            return None if is_drive else (name, path)
-        depth = max(depth + (character == "{") - (character == "}"), 0)
-    return None
+    match = _REVISION_AND_PATH.fullmatch(operand)
+    is_drive = match and len(match[1]) == 1 and match[2].startswith(("/", "\\"))
+    return (match[1], match[2]) if match and not is_drive else None
 
 
 @contextmanager

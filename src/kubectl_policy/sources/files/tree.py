@@ -114,12 +114,9 @@ class TreeEntry(NamedTuple):
 class StoredTree(FileTree):
     """Tree whose links are followed here and not by an operating system: a git revision, an index or an archive."""
 
-    noun: str = "repository"
-
-    def __init__(self, prefix: str, top: TreeEntry) -> None:
-        """Start at the folder at the top."""
-        self.prefix = prefix
-        self._top = top
+    def __init__(self, prefix: str, top: TreeEntry, noun: str = "repository") -> None:
+        """Start at the folder at the top; messages call the tree by the noun."""
+        self.prefix, self._top, self.noun = prefix, top, noun
 
     def entries(self, folder: str) -> Iterator[tuple[str, Kind]]:
         """List the names in a folder with their kinds. Raises OSError."""
