@@ -110,7 +110,7 @@ def _read(
     for file in files:
         path = file.path.removeprefix(tree.prefix)
         with suppress(OSError):
-            key.append((path, tree.entry(path).content))
+            key.append((path, tree.entry(path)[1].content))
     if key == before[0]:
         return before
     manifests = InputFiles(tree=tree, files=files, left_out=exclusions.left_out)
