@@ -110,7 +110,7 @@ def _parsed(blamed: str) -> Iterator[tuple[int, Authorship]]:
     for each in blamed.split("\n"):
         if each.startswith("\t"):
             said = known[commit]
-            when = git.time_of(said.get("author-time", ""), said.get("author-tz", ""))
+            when = git.time_of(f"{said.get('author-time')} {said.get('author-tz')}")
             yield line, Authorship(who=said.get("author", ""), when=when, commit=commit)
         elif header := _HEADER.fullmatch(each):
             commit, line = header[1], int(header[2])
