@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kubectl_policy.sources.files.tree import FileTree, StoredTree
-    from kubectl_policy.sources.places.lines import Lines
+    from kubectl_policy.sources.locations.lines import Lines
     from kubectl_policy.sources.reading import Reading
     from kubectl_policy.sources.tree.input import TreeInput
 

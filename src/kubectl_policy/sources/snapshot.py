@@ -17,7 +17,7 @@ from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, 
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.snapshot import AssumedObjects, Place  # noqa: TC001 (msgspec reads by them)
 from kubectl_policy.model.values import replace, value
-from kubectl_policy.sources.duplicates import one_of_each
+from kubectl_policy.sources.duplicates import one_of
 from kubectl_policy.sources.files.decoding import GZIP, MAX_FILE_SIZE, SNAPSHOT_FORMAT, unpacked
 from kubectl_policy.sources.files.tree import reason_of
 from kubectl_policy.sources.reading import Reading
@@ -147,11 +147,14 @@ def read_snapshot(data: bytes, source: str) -> Snapshot:
         problem = str(error)
     if problem:
         reading.note(Problem(message=problem, reason="unreadable", line=last), source)
-    objects, diagnostics, gaps = one_of_each(reading.objects, lambda _: "", lambda _: frozenset(), lambda _: 0)
+    by_ref: dict[ObjectRef, list[Resource]] = {}
+    for resource in reading.objects:
+        by_ref.setdefault(resource.ref, []).append(resource)
+    objects = [same_name[0] if len(same_name) == 1 else one_of(same_name, reading) for same_name in by_ref.values()]
     return Snapshot(
-        resources=objects,
-        gaps=(*state.gaps, *reading.gaps, *gaps),
-        diagnostics=(*state.diagnostics, *reading.diagnostics, *diagnostics),
+        resources=tuple(objects),
+        gaps=(*state.gaps, *reading.gaps),
+        diagnostics=(*state.diagnostics, *reading.diagnostics),
         ignored=reading.ignored,
         place=state.place,
         complete=state.complete,

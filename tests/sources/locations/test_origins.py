@@ -12,8 +12,8 @@ import pytest
 
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state
+from kubectl_policy.sources.locations import origins, written
 from kubectl_policy.sources.manifests import load_worlds
-from kubectl_policy.sources.places import below, origins
 from tests.repository import alone
 from tests.sources.rendered.trees import kubectl, write
 
@@ -230,9 +230,9 @@ class TestKustomize:
         assert _origins(_read(text)) == {"own": "own.yaml:2"}
 
     def test_of_too_many(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Where a stranger says something else of each object, nobody looks for ever: the rest is taken at its word."""
-        monkeypatch.setattr(origins, "_PATIENCE", 4)
-        monkeypatch.setattr(below, "_MAX_ENTRIES", 9)
+        """In a large tree, notes are taken at their word."""
+        monkeypatch.setattr(origins, "_MAX_FOLDERS", 0)
+        monkeypatch.setattr(written, "_MAX_ENTRIES", 9)
         write(tmp_path, self.FILES)
         text = "---\n".join(_annotated(ORIGIN, f"path: ../base/{name}.yaml", name) for name in ("a", "web", "b"))
         found = _origins(_read(text))
