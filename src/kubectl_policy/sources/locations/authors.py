@@ -106,7 +106,7 @@ def _parsed(blamed: str) -> Iterator[tuple[int, Authorship]]:
     for line in blamed.split("\n"):
         if line.startswith("\t"):
             fields = commits[commit]
-            when = git.time_of(fields.get("author-time", ""), fields.get("author-tz", ""))
+            when = git.time_of(f"{fields.get('author-time')} {fields.get('author-tz')}")
             yield number, Authorship(who=fields.get("author", ""), when=when, commit=commit)
         elif header := _HEADER.fullmatch(line):
             commit, number = header[1], int(header[2])
