@@ -12,7 +12,6 @@ from kubectl_policy.model.values import value
 from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.helm import Release, is_chart, parsed
 from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
-from kubectl_policy.sources.tree.builds import fits
 from kubectl_policy.sources.tree.declared.delivery import application_of, filled_in, folder_parameters
 from kubectl_policy.sources.tree.declared.kustomization import NAMES, within
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 _MAX_APPLICATIONS: Final = 2_000
 _MAX_DEPTH: Final = 64
-# Fields of the kustomization that an Application gives values to.
-_KUSTOMIZE: Final = ("namePrefix", "nameSuffix", "namespace", "commonAnnotations", "components", "patches")
 
 
 @value(kw_only=True)
@@ -157,18 +154,11 @@ def to_render(
     if source.helm or (is_chart(tree, folder) and not source.kustomize and not source.directory):
         return _release(source, application, folder, tree, base)
     if source.kustomize or (has_kustomization and not source.directory):
-        additions: dict[str, Json] = {name: source.kustomize[name] for name in _KUSTOMIZE if source.kustomize.get(name)}
-        labels = mapping_at(source.kustomize, "commonLabels")
-        if labels:
-            on_selectors = source.kustomize.get("labelWithoutSelector") is not True
-            additions["labels"] = [{"pairs": labels, "includeSelectors": on_selectors}]
-        return Build(folder=folder, additions=additions)
+        return Build(folder=folder, additions=source.additions)
     if source.directory.get("jsonnet"):
         return NotRendered(why="Jsonnet makes its objects")
-    files = list(_files(tree, folder, "", recurse=source.directory.get("recurse") is True))
-    include, exclude = text_at(source.directory, "include"), text_at(source.directory, "exclude")
-    chosen = [file for file in files if (not include or fits(file, include)) and not (exclude and fits(file, exclude))]
-    return Files(folder=folder, files=tuple(posixpath.join(folder, file) for file in chosen))
+    files = _files(tree, folder, "", recurse=source.directory.get("recurse") is True)
+    return Files(folder=folder, files=tuple(posixpath.join(folder, file) for file in files if source.takes(file)))
 
 
 def _files(tree: FileTree, folder: str, top: str, *, recurse: bool) -> Iterator[str]:

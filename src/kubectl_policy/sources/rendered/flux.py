@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
-from kubectl_policy.sources.rendered.kustomize import Build
+from kubectl_policy.model.fields import items_at, mappings_at
 from kubectl_policy.sources.tree.declared.delivery import FluxKustomization
 from kubectl_policy.text.substitution import substitute
 
@@ -14,20 +13,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json
     from kubectl_policy.sources.tree.declared.delivery import Delivery, Reference
-
-# What the kustomization of a folder is told by the fields of the object that delivers it.
-_FIELDS: Final = {"targetNamespace": "namespace", "namePrefix": "namePrefix", "nameSuffix": "nameSuffix"}
-_LISTS: Final = ("components", "patches", "patchesStrategicMerge", "patchesJson6902")
-
-
-def build_of(delivery: FluxKustomization, folder: str) -> Build:
-    """Return the build of Flux for a folder: fields of its Kustomization become those of the one in the folder."""
-    spec = mapping_at(delivery.resource.raw, "spec")
-    additions: dict[str, Json] = {name: text_at(spec, field) for field, name in _FIELDS.items() if text_at(spec, field)}
-    additions |= {name: list(items_at(spec, name)) for name in _LISTS if items_at(spec, name)}
-    if images := items_at(spec, "images"):
-        additions["images"] = list(images)
-    return Build(folder=folder, additions=additions, by_flux=True)
 
 
 def filled_in(
@@ -53,16 +38,6 @@ def filled_in(
         # Where there is no value at all, Flux leaves the text alone.
         is_open = None in config_maps or not known
     return substitute(text, {**known, **chosen}, closed=not is_open)
-
-
-def with_metadata(raw: Mapping[str, Json], delivery: FluxKustomization) -> Mapping[str, Json]:
-    """Return an object with the labels and annotations that the Kustomization gives to all of its objects."""
-    added: dict[str, Mapping[str, Json]] = {"labels": delivery.labels, "annotations": delivery.annotations}
-    metadata = dict(mapping_at(raw, "metadata"))
-    for name, pairs in added.items():
-        if pairs:
-            metadata[name] = {**mapping_at(metadata, name), **pairs}
-    return {**raw, "metadata": metadata} if delivery.labels or delivery.annotations else raw
 
 
 def post_rendering(raw: Mapping[str, Json]) -> dict[str, Json]:

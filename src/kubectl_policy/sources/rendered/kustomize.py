@@ -15,6 +15,7 @@ from kubectl_policy.sources.rendered.programs import Job, program
 from kubectl_policy.sources.tree.declared.kustomization import (
     LISTS_OF_FILES,
     NAMES,
+    extended,
     is_remote,
     read_kustomization,
     within,
@@ -149,17 +150,14 @@ class Kustomizations:
         return not path.startswith(("/", "..")) and (repository is None or is_below(path, repository))
 
     def _edited(self, build: Build) -> Kustomization | None:
-        if build.made:
-            raw = _with({"resources": [_MADE]}, build.additions)
-            return read_kustomization(raw, build.folder, Origin(self._tree.source(build.folder)))
-        kustomization = self.of(build.folder)
-        if kustomization is None and (self.file(build.folder) or not build.by_flux):
+        kustomization = None if build.made else self.of(build.folder)
+        if kustomization is None and not build.made and (self.file(build.folder) or not build.by_flux):
             return None
-        origin = kustomization.origin if kustomization else Origin(self._tree.source(build.folder))
-        written: Mapping[str, Json] = (
-            kustomization.raw if kustomization else {"resources": self.generated(build.folder)}
-        )
-        return read_kustomization(_with(written, build.additions), build.folder, origin)
+        if kustomization is None:
+            origin = Origin(self._tree.source(build.folder))
+            resources = [_MADE] if build.made else self.generated(build.folder)
+            kustomization = read_kustomization({"resources": resources}, build.folder, origin)
+        return extended(kustomization, build.additions, kustomization.origin)
 
     def files(self, kustomization: Kustomization) -> list[str]:
         """Return the paths of the file that a kustomization is in, and of those that it lists."""
@@ -186,7 +184,7 @@ class Kustomizations:
             local, not_local = without_remote(kustomization)
             remote += not_local
             if kustomization.folder == build.folder:
-                local = _with(local, {"buildMetadata": ["originAnnotations"]})
+                local["buildMetadata"] = [*items_at(local, "buildMetadata"), "originAnnotations"]
             copy.write(
                 self.file(kustomization.folder) or posixpath.join(kustomization.folder, NAMES[0]), json.dumps(local)
             )
@@ -283,15 +281,3 @@ def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[
         raw.pop(name, None)
     raw.pop("helmGlobals", None)
     return raw, remote
-
-
-def _with(raw: Mapping[str, Json], additions: Mapping[str, Json]) -> dict[str, Json]:
-    """Add fields to a kustomization: lists become longer, anything else is replaced."""
-    changed = dict(raw)
-    for name, added in additions.items():
-        if isinstance(added, list):
-            present = items_at(changed, name)
-            changed[name] = [*present, *(entry for entry in added if entry not in present)]
-        else:
-            changed[name] = added
-    return changed

@@ -278,8 +278,6 @@ class _Work:
         results = self._results[key] = []
         for entry in printed:
             raw = without_secrets(entry.raw)
-            if isinstance(delivery, FluxKustomization):
-                raw = flux.with_metadata(raw, delivery)
             rendered = self._object(root, raw, self._output.origin(entry, root.origin))
             results.append(rendered)
             yield from self._further(root, rendered, entry.file)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import every_mapping, mapping_at, text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.rendered import flux
 from kubectl_policy.sources.rendered.argo import Files, NotRendered, applications, to_render
 from kubectl_policy.sources.rendered.helm import CHART, Release, is_chart
 from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
@@ -112,7 +111,9 @@ def _of_flux(delivery: FluxKustomization, file: str, tree: FileTree, cluster: st
     folder = posixpath.normpath(posixpath.join(base, delivery.path)) if base is not None else ""
     folder = "" if folder == "." else folder
     buildable = (
-        flux.build_of(delivery, folder) if base is not None else NotRendered(why=f"{delivery.path or '.'} not here")
+        Build(folder=folder, additions=delivery.additions, by_flux=True)
+        if base is not None
+        else NotRendered(why=f"{delivery.path or '.'} not here")
     )
     return Root(
         what=buildable,

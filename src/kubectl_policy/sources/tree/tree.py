@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.model.fields import mappings_at, strings_at, text_at
+from kubectl_policy.model.fields import items_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.snapshot import LeftOut
 from kubectl_policy.model.unknown import unknown_namespace
 from kubectl_policy.model.values import cached_property, value
@@ -103,8 +103,9 @@ class Tree:
                 if not patch.file:
                     yield LeftOut("replacement" if patch.replaces else "patch", patch.origin)
         for delivery in self._builds.deliveries:
-            for patch in delivery.patches if isinstance(delivery, FluxKustomization) else ():
-                yield LeftOut("patch", patch.origin)
+            if isinstance(delivery, FluxKustomization):
+                for _ in items_at(delivery.additions, "patches"):
+                    yield LeftOut("patch", delivery.resource.origin)
 
     def place(
         self,
