@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.helm import Release, is_chart, parsed
 from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
 from kubectl_policy.sources.tree.declared.delivery import application_of, filled_in, folder_parameters
 from kubectl_policy.sources.tree.declared.kustomization import NAMES, within
+from kubectl_policy.sources.tree.ground import is_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,11 +32,6 @@ class Files:
 
     folder: str
     files: tuple[str, ...]
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The value by which two of them are equal."""
-        return self.folder, *self.files
 
 
 @value(kw_only=True)
@@ -142,12 +137,15 @@ def _fits(path: str, pattern: str) -> bool:
 
 
 def to_render(
-    source: ApplicationSource, application: Application, tree: FileTree, base: str
+    source: ApplicationSource, application: Application, tree: FileTree, base: str | None
 ) -> Build | Release | Files | NotRendered:
-    """Return the build, release or files for a source of an Application, by the program that Argo CD would take."""
-    folder = posixpath.normpath(posixpath.join(base, source.path)) if source.path else base
-    if source.chart or tree.kind(folder) != "folder":
-        return NotRendered(why="chart not here" if source.chart else "path not here")
+    """Return the build, release or files for a source of an Application, by the program that Argo CD would take.
+
+    `base` is the root of the repository that its path starts at; None if it leads nowhere.
+    """
+    if source.chart or base is None:
+        return NotRendered(why="chart not here" if source.chart else f"{source.path} not here")
+    folder = posixpath.join(base, source.path).rstrip("/")
     if source.plugin:
         return NotRendered(why="a plugin makes its objects")
     has_kustomization = any(tree.kind(posixpath.join(folder, name)) == "file" for name in NAMES)
@@ -179,7 +177,7 @@ def _release(
     for file in strings_at(helm, "valueFiles"):
         # `$name/path` is a file of the source with that name.
         path = within(base, file.partition("/")[2]) if file.startswith("$") else within(folder, file)
-        is_here = is_below(path, base) and tree.kind(path) == "file"
+        is_here = is_in(path, base) and tree.kind(path) == "file"
         if not is_here and helm.get("ignoreMissingValueFiles") is not True:
             return NotRendered(why=f"values {file} not here")
         files += [path] if is_here else []

@@ -67,7 +67,7 @@ spec:
 """,
         FluxKustomization,
     )
-    assert (found.path, found.target_namespace) == ("apps/prod", "shop")
+    assert (found.path, found.namespace) == ("apps/prod", "shop")
     added = extended(Kustomization(folder="apps/prod", origin=ORIGIN), found.additions, ORIGIN)
     assert (added.namespace, added.name_prefix, added.name_suffix) == ("shop", "a-", "-z")
     assert added.components == ("parts/tls",)
@@ -110,7 +110,7 @@ spec:
 """,
         HelmRelease,
     )
-    assert (found.chart, found.is_in_git) == ("./charts/echo", True)
+    assert (found.chart, found.is_in_git) == ("charts/echo", True)
     assert (found.namespace, found.release_name) == ("network", "e")
     assert found.values == {"route": {"enabled": True}}
     assert found.values_from == (Reference(kind="ConfigMap", name="v", key="k"),)

@@ -48,7 +48,8 @@ class FluxKustomization:
     resource: Resource
     path: str = ""
     """The folder, from the root of the source; empty for the root itself."""
-    target_namespace: str = ""
+    namespace: str = ""
+    """The namespace of everything in it; empty if it leaves that alone."""
     additions: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
     """Fields that it adds to the kustomization of the folder."""
     substitutes: bool = False
@@ -66,7 +67,7 @@ class HelmRelease:
     """A name, or the path of a chart in a git source."""
     source: Reference
     namespace: str = ""
-    """The namespace that it deploys to, its targetNamespace; empty if it is its own."""
+    """The namespace that it deploys to."""
     release_name: str = ""
     values: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
     values_from: tuple[Reference, ...] = ()
@@ -172,7 +173,7 @@ def _flux_kustomization(resource: Resource) -> FluxKustomization:
     return FluxKustomization(
         resource=resource,
         path=from_root(text_at(spec, "path")),
-        target_namespace=text_at(spec, "targetNamespace"),
+        namespace=text_at(spec, "targetNamespace"),
         additions={name: addition for name, addition in additions.items() if addition},
         substitutes=bool(build),
         substitute=texts_at(build, "substitute"),
@@ -185,14 +186,14 @@ def _as_text(patch: Json) -> str:
 
 
 def _helm_release(resource: Resource) -> HelmRelease:
-    spec = mapping_at(resource.raw, "spec")
-    chart = mapping_at(spec, "chart.spec")
+    spec, ref = mapping_at(resource.raw, "spec"), resource.ref
+    chart, target = mapping_at(spec, "chart.spec"), text_at(spec, "targetNamespace")
     return HelmRelease(
         resource=resource,
-        chart=text_at(chart, "chart"),
+        chart=from_root(text_at(chart, "chart")),
         source=reference_of(mapping_at(chart, "sourceRef") or mapping_at(spec, "chartRef")),
-        namespace=text_at(spec, "targetNamespace"),
-        release_name=text_at(spec, "releaseName"),
+        namespace=target or ref.namespace,
+        release_name=text_at(spec, "releaseName") or (f"{target}-{ref.name}" if target else ref.name),
         values=mapping_at(spec, "values"),
         values_from=tuple(map(reference_of, mappings_at(spec, "valuesFrom"))),
     )
