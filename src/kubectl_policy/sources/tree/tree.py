@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Json, Resource
-    from kubectl_policy.sources.tree.changes import KnownPatch
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
+    from kubectl_policy.sources.tree.declared.patches import Patch
     from kubectl_policy.sources.tree.ground import Ground
     from kubectl_policy.sources.tree.variables import Values
     from kubectl_policy.sources.tree.worlds import Worlds
@@ -155,15 +155,16 @@ class Tree:
                 gaps += unlisted_gaps
         return placed_objects, list(dict.fromkeys(gaps))
 
-    def _altered(self, changes: UnappliedPatches) -> dict[int, list[tuple[Resource, KnownPatch]]]:
+    def _altered(self, changes: UnappliedPatches) -> dict[int, list[tuple[Resource, Patch]]]:
         """Map builds to the Kustomizations of Flux that apply them, with each patch that may change these."""
-        altered: dict[int, list[tuple[Resource, KnownPatch]]] = {}
+        altered: dict[int, list[tuple[Resource, Patch]]] = {}
         for number, delivery in self._builds.applied_by.items():
             if isinstance(delivery, FluxKustomization):
                 ways = self._chains.of_file(self._ground.place_of(delivery.resource.origin.source))
-                patches = {patch: None for way in ways for patch in changes.patches_on(delivery.resource, way)}
+                patches = [patch for way in ways for patch in changes.patches_on(delivery.resource, way)]
                 if patches:
-                    altered[number] = [(delivery.resource, patch) for patch in patches]
+                    distinct = {id(patch): patch for patch in patches}
+                    altered[number] = [(delivery.resource, patch) for patch in distinct.values()]
         return altered
 
     def _remedy_for(self, source: str) -> str:
