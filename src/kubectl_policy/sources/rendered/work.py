@@ -304,5 +304,5 @@ def without_secrets(raw: Mapping[str, Json]) -> Mapping[str, Json]:
 def words_in(values: Json) -> frozenset[str]:
     """Return everything in values that may be a name: keys, texts, and the words in these."""
     texts = texts_in([values], keys=False)
-    words = (word for text in texts for word in text.replace("/", " ").split())
-    return frozenset((*texts_in([values], keys=True), *texts, *words))
+    parts = (part for text in texts for part in text.replace("/", " ").split())
+    return frozenset((*texts_in([values], keys=True), *texts, *parts))
