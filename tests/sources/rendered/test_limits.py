@@ -9,8 +9,8 @@ import pytest
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources.files.disk import RepositoriesOnDisk
-from kubectl_policy.sources.rendered import building, work
-from kubectl_policy.sources.rendered.building import Copy, CopyError
+from kubectl_policy.sources.rendered import copying, work
+from kubectl_policy.sources.rendered.copying import Copy, CopyError
 from tests.sources.rendered.trees import SERVICE, kubectl, program, refs, rendered, write
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ def test_too_much_to_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     """Is not copied, be it many files or large ones."""
     tree = RepositoriesOnDisk([str(write(tmp_path / "t", {"a/b/x": "12345", "a/y": "1"}))])
     top = tree.path_of(str(tmp_path / "t")) or ""
-    monkeypatch.setattr(building, "MAX_BYTES", 5)
+    monkeypatch.setattr(copying, "MAX_BYTES", 5)
     with pytest.raises(CopyError, match="more than 200,000 files or 0 MiB are needed"):
         Copy(tree, tmp_path / "one").take_all(top)
-    monkeypatch.setattr(building, "MAX_BYTES", 50)
-    monkeypatch.setattr(building, "MAX_FILES", 1)
+    monkeypatch.setattr(copying, "MAX_BYTES", 50)
+    monkeypatch.setattr(copying, "MAX_FILES", 1)
     with pytest.raises(CopyError, match="more than 1 files"):
         Copy(tree, tmp_path / "two").take_all(top)
-    monkeypatch.setattr(building, "MAX_FILES", 0)
+    monkeypatch.setattr(copying, "MAX_FILES", 0)
     with pytest.raises(CopyError, match="more than 0 folders"):
         Copy(tree, tmp_path / "three").take_all(top)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json
     from kubectl_policy.sources.files.tree import FileTree
-    from kubectl_policy.sources.rendered.building import Copy
+    from kubectl_policy.sources.rendered.copying import Copy
 
 CHART: Final = "Chart.yaml"
 
