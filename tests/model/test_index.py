@@ -250,8 +250,8 @@ def test_what_a_default_may_name_or_have() -> None:
     assert [each.name for each in found.naming(widget, "selector")] == ["a", "b"]
     assert [*found.naming(widget, "labels")] == []
     assert [*found.naming(gadget, "selector")] == []
-    assert [each.ref.name for each in found.read_with_words(widget, "selector", "other")] == ["a", "b"]
-    assert [*found.read_with_words(widget, "selector", "another")] == []
+    assert [each.ref.name for each in found.read_with_strings(widget, "selector", "other")] == ["a", "b"]
+    assert [*found.read_with_strings(widget, "selector", "another")] == []
 
 
 def test_objects_whose_names_are_to_be_filled_in() -> None:

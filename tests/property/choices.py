@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
@@ -52,6 +53,6 @@ def contributions(draw: st.DrawFn, profile: PolicyKindProfile) -> tuple[Contribu
     found: list[Contribution] = []
     for number, place in enumerate(places):
         strategy = draw(st.sampled_from(MergeStrategy))
-        who = source(f"p{number}", overrides=strategy.overrides)._replace(target=PLACES[place])
+        who = replace(source(f"p{number}", overrides=strategy.overrides), target=PLACES[place])
         found.append(contribution_of(who, Stanza("spec", strategy, draw(specs)), profile))
     return tuple(found)

@@ -169,7 +169,7 @@ def brought(profile: PolicyKindProfile, policies: Iterable[tuple[int, Mapping[st
     found: list[Contribution] = []
     strategy = profile.default_strategy
     for number, (place, spec) in enumerate(policies):
-        who = source(f"p{number}", overrides=strategy.overrides)._replace(target=PLACES[place])
+        who = replace(source(f"p{number}", overrides=strategy.overrides), target=PLACES[place])
         found.append(contribution_of(who, Stanza("spec", strategy, spec), profile))
     return tuple(found)
 

@@ -406,7 +406,7 @@ class Relations:
         holders = (
             holder.ref
             for kind, field in WITH_PARAMETERS.items()
-            for holder in self.index.read_with_words(kind, field.rpartition(".")[2])
+            for holder in self.index.read_with_strings(kind, field.rpartition(".")[2])
         )
         return frozenset(named.group_kind for holder in holders for named, _ in self._parameters_of(holder))
 
@@ -419,7 +419,7 @@ class Relations:
     def _with_filters(self, kind: GroupKind) -> tuple[ObjectRef, ...]:
         """The routes of a kind that were read and may have filters that name an object."""
         if kind not in self._filtering:
-            routes = self.index.read_with_words(kind, EXTENSION_REF)
+            routes = self.index.read_with_strings(kind, EXTENSION_REF)
             self._filtering[kind] = tuple(route.ref for route in routes)
         return self._filtering[kind]
 

@@ -93,7 +93,7 @@ def test_an_override_that_is_a_default_now() -> None:
     """And the other way round: the policy and its target are the same, and are named once."""
 
     def moved(*, overrides: bool) -> FieldChange:
-        before, after = (SOURCE._replace(overrides=each) for each in (not overrides, overrides))
+        before, after = (replace(SOURCE, overrides=each) for each in (not overrides, overrides))
         values = [EffectiveValue("red", source, removed=False) for source in (before, after)]
         return FieldChange("color", values[0], values[1], security=False)
 

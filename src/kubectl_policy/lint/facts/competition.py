@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.lint.facts.matches import matches_of
 from kubectl_policy.model import NodeRef
@@ -29,7 +29,8 @@ _At: TypeAlias = "tuple[NodeRef, Port | None]"
 _Routes: TypeAlias = "dict[str, list[Resource]]"
 
 
-class Place(NamedTuple):
+@compact
+class Place:
     """Where requests come in: a listener, or what a route names as one, and a hostname, empty for every one."""
 
     at: NodeRef
@@ -51,7 +52,8 @@ class Loss:
     certain: bool
 
 
-class LeftToOther(NamedTuple):
+@compact
+class LeftToOther:
     """A hostname of a route at a listener to which it is attached, and for which another listener has the requests."""
 
     route: Resource
