@@ -82,18 +82,18 @@ def roots_of(delivery: Delivery, file: str, tree: FileTree, cluster: str) -> lis
     """Return the roots of a delivery, one for each of its sources; `file` is where it is written."""
     roots: list[Root] = []
     for part, buildable in _parts(delivery, file, tree):
-        place = "" if isinstance(buildable, NotRendered) else tree.source(buildable.folder)
+        folder = "" if isinstance(buildable, NotRendered) else tree.source(buildable.folder)
         values: Json = None
         if isinstance(part, HelmRelease):
             values = part.values
         elif isinstance(part, Application):
             values = {"sources": [dict(source.helm) for source in part.sources]}
         elif not cluster:
-            cluster = place or tree.source(posixpath.dirname(file))
+            cluster = folder or tree.source(posixpath.dirname(file))
         root = Root(
             what=buildable,
             name=f"Application {part.name}" if isinstance(part, Application) else str(part.resource.ref),
-            place=place,
+            place=folder,
             cluster=cluster,
             origin=part.resource.origin,
             namespace=part.namespace,
@@ -130,10 +130,10 @@ def _parts(
                 yield delivery, to_render(source, delivery, tree, base_of(tree, file, source.path))
     else:
         base = _base_of_set(delivery, file, tree)
-        made = applications(delivery, tree, base) if base is not None else None
-        if made is None:
+        made_applications = applications(delivery, tree, base) if base is not None else None
+        if made_applications is None:
             yield delivery.template, NotRendered(why="what its generators give is not known here")
-        for application in made or ():
+        for application in made_applications or ():
             yield from _parts(application, file, tree)
 
 

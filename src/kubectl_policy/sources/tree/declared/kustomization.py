@@ -124,18 +124,18 @@ def extended(kustomization: Kustomization, additions: Mapping[str, Json], origin
     for name, added in additions.items():
         present = items_at(raw, name)
         raw[name] = [*present, *(item for item in added if item not in present)] if isinstance(added, list) else added
-    further = read_kustomization(additions, kustomization.folder, origin)
+    added_fields = read_kustomization(additions, kustomization.folder, origin)
     return replace(
         kustomization,
-        components=(*kustomization.components, *further.components),
-        remote=(*kustomization.remote, *further.remote),
-        patches=(*kustomization.patches, *further.patches),
-        namespace=further.namespace or kustomization.namespace,
-        namespace_from=origin if further.namespace else None,
-        name_prefix=further.name_prefix or kustomization.name_prefix,
-        name_suffix=further.name_suffix or kustomization.name_suffix,
-        labels=(*kustomization.labels, *further.labels),
-        annotations={**kustomization.annotations, **further.annotations},
+        components=(*kustomization.components, *added_fields.components),
+        remote=(*kustomization.remote, *added_fields.remote),
+        patches=(*kustomization.patches, *added_fields.patches),
+        namespace=added_fields.namespace or kustomization.namespace,
+        namespace_from=origin if added_fields.namespace else None,
+        name_prefix=added_fields.name_prefix or kustomization.name_prefix,
+        name_suffix=added_fields.name_suffix or kustomization.name_suffix,
+        labels=(*kustomization.labels, *added_fields.labels),
+        annotations={**kustomization.annotations, **added_fields.annotations},
         raw=raw,
     )
 
