@@ -159,7 +159,7 @@ WRONG: Final = [
     pytest.param(DIRECT + "    class: inherited\n", 6, "class is given twice: it is on line 5", id="given twice"),
     pytest.param(
         "group: a\nkinds:\n  R:\n    <<: {class: odd, evidence: [https://x.y]}\n    fold: top-down\n",
-        3,
+        4,
         "kinds.R.class: 'odd' is not allowed",
         id="by way of a merge key",
     ),

@@ -16,7 +16,7 @@ from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_be_unfilled, may_equal, may_have_open_names
 from kubectl_policy.model.values import cached_property, replace
-from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, has_name, with_signs, world_of
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped, has_name, with_signs, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Place, Resource, Snapshot
 
-_Key = TypeVar("_Key", bound="Hashable")
 _Value = TypeVar("_Value", bound="Hashable")
 Reader: TypeAlias = "Callable[[Index, ObjectRef, Mapping[str, Json]], Iterable[_Value]]"
 Presence: TypeAlias = Literal["present", "missing", "unknown"]
@@ -408,11 +407,3 @@ class Referrers(Generic[_Value]):
     def _holders(self) -> Iterator[ObjectRef]:
         for kind in self._kinds:
             yield from self._index.naming(kind, self._field) if self._field else self._index.world.names_of(kind)
-
-
-def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:
-    """Return the distinct values of each key, in their order."""
-    groups: dict[_Key, dict[_Value, None]] = {}
-    for key, value in pairs:
-        groups.setdefault(key, {})[value] = None
-    return {key: tuple(values) for key, values in groups.items()}

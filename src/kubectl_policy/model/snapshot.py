@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
+from kubectl_policy.model.refs import GroupKind, ObjectRef  # noqa: TC001 (snapshot files are read by these types)
 from kubectl_policy.model.unknown import may_equal
 from kubectl_policy.model.values import compact, field, value
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from kubectl_policy.model.fields import Json
-    from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 
 @compact

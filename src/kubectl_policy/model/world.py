@@ -7,17 +7,20 @@ from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Final, TypeVar, overload
 
 from kubectl_policy.model.body import as_written, text_of
 from kubectl_policy.model.refs import ObjectRef
 from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from kubectl_policy.model.refs import GroupKind
     from kubectl_policy.model.snapshot import Resource
+
+_Key = TypeVar("_Key", bound="Hashable")
+_Value = TypeVar("_Value", bound="Hashable")
 
 # Questions about single objects that are answered one by one, before the answers for all objects are computed at once.
 MAX_SINGLE_QUESTIONS: Final = 64
@@ -275,6 +278,14 @@ def by_kind(refs: Iterable[ObjectRef]) -> dict[GroupKind, list[ObjectRef]]:
     for ref in refs:
         groups.setdefault(ref.group_kind, []).append(ref)
     return groups
+
+
+def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:
+    """Group values by their keys, each once, in their order."""
+    groups: dict[_Key, dict[_Value, None]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, {})[value] = None
+    return {key: tuple(values) for key, values in groups.items()}
 
 
 def in_namespace(names: Sequence[ObjectRef], kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:

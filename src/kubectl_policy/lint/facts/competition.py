@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.lint.facts.matches import matches_of
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.values import cached_property, compact
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.attached_hostnames import is_left_to_others
 from kubectl_policy.topology.gateway.hostnames import comparable, intersection
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, ROUTES, hostnames_of, parent_refs

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import Origin, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.values import replace, value
-from kubectl_policy.sources.places.written import WrittenObjects, objects_in
+from kubectl_policy.sources.locations.written import WrittenObjects
 from kubectl_policy.sources.rendered.helm import Release
 from kubectl_policy.sources.rendered.kustomize import documents
 from kubectl_policy.text import DocumentError, Unread
-from kubectl_policy.text.documents import DocumentReader
+from kubectl_policy.text.documents import DocumentReader, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

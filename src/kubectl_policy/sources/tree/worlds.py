@@ -8,9 +8,9 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from kubectl_policy.model import Gap, ObjectRef, Origin
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.values import cached_property, value
+from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.outline import mentions_of
 from kubectl_policy.sources.tree.clusters import shortest_ends
 

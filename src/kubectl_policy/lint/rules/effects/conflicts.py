@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lint.facts.losses import by_winner
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import Rule
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.values import compact
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.resolution import order_unknown

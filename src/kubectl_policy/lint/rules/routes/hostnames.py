@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lint.finding import Finding, Related, some
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model.fields import items_at
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.values import compact
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import around, comparable, intersect, intersection
 from kubectl_policy.topology.gateway.listeners import listener_words

@@ -9,8 +9,8 @@ from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, value_at
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.values import compact
+from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries
