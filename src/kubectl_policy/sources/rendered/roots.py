@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import every_mapping, mapping_at, text_at
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.values import value
+from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.rendered.argo import Files, NotRendered, applications, to_render
 from kubectl_policy.sources.rendered.helm import CHART, Release, is_chart
 from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
