@@ -9,7 +9,7 @@ import pytest
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.sources.files.disk import RepositoriesOnDisk
-from kubectl_policy.sources.rendered import copying, render
+from kubectl_policy.sources.rendered import copying, work
 from kubectl_policy.sources.rendered.copying import Copy, CopyError
 from tests.sources.rendered.trees import SERVICE, kubectl, program, refs, rendered, write
 
@@ -116,7 +116,7 @@ def test_what_a_program_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_roots_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Are counted, and too many of them are an error."""
-    monkeypatch.setattr(render, "MAX_ROOTS", 1)
+    monkeypatch.setattr(work, "MAX_ROOTS", 1)
     apps = "".join(
         f"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}, namespace: argocd}}\n"
         f"spec: {{source: {{path: {path}}}, destination: {{namespace: x}}}}\n---\n"

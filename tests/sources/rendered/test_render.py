@@ -407,13 +407,14 @@ class TestChanges:
     )
 
     def test_post_renderers(self, tmp_path: Path) -> None:
-        """Kustomize patches what Helm made."""
+        """Are not applied, so that whatever the chart makes is in doubt."""
         patch = '{target: {kind: Service}, patch: \'[{"op": "replace", "path": "/metadata/name", "value": "b"}]\'}'
         write(tmp_path / "charts" / "shop", CHART)
         write(tmp_path, {"a.yaml": self.RELEASE % f"postRenderers: [{{kustomize: {{patches: [{patch}]}}}}]"})
         snapshot = rendered(tmp_path)
-        assert refs(snapshot) == ["HelmRelease network/echo", "Service network/b"]
-        assert snapshot.gaps == ()
+        assert refs(snapshot) == ["HelmRelease network/echo", "Service network/echo"]
+        (gap,) = snapshot.gaps
+        assert gap.reason == "HelmRelease network/echo has post-renderers, which are not applied here"
 
     def test_values_of_a_secret(self, tmp_path: Path) -> None:
         """Are not known, so that whatever the chart makes is in doubt."""

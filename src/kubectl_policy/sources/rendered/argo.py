@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.helm import Release, is_chart, parsed
 from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
-from kubectl_policy.sources.tree.builds import fits
 from kubectl_policy.sources.tree.declared.delivery import application_of, filled_in, folder_parameters
 from kubectl_policy.sources.tree.declared.kustomization import NAMES, within
+from kubectl_policy.sources.tree.ground import is_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 _MAX_APPLICATIONS: Final = 2_000
 _MAX_DEPTH: Final = 64
-# Fields of the kustomization that an Application gives values to.
-_KUSTOMIZE: Final = ("namePrefix", "nameSuffix", "namespace", "commonAnnotations", "components", "patches")
 
 
 @value(kw_only=True)
@@ -35,11 +32,6 @@ class Files:
 
     folder: str
     files: tuple[str, ...]
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The value by which two of them are equal."""
-        return self.folder, *self.files
 
 
 @value(kw_only=True)
@@ -145,30 +137,26 @@ def _fits(path: str, pattern: str) -> bool:
 
 
 def to_render(
-    source: ApplicationSource, application: Application, tree: FileTree, base: str
+    source: ApplicationSource, application: Application, tree: FileTree, base: str | None
 ) -> Build | Release | Files | NotRendered:
-    """Return the build, release or files for a source of an Application, by the program that Argo CD would take."""
-    folder = posixpath.normpath(posixpath.join(base, source.path)) if source.path else base
-    if source.chart or tree.kind(folder) != "folder":
-        return NotRendered(why="chart not here" if source.chart else "path not here")
+    """Return the build, release or files for a source of an Application, by the program that Argo CD would take.
+
+    `base` is the root of the repository that its path starts at; None if it leads nowhere.
+    """
+    if source.chart or base is None:
+        return NotRendered(why="chart not here" if source.chart else f"{source.path} not here")
+    folder = posixpath.join(base, source.path).rstrip("/")
     if source.plugin:
         return NotRendered(why="a plugin makes its objects")
     has_kustomization = any(tree.kind(posixpath.join(folder, name)) == "file" for name in NAMES)
     if source.helm or (is_chart(tree, folder) and not source.kustomize and not source.directory):
         return _release(source, application, folder, tree, base)
     if source.kustomize or (has_kustomization and not source.directory):
-        additions: dict[str, Json] = {name: source.kustomize[name] for name in _KUSTOMIZE if source.kustomize.get(name)}
-        labels = mapping_at(source.kustomize, "commonLabels")
-        if labels:
-            on_selectors = source.kustomize.get("labelWithoutSelector") is not True
-            additions["labels"] = [{"pairs": labels, "includeSelectors": on_selectors}]
-        return Build(folder=folder, additions=additions)
+        return Build(folder=folder, additions=source.additions)
     if source.directory.get("jsonnet"):
         return NotRendered(why="Jsonnet makes its objects")
-    files = list(_files(tree, folder, "", recurse=source.directory.get("recurse") is True))
-    include, exclude = text_at(source.directory, "include"), text_at(source.directory, "exclude")
-    chosen = [file for file in files if (not include or fits(file, include)) and not (exclude and fits(file, exclude))]
-    return Files(folder=folder, files=tuple(posixpath.join(folder, file) for file in chosen))
+    files = _files(tree, folder, "", recurse=source.directory.get("recurse") is True)
+    return Files(folder=folder, files=tuple(posixpath.join(folder, file) for file in files if source.takes(file)))
 
 
 def _files(tree: FileTree, folder: str, top: str, *, recurse: bool) -> Iterator[str]:
@@ -189,7 +177,7 @@ def _release(
     for file in strings_at(helm, "valueFiles"):
         # `$name/path` is a file of the source with that name.
         path = within(base, file.partition("/")[2]) if file.startswith("$") else within(folder, file)
-        is_here = is_below(path, base) and tree.kind(path) == "file"
+        is_here = is_in(path, base) and tree.kind(path) == "file"
         if not is_here and helm.get("ignoreMissingValueFiles") is not True:
             return NotRendered(why=f"values {file} not here")
         files += [path] if is_here else []

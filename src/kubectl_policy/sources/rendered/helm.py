@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.values import value
 from kubectl_policy.sources.rendered.kustomize import first_mapping
-from kubectl_policy.sources.rendered.programs import Job, program
+from kubectl_policy.sources.rendered.programs import Job
 from kubectl_policy.text import Document
 from kubectl_policy.text.documents import DocumentReader
 
@@ -40,26 +40,6 @@ class Release:
     """Arguments of Helm that set single values."""
     definitions: bool = True
 
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The value by which two releases are equal."""
-        return (
-            self.folder,
-            self.name,
-            self.namespace,
-            json.dumps(self.values, sort_keys=True),
-            *self.files,
-            "",
-            *self.settings,
-            str(self.definitions),
-        )
-
-
-def helm() -> tuple[str, ...]:
-    """Return the command that calls Helm; empty if it is not installed."""
-    path = program("helm")
-    return (path,) if path else ()
-
 
 def is_chart(tree: FileTree, folder: str) -> bool:
     """Whether there is a chart in a folder."""
@@ -78,11 +58,10 @@ def missing_dependencies(tree: FileTree, folder: str) -> Iterator[str]:
             yield name
 
 
-def job(command: tuple[str, ...], release: Release, copy: Copy, home: Path) -> Job:
+def job(program: str, release: Release, copy: Copy, home: Path) -> Job:
     """Copy a chart, write its values into a folder, and how Helm makes manifests of it. Raises CopyError."""
-    copy.vary(None)
     copy.take_all(release.folder)
-    arguments = [*command, "template"]
+    arguments = [program, "template"]
     for file in release.files:
         copy.take(file)
         arguments.append(f"--values={copy.path(file)}")

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.values import field, value
-from kubectl_policy.sources.files.decoding import decoded
-from kubectl_policy.sources.rendered.copying import is_below
 from kubectl_policy.sources.rendered.programs import Job, program
 from kubectl_policy.sources.tree.declared.kustomization import (
     LISTS_OF_FILES,
     NAMES,
+    extended,
     is_remote,
     read_kustomization,
     within,
 )
 from kubectl_policy.sources.tree.declared.mentions import texts_in
+from kubectl_policy.sources.tree.ground import is_in
 from kubectl_policy.text import Document, DocumentError
 from kubectl_policy.text.documents import DocumentReader
 
@@ -31,11 +31,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.rendered.copying import Copy
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
 
-# A file that says how to build is read by people; everything larger is something else.
-_MAX_SIZE: Final = 2**20
 _MAX_FOLDERS: Final = 5_000
-# Where what was made before is put; no file has such a name.
-_MADE: Final = ".~made.yaml"
 _LONGEST_PATH: Final = 1_024
 # Fields of a kustomization that list files and folders, which may be remote.
 _FILE_LISTS: Final = ("resources", "bases", "components", *LISTS_OF_FILES)
@@ -52,13 +48,6 @@ class Build:
     """Fields that replace those of its kustomization, or add to those that are lists."""
     by_flux: bool = False
     """Whether it needs no kustomization, and may take in files from the whole repository."""
-    made: str = ""
-    """The output to build it from instead of the files in it."""
-
-    @property
-    def key(self) -> tuple[str, str, bool, str]:
-        """The value by which two builds are equal."""
-        return self.folder, json.dumps(self.additions, sort_keys=True), self.by_flux, self.made
 
 
 @value(kw_only=True)
@@ -146,20 +135,16 @@ class Kustomizations:
     def _may_take(self, path: str, folder: str) -> bool:
         """Whether a kustomization in a folder may take something in: it is in the same repository, if there is one."""
         repository = self._tree.repository_of(folder)
-        return not path.startswith(("/", "..")) and (repository is None or is_below(path, repository))
+        return not path.startswith(("/", "..")) and (repository is None or is_in(path, repository))
 
     def _edited(self, build: Build) -> Kustomization | None:
-        if build.made:
-            raw = _with({"resources": [_MADE]}, build.additions)
-            return read_kustomization(raw, build.folder, Origin(self._tree.source(build.folder)))
         kustomization = self.of(build.folder)
         if kustomization is None and (self.file(build.folder) or not build.by_flux):
             return None
-        origin = kustomization.origin if kustomization else Origin(self._tree.source(build.folder))
-        written: Mapping[str, Json] = (
-            kustomization.raw if kustomization else {"resources": self.generated(build.folder)}
-        )
-        return read_kustomization(_with(written, build.additions), build.folder, origin)
+        if kustomization is None:
+            origin = Origin(self._tree.source(build.folder))
+            kustomization = read_kustomization({"resources": self._generated(build.folder)}, build.folder, origin)
+        return extended(kustomization, build.additions, kustomization.origin)
 
     def files(self, kustomization: Kustomization) -> list[str]:
         """Return the paths of the file that a kustomization is in, and of those that it lists."""
@@ -172,9 +157,6 @@ class Kustomizations:
 
     def copy(self, build: Build, copy: Copy) -> Sources:
         """Copy what a folder is built from, without anything remote; which files of the tree that is."""
-        copy.vary(build.folder)
-        if build.made:
-            copy.write(posixpath.join(build.folder, _MADE), build.made)
         repository = self._tree.root_of(build.folder)
         files: set[str] = set()
         remote: list[Remote] = []
@@ -186,7 +168,7 @@ class Kustomizations:
             local, not_local = without_remote(kustomization)
             remote += not_local
             if kustomization.folder == build.folder:
-                local = _with(local, {"buildMetadata": ["originAnnotations"]})
+                local["buildMetadata"] = [*items_at(local, "buildMetadata"), "originAnnotations"]
             copy.write(
                 self.file(kustomization.folder) or posixpath.join(kustomization.folder, NAMES[0]), json.dumps(local)
             )
@@ -196,9 +178,7 @@ class Kustomizations:
             for text in (text for text in texts if 0 < len(text) < _LONGEST_PATH and "\n" not in text):
                 path = within(kustomization.folder, text.rpartition("=")[2])
                 escapes |= text.startswith("/") or path.partition("/")[0] == ".."
-                if self._kind(path) == "file" and any(
-                    is_below(path, top) for top in (repository, kustomization.folder)
-                ):
+                if self._kind(path) == "file" and any(is_in(path, top) for top in (repository, kustomization.folder)):
                     copy.take(path)
                 elif self.file(path) and self.of(path) is None:
                     # Kustomize says best what is wrong with it.
@@ -210,7 +190,7 @@ class Kustomizations:
     def _kind(self, path: str) -> str:
         return self._tree.kind(path) if not path.startswith(("/", "..")) else ""
 
-    def generated(self, folder: str) -> list[Json]:
+    def _generated(self, folder: str) -> list[Json]:
         """List the resources of Flux for a folder without a kustomization: manifests, and folders that have one."""
         entries: list[Json] = []
         rest = [folder]
@@ -235,14 +215,11 @@ def first_mapping(tree: FileTree, file: str) -> Mapping[str, Json] | None:
     return None
 
 
-def documents(tree: FileTree, file: str, limit: int = _MAX_SIZE) -> Iterator[Document | None]:
+def documents(tree: FileTree, file: str) -> Iterator[Document | None]:
     """Yield the documents of a file; None for one that cannot be read, or has the same key twice."""
     try:
-        data = tree.read(file, limit)
-        text = decoded(data) if len(data) <= limit else None
+        text = tree.text(file)
     except (OSError, ValueError, DocumentError):
-        text = None
-    if text is None:
         yield None
         return
     for document in DocumentReader().read(text):
@@ -251,7 +228,7 @@ def documents(tree: FileTree, file: str, limit: int = _MAX_SIZE) -> Iterator[Doc
 
 def is_manifest(tree: FileTree, file: str) -> bool:
     """Whether every document of a file that is not empty is an object."""
-    values = [document.value if document else "" for document in documents(tree, file, 32 * _MAX_SIZE)]
+    values = [document.value if document else "" for document in documents(tree, file)]
     objects = [value for value in values if value is not None]
     return bool(objects) and all(
         isinstance(object_value, dict) and {"apiVersion", "kind"} <= object_value.keys() for object_value in objects
@@ -283,15 +260,3 @@ def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[
         raw.pop(name, None)
     raw.pop("helmGlobals", None)
     return raw, remote
-
-
-def _with(raw: Mapping[str, Json], additions: Mapping[str, Json]) -> dict[str, Json]:
-    """Add fields to a kustomization: lists become longer, anything else is replaced."""
-    changed = dict(raw)
-    for name, added in additions.items():
-        if isinstance(added, list):
-            present = items_at(changed, name)
-            changed[name] = [*present, *(entry for entry in added if entry not in present)]
-        else:
-            changed[name] = added
-    return changed

@@ -21,7 +21,7 @@ from kubectl_policy.model.values import value
 from kubectl_policy.sources.files.tree import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Iterator, Mapping
     from pathlib import Path
 
 TIME_LIMIT: Final = 60.0
@@ -65,7 +65,6 @@ def run_all(
     home: Path,
     *,
     limit: float = TIME_LIMIT,
-    started: Callable[[int], None] = lambda _: None,
     at_once: int = 0,
 ) -> Iterator[tuple[int, Ran]]:
     """Run programs, some at a time, with a folder to call their home; what each printed, as they end, by number.
@@ -82,7 +81,6 @@ def run_all(
                 following = next(rest, None)
                 has_next = following is not None
                 if following:
-                    started(following[0])
                     with _uninterrupted():
                         running.append(_Process(*following, home, limit))
             ended = [process for process in running if process.has_ended()]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import every_mapping, mapping_at, text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.rendered import flux
+from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.rendered.argo import Files, NotRendered, applications, to_render
 from kubectl_policy.sources.rendered.helm import CHART, Release, is_chart
 from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
@@ -22,7 +22,7 @@ from kubectl_policy.sources.tree.declared.delivery import (
 from kubectl_policy.sources.tree.declared.kustomization import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from kubectl_policy.model import Json
     from kubectl_policy.sources.files.tree import FileTree
@@ -80,18 +80,61 @@ def base_of(tree: FileTree, file: str, path: str) -> str | None:
 
 def roots_of(delivery: Delivery, file: str, tree: FileTree, cluster: str) -> list[Root]:
     """Return the roots of a delivery, one for each of its sources; `file` is where it is written."""
+    roots: list[Root] = []
+    for part, buildable in _parts(delivery, file, tree):
+        folder = "" if isinstance(buildable, NotRendered) else tree.source(buildable.folder)
+        values: Json = None
+        if isinstance(part, HelmRelease):
+            values = part.values
+        elif isinstance(part, Application):
+            values = {"sources": [dict(source.helm) for source in part.sources]}
+        elif not cluster:
+            cluster = folder or tree.source(posixpath.dirname(file))
+        root = Root(
+            what=buildable,
+            name=f"Application {part.name}" if isinstance(part, Application) else str(part.resource.ref),
+            place=folder,
+            cluster=cluster,
+            origin=part.resource.origin,
+            namespace=part.namespace,
+            delivery=part,
+            values=values,
+        )
+        roots.append(root)
+    return roots
+
+
+def _parts(
+    delivery: Delivery, file: str, tree: FileTree
+) -> Iterator[tuple[FluxKustomization | HelmRelease | Application, Rendered]]:
+    """Yield what is to be rendered for each source of a delivery, and the Application that an ApplicationSet makes."""
     if isinstance(delivery, FluxKustomization):
-        return [_of_flux(delivery, file, tree, cluster)]
-    if isinstance(delivery, HelmRelease):
-        return [_of_release(delivery, file, tree, cluster)]
-    if isinstance(delivery, Application):
-        return list(_of_application(delivery, file, tree, cluster))
-    base = _base_of_set(delivery, file, tree)
-    made_applications = applications(delivery, tree, base) if base is not None else None
-    if made_applications is None:
-        buildable = NotRendered(why="what its generators give is not known here")
-        return [_root(delivery.template, buildable, "", cluster)]
-    return [root for application in made_applications for root in _of_application(application, file, tree, cluster)]
+        base = base_of(tree, file, delivery.path)
+        if base is None:
+            yield delivery, NotRendered(why=f"{delivery.path or '.'} not here")
+        else:
+            folder = posixpath.join(base, delivery.path).rstrip("/")
+            yield delivery, Build(folder=folder, additions=delivery.additions, by_flux=True)
+    elif isinstance(delivery, HelmRelease):
+        base = base_of(tree, file, delivery.chart) if delivery.is_in_git and delivery.chart else None
+        folder = posixpath.join(base, delivery.chart) if base is not None else ""
+        if base is None or not is_chart(tree, folder):
+            yield delivery, NotRendered(why="chart not here")
+        else:
+            name, values = delivery.release_name, (delivery.values,) if delivery.values else ()
+            yield delivery, Release(folder=folder, name=name, namespace=delivery.namespace or "default", values=values)
+    elif isinstance(delivery, Application):
+        for source in delivery.sources:
+            # One with a name may be there for the values of others alone.
+            if source.path or source.chart or not source.name:
+                yield delivery, to_render(source, delivery, tree, base_of(tree, file, source.path))
+    else:
+        base = _base_of_set(delivery, file, tree)
+        made_applications = applications(delivery, tree, base) if base is not None else None
+        if made_applications is None:
+            yield delivery.template, NotRendered(why="what its generators give is not known here")
+        for application in made_applications or ():
+            yield from _parts(application, file, tree)
 
 
 def _base_of_set(made_by: ApplicationSet, file: str, tree: FileTree) -> str | None:
@@ -106,133 +149,49 @@ def _base_of_set(made_by: ApplicationSet, file: str, tree: FileTree) -> str | No
     return base_of(tree, file, "")
 
 
-def _of_flux(delivery: FluxKustomization, file: str, tree: FileTree, cluster: str) -> Root:
-    base = base_of(tree, file, delivery.path)
-    name = f"Kustomization {delivery.resource.ref.qualified_name}"
-    folder = posixpath.normpath(posixpath.join(base, delivery.path)) if base is not None else ""
-    folder = "" if folder == "." else folder
-    buildable = (
-        flux.build_of(delivery, folder) if base is not None else NotRendered(why=f"{delivery.path or '.'} not here")
-    )
-    return Root(
-        what=buildable,
-        name=name,
-        place=tree.source(folder) if base is not None else "",
-        cluster=cluster or tree.source(folder if base is not None else posixpath.dirname(file)),
-        origin=delivery.resource.origin,
-        namespace=delivery.target_namespace,
-        delivery=delivery,
-    )
-
-
-def _of_release(delivery: HelmRelease, file: str, tree: FileTree, cluster: str) -> Root:
-    home = delivery.resource.ref.namespace
-    namespace = delivery.namespace or home
-    path = posixpath.normpath(delivery.chart).strip("/") if delivery.chart else ""
-    base = base_of(tree, file, path) if delivery.is_in_git and path else None
-    folder = posixpath.join(base, path) if base is not None else ""
-    default = f"{delivery.namespace}-{delivery.resource.ref.name}" if delivery.namespace else delivery.resource.ref.name
-    buildable: Rendered = NotRendered(why="chart not here")
-    if base is not None and is_chart(tree, folder):
-        buildable = Release(
-            folder=folder,
-            name=delivery.release_name or default,
-            namespace=namespace or "default",
-            values=(delivery.values,) if delivery.values else (),
-        )
-    return Root(
-        what=buildable,
-        name=f"HelmRelease {delivery.resource.ref.qualified_name}",
-        place=tree.source(folder) if folder else "",
-        cluster=cluster,
-        origin=delivery.resource.origin,
-        namespace=namespace,
-        delivery=delivery,
-        values=delivery.values,
-    )
-
-
-def _of_application(delivery: Application, file: str, tree: FileTree, cluster: str) -> Iterator[Root]:
-    for source in delivery.sources:
-        # One that is there for the values of others.
-        if source.name and not source.path and not source.chart:
-            continue
-        base = base_of(tree, file, source.path)
-        if source.chart or base is None:
-            buildable: Rendered = NotRendered(why="chart not here" if source.chart else f"{source.path} not here")
-        else:
-            buildable = to_render(source, delivery, tree, base)
-        yield _root(
-            delivery,
-            buildable,
-            tree.source(buildable.folder) if not isinstance(buildable, NotRendered) else "",
-            cluster,
-        )
-
-
-def _root(delivery: Application, buildable: Rendered, folder: str, cluster: str) -> Root:
-    return Root(
-        what=buildable,
-        name=f"Application {delivery.name}",
-        place=folder,
-        cluster=cluster,
-        origin=delivery.resource.origin,
-        namespace=delivery.namespace,
-        delivery=delivery,
-        values={"sources": [dict(source.helm) for source in delivery.sources]},
-    )
-
-
-@value(kw_only=True)
-class Node:
-    """Something in the input that may deliver, or be delivered: the file that it is written in, and its roots."""
-
-    file: str
-    roots: tuple[Root, ...]
-    # Files and folders that it delivers.
-    covers: frozenset[str]
-
-
-def node(file: str, roots: Iterable[Root], kustomizations: Kustomizations) -> Node:
-    """Return a node with everything that its roots are made from."""
-    own_roots = tuple(roots)
-    covers: set[str] = set()
-    for root in own_roots:
-        match root.what:
-            case Build():
-                for kustomization in kustomizations.walk(root.what):
-                    covers.update((kustomization.folder, *kustomizations.files(kustomization)))
-            case Release():
-                covers.update((root.what.folder, posixpath.join(root.what.folder, CHART)))
-            case Files():
-                covers.update(root.what.files)
-            case NotRendered():
-                pass
-    return Node(file=file, roots=own_roots, covers=frozenset(covers))
-
-
-def entry_points(nodes: list[Node]) -> list[Node]:
-    """Yield the nodes that no other one delivers; of those that deliver each other, the first."""
-    by_file: dict[str, list[int]] = {}
-    for number, item in enumerate(nodes):
-        by_file.setdefault(item.file, []).append(number)
-    covered = [[n for path in item.covers for n in by_file.get(path, ())] for item in nodes]
-    delivered = {n for number, inner in enumerate(covered) for n in inner if n != number}
-    tops = [number for number in range(len(nodes)) if number not in delivered]
+def entry_points(
+    declared: list[tuple[str, Sequence[Root]]], kustomizations: Kustomizations
+) -> list[tuple[str, Sequence[Root]]]:
+    """Return the files with roots that no other root delivers; of those that deliver each other, the first."""
+    by_file = grouped((file, number) for number, (file, _) in enumerate(declared))
+    covered = [
+        [inner for root in roots for path in _made_from(root, kustomizations) for inner in by_file.get(path, ())]
+        for _, roots in declared
+    ]
+    delivered = {inner for number, inside in enumerate(covered) for inner in inside if inner != number}
+    tops = [number for number in range(len(declared)) if number not in delivered]
     reached: set[int] = set()
     # What is left when all of that is rendered goes round in circles.
-    for number in [*tops, *range(len(nodes))]:
+    for number in [*tops, *range(len(declared))]:
         if number in reached:
             continue
         if number in delivered:
             tops.append(number)
         rest = [number]
         while rest:
-            path = rest.pop()
-            if path not in reached:
-                reached.add(path)
-                rest += covered[path]
-    return [nodes[number] for number in tops]
+            inner = rest.pop()
+            if inner not in reached:
+                reached.add(inner)
+                rest += covered[inner]
+    return [declared[number] for number in tops]
+
+
+def _made_from(root: Root, kustomizations: Kustomizations) -> set[str]:
+    """Return the files and folders that a root is made from."""
+    match root.what:
+        case Build():
+            walked = list(kustomizations.walk(root.what))
+            return {
+                path
+                for kustomization in walked
+                for path in (kustomization.folder, *kustomizations.files(kustomization))
+            }
+        case Release():
+            return {root.what.folder, posixpath.join(root.what.folder, CHART)}
+        case Files():
+            return {*root.what.files}
+        case NotRendered():
+            return set()
 
 
 def plain_roots(

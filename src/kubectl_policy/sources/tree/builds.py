@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import fnmatch
 import posixpath
-import re
 from bisect import bisect_left
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.model.values import replace
+from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.sources.tree import DELIVERING
 from kubectl_policy.sources.tree.chains import DeclaredBuild
 from kubectl_policy.sources.tree.declared.delivery import (
@@ -22,8 +20,7 @@ from kubectl_policy.sources.tree.declared.delivery import (
     filled_in,
     folder_parameters,
 )
-from kubectl_policy.sources.tree.declared.kustomization import NAMES, Kustomization, Labels, texts_at, within
-from kubectl_policy.sources.tree.declared.patches import inline_patch
+from kubectl_policy.sources.tree.declared.kustomization import NAMES, Kustomization, extended
 from kubectl_policy.sources.tree.ground import above, is_in
 
 if TYPE_CHECKING:
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.declared.delivery import ApplicationSource, Delivery
     from kubectl_policy.sources.tree.ground import Ground
 
-_ALTERNATIVES: Final = re.compile(r"\{([^{}]*)\}")
 _MAX_APPLICATIONS: Final = 1_000
 
 
@@ -69,66 +65,31 @@ class DeclaredBuilds:
         if isinstance(delivery, FluxKustomization):
             folder = self._ground.resolve(delivery.path, path)
             if folder is not None:
-                yield self._of_flux(delivery, folder)
+                kustomization = self._kustomizations.get(folder) or self._of_everything_in(folder, delivery.resource)
+                changed = extended(kustomization, delivery.additions, delivery.resource.origin)
+                yield DeclaredBuild(place=folder, kustomization=changed, is_applied=True)
         elif isinstance(delivery, Application):
             for source in delivery.sources:
                 folder = self._ground.resolve(source.path, path) if source.path else None
                 if folder is not None and f"{folder}/Chart.yaml" not in self._ground.sources:
                     yield self._of_argo(delivery, source, folder)
 
+    def _of_argo(self, delivery: Application, source: ApplicationSource, folder: str) -> DeclaredBuild:
+        """Return the build of Argo CD for a folder: of its kustomization as Flux does, or of the manifests in it."""
+        origin, kustomization = delivery.resource.origin, self._kustomizations.get(folder)
+        if kustomization:
+            kustomization = extended(kustomization, source.additions, origin)
+        else:
+            taken = [path for path in self.below(folder) if source.takes(posixpath.relpath(path, folder))]
+            kustomization = Kustomization(folder=folder, origin=origin, resources=tuple(taken))
+        return DeclaredBuild(
+            place=folder, kustomization=kustomization, default=delivery.namespace, default_from=origin, is_applied=True
+        )
+
     def is_kustomize(self, number: int) -> bool:
         """Whether Kustomize builds it: all but the folders without a kustomization that Argo CD applies as they are."""
         is_plain = self.all[number].place not in self._kustomizations
         return not (is_plain and isinstance(self.applied_by.get(number), Application))
-
-    def _of_flux(self, delivery: FluxKustomization, folder: str) -> DeclaredBuild:
-        """Return the build of Flux for a folder: its fields go into the kustomization there, or a new one."""
-        kustomization = self._kustomizations.get(folder) or self._of_everything_in(folder, delivery.resource)
-        labels = (Labels(pairs=delivery.labels),) if delivery.labels else ()
-        changed = replace(
-            kustomization,
-            namespace=delivery.target_namespace or kustomization.namespace,
-            namespace_from=delivery.resource.origin if delivery.target_namespace else None,
-            name_prefix=delivery.name_prefix or kustomization.name_prefix,
-            name_suffix=delivery.name_suffix or kustomization.name_suffix,
-            components=(*kustomization.components, *(within(folder, path) for path in delivery.components)),
-            patches=(*kustomization.patches, *delivery.patches),
-            labels=(*kustomization.labels, *labels),
-            annotations={**kustomization.annotations, **delivery.annotations},
-        )
-        return DeclaredBuild(place=folder, kustomization=changed, is_applied=True)
-
-    def _of_argo(self, delivery: Application, source: ApplicationSource, folder: str) -> DeclaredBuild:
-        """Return the build of Argo CD for a folder: of its kustomization as Flux does, or of the manifests in it."""
-        origin, options = delivery.resource.origin, source.kustomize
-        kustomization = self._kustomizations.get(folder)
-        if kustomization:
-            pairs = texts_at(options, "commonLabels")
-            selectors = options.get("labelWithoutSelector") is not True
-            labels = (Labels(pairs=pairs, selectors=selectors, templates=selectors),) if pairs else ()
-            patches = [
-                inline_patch(entry.get("patch"), entry.get("target"), origin)
-                for entry in mappings_at(options, "patches")
-            ]
-            namespace = text_at(options, "namespace")
-            changed = replace(
-                kustomization,
-                namespace=namespace or kustomization.namespace,
-                namespace_from=origin if namespace else None,
-                name_prefix=text_at(options, "namePrefix") or kustomization.name_prefix,
-                name_suffix=text_at(options, "nameSuffix") or kustomization.name_suffix,
-                components=(
-                    *kustomization.components,
-                    *(within(folder, entry) for entry in strings_at(options, "components")),
-                ),
-                patches=(*kustomization.patches, *patches),
-                labels=(*kustomization.labels, *labels),
-            )
-        else:
-            changed = self._of_manifests_in(folder, source, delivery.resource)
-        return DeclaredBuild(
-            place=folder, kustomization=changed, default=delivery.namespace, default_from=origin, is_applied=True
-        )
 
     def _of_everything_in(self, folder: str, resource: Resource) -> Kustomization:
         """Return the kustomization that Flux makes for a folder without one: all manifests in it and below it."""
@@ -142,19 +103,6 @@ class DeclaredBuilds:
                     taken[inner[0]] = None
             else:
                 taken[path] = None
-        return Kustomization(folder=folder, origin=resource.origin, resources=tuple(taken))
-
-    def _of_manifests_in(self, folder: str, source: ApplicationSource, resource: Resource) -> Kustomization:
-        """Return the manifests that Argo CD applies of a folder without a kustomization: in it, or also below it."""
-        recurse = source.directory.get("recurse") is True
-        include, exclude = text_at(source.directory, "include"), text_at(source.directory, "exclude")
-        taken = [
-            path
-            for path in self.below(folder)
-            if (recurse or posixpath.dirname(path) == folder)
-            and (not include or fits(posixpath.relpath(path, folder), include))
-            and not (exclude and fits(posixpath.relpath(path, folder), exclude))
-        ]
         return Kustomization(folder=folder, origin=resource.origin, resources=tuple(taken))
 
     def below(self, folder: str) -> Iterator[str]:
@@ -176,17 +124,6 @@ def _folders_between(outer: str, inner: str) -> list[str]:
         folders.append(inner)
         inner = posixpath.dirname(inner)
     return folders[::-1]
-
-
-def fits(path: str, pattern: str) -> bool:
-    """Whether a pattern of Argo CD matches a path: `*` matches any text, `{a,b}` one of several."""
-    alternatives = _ALTERNATIVES.search(pattern)
-    if not alternatives or pattern.count("{") > 3:  # noqa: PLR2004 (nobody writes more; each multiplies)
-        return fnmatch.fnmatchcase(path, pattern)
-    return any(
-        fits(path, pattern[: alternatives.start()] + alternative.strip() + pattern[alternatives.end() :])
-        for alternative in alternatives[1].split(",")
-    )
 
 
 def applications_of(made_by: ApplicationSet, ground: Ground) -> list[Application]:

@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model import Gap, Origin
-from kubectl_policy.model.fields import items_at, labels_of, mapping_at, mappings_at, text_at, value_at
-from kubectl_policy.model.values import cached_property, replace
-from kubectl_policy.sources.tree.declared.mentions import mentioned_in, refers_to_nothing, words_in
-from kubectl_policy.sources.tree.declared.patches import (
-    Target,
-    inline_patch,
-    moves_objects,
-    replacement_moves,
-    replacement_targets,
-    targets_in,
-)
+from kubectl_policy.model import Gap
+from kubectl_policy.model.fields import labels_of, mappings_at, text_at
+from kubectl_policy.model.values import replace
+from kubectl_policy.sources.tree.declared.mentions import refers_to_nothing, words_in
 from kubectl_policy.sources.tree.placing import names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.model import Json, Origin, Resource
     from kubectl_policy.sources.tree.chains import Chain, DeclaredBuild
-    from kubectl_policy.sources.tree.declared.kustomization import Kustomization
+    from kubectl_policy.sources.tree.declared.patches import Patch, Target
+
+    _PatchesByTarget: TypeAlias = dict[tuple[str, str], list[tuple[Patch, Target]]]
 
 RENDER: Final = "--render"
-_GENERATED: Final = frozenset({"ConfigMap", "Secret"})
-# Fields of a configuration of Kustomize: where it puts namespaces, labels and annotations in objects of some kinds.
-_PLACES: Final = {
-    "namespace": "namespace",
-    "commonLabels": "labels",
-    "labels": "labels",
-    "templateLabels": "labels",
-    "commonAnnotations": "annotations",
-    "namePrefix": "name_prefix",
-    "nameSuffix": "name_suffix",
-}
+# Fields of a configuration of Kustomize: where it puts names, namespaces, labels and annotations in objects.
+_CONFIGURED: Final = (
+    "namePrefix",
+    "nameSuffix",
+    "namespace",
+    "commonLabels",
+    "labels",
+    "templateLabels",
+    "commonAnnotations",
+)
 # What of a Kustomization of Flux says nothing of the objects that it applies (kustomize.toolkit.fluxcd.io/v1).
 _HARMLESS: Final = frozenset(
     {
@@ -69,7 +62,7 @@ class UnappliedPatches:
         self._builds = builds
         self._values_in = values_in
         self._source_of = source_of
-        self._patches: dict[int, _Patches] = {}
+        self._patches: dict[int, _PatchesByTarget] = {}
         self._configurations: dict[int, list[tuple[Json, str]]] = {}
 
     def of(self, resource: Resource, chain: Chain, placed: Resource, remedy: str) -> Iterator[Gap]:
@@ -79,9 +72,11 @@ class UnappliedPatches:
             return
         # Whatever is set in objects of some kinds is about nothing else.
         names_none = refers_to_nothing(placed.ref.group_kind)
+        generates = any(self._builds[number].kustomization.generates for number in chain.builds)
+        renames = generates or chain.names[-1:] not in {(), (("", ""),)}
         for patch in self.patches_on(resource, chain):
             mentions = frozenset[str]() if names_none else patch.mentions
-            yield gap_of(placed, f"{patch.source} patches it", patch.origin, mentions, remedy)
+            yield gap_of(placed, f"{patch.origin.source} patches it", patch.origin, mentions, remedy)
             if patch.moves:
                 yield _moved(placed, patch, remedy)
         for number in numbers:
@@ -90,24 +85,24 @@ class UnappliedPatches:
                 reason = f"transformers of {kustomization.origin.source} may change it"
                 yield gap_of(placed, reason, kustomization.origin, None, remedy)
             for configuration, source in self._configurations_of(number):
-                if self._configures(configuration, placed, chain):
+                if _configures(configuration, placed.ref.kind, renames=renames):
                     reason = f"{source} says that names or labels in it change"
                     prefix, suffix = chain.names[-1]
                     named = frozenset(prefix + mention + suffix for mention in words_in([dict(resource.raw)]))
                     yield gap_of(placed, reason, kustomization.origin, named, remedy)
 
-    def patches_on(self, resource: Resource, chain: Chain) -> Iterator[KnownPatch]:
+    def patches_on(self, resource: Resource, chain: Chain) -> Iterator[Patch]:
         """Return the patches that may change an object on a way."""
         names = names_of(resource, chain)
         set_namespaces = [self._builds[number].kustomization.namespace for number in chain.builds]
         # For Kustomize, an object without a namespace is in this one.
         namespaces = [resource.ref.namespace or "default", *filter(None, set_namespaces)]
-        for number in chain.builds:
-            kustomization = self._builds[number].kustomization
-            if kustomization.patches:
-                if number not in self._patches:
-                    self._patches[number] = _Patches(kustomization, self._values_in, self._source_of)
-                yield from self._patches[number].that_may_change(resource, names, namespaces)
+        group_kind, labels = resource.ref.group_kind, labels_of(resource.raw)
+        keys = [*((group_kind.kind, name) for name in names), (group_kind.kind, ""), ("", "")]
+        for by_target in map(self._patches_of, chain.builds):
+            for patch, target in (pair for key in keys for pair in by_target.get(key, ())):
+                if any(target.may_be(group_kind, name, namespaces, labels) for name in names):
+                    yield patch
 
     def _changes_more(self, number: int) -> bool:
         """Whether a build does anything to objects that is not known already."""
@@ -127,116 +122,31 @@ class UnappliedPatches:
             ]
         return self._configurations[number]
 
-    def _configures(self, configuration: Json, placed: Resource, chain: Chain) -> bool:
-        """Whether a configuration lets something on a way change more of an object of that kind than it would."""
-        on_the_way = [self._builds[number].kustomization for number in chain.builds]
-        renames = chain.names[-1:] not in {(), (("", ""),)}
-        generates = any(build.generates for build in on_the_way)
-        specs = [
-            spec
-            for reference in mappings_at(configuration, "nameReference")
-            if renames or (generates and text_at(reference, "kind") in _GENERATED)
-            for spec in mappings_at(reference, "fieldSpecs")
-        ]
-        for field, attribute in _PLACES.items():
-            if any(getattr(build, attribute) for build in on_the_way):
-                specs += mappings_at(configuration, field)
-        return any(text_at(spec, "kind") in {"", placed.ref.kind} for spec in specs)
+    def _patches_of(self, number: int) -> _PatchesByTarget:
+        """Return the patches of a build by the kind and name that they name alone, by a kind, or by nothing."""
+        if number not in self._patches:
+            by_target: _PatchesByTarget = {}
+            for declared in self._builds[number].kustomization.patches:
+                path, patch = declared.file, declared
+                if path:
+                    patch = declared.read(self._values_in(path), self._source_of(path))
+                for target in patch.targets:
+                    kind = target.kind if target.exact or target.kind.isalnum() else ""
+                    by_target.setdefault((kind, target.name if target.exact else ""), []).append((patch, target))
+            self._patches[number] = by_target
+        return self._patches[number]
 
 
-class KnownPatch:
-    """A patch in a file or in a kustomization; `values` are None if it cannot be read."""
-
-    def __init__(self, origin: Origin, source: str, *, moves: bool, values: Sequence[Json] | None) -> None:
-        """Know what it mentions."""
-        self.origin, self.source, self.moves, self.values = origin, source, moves, values
-        self.mentions = None if values is None else mentioned_in(values)
-
-    @cached_property
-    def fields(self) -> frozenset[str]:
-        """The fields of the spec that it sets; with an empty one, any of them."""
-        fields: set[str] = set() if self.values else {""}
-        for document in self.values or ():
-            for operation in document if isinstance(document, list) else ():
-                steps = text_at(operation, "path").strip("/").split("/")
-                fields.add(steps[1] if steps[0] == "spec" and len(steps) > 1 else "")
-            if not isinstance(document, list):
-                fields.update(mapping_at(document, "spec"))
-        return frozenset(fields)
-
-    def patches_in(self) -> Iterator[Target]:
-        """List the patches that this patch gives to a Kustomization of Flux."""
-        for document in self.values or ():
-            entries: list[Json] = [*mappings_at(document, "spec.patches")]
-            for operation in document if isinstance(document, list) else ():
-                if text_at(operation, "path").startswith("/spec/patches"):
-                    set_there = value_at(operation, "value")
-                    entries = [
-                        *entries,
-                        *items_at(operation, "value"),
-                        *([set_there] if isinstance(set_there, dict) else ()),
-                    ]
-            for patch in entries:
-                inner = patch if isinstance(patch, dict) else {}
-                yield from inline_patch(inner.get("patch"), inner.get("target"), self.origin).targets
-
-
-class _Patches:
-    """The patches of one kustomization: those of one object by its kind and name, and all others."""
-
-    def __init__(
-        self,
-        kustomization: Kustomization,
-        values_in: Callable[[str], Sequence[Json] | None],
-        source_of: Callable[[str], str],
-    ) -> None:
-        self._exact: dict[tuple[str, str], list[tuple[KnownPatch, Target]]] = {}
-        # By the kind that is asked for; where that is none, or may be several, by no kind.
-        self._others: dict[str, list[tuple[KnownPatch, Target]]] = {}
-        for patch in kustomization.patches:
-            values: Sequence[Json] | None = patch.values
-            targets, moves = patch.targets, patch.moves
-            if patch.file:
-                values = values_in(patch.file)
-                replaces = kustomization.serving.get(patch.file) == "replacement"
-                flat = [
-                    item
-                    for document in values or ()
-                    for item in (document if isinstance(document, list) else [document])
-                ]
-                targets = targets or _named_in(flat, is_read=values is not None, replaces=replaces)
-                moves = moves or any(map(replacement_moves, flat) if replaces else map(moves_objects, values or ()))
-            source = source_of(patch.file) if patch.file else patch.origin.source
-            origin = Origin(source, 1) if patch.file else patch.origin
-            known = KnownPatch(origin, source, moves=moves, values=values)
-            for target in targets:
-                if target.exact:
-                    self._exact.setdefault((target.kind, target.name), []).append((known, target))
-                else:
-                    self._others.setdefault(target.kind if target.kind.isalnum() else "", []).append((known, target))
-
-    def that_may_change(self, resource: Resource, names: set[str], namespaces: Sequence[str]) -> Iterator[KnownPatch]:
-        group_kind, labels = resource.ref.group_kind, labels_of(resource.raw)
-        exact = [patch for name in names for patch in self._exact.get((group_kind.kind, name), ())]
-        selecting = (*self._others.get(group_kind.kind, ()), *self._others.get("", ()))
-        for known, target in (*exact, *selecting):
-            if any(target.may_be(group_kind, name, namespaces, labels) for name in names):
-                yield known
-
-
-def _named_in(values: Sequence[Json], *, is_read: bool, replaces: bool) -> tuple[Target, ...]:
-    """Return the targets in the file of a patch or of a replacement; any object if it cannot be read."""
-    if not is_read:
-        return (Target(),)
-    return (
-        tuple(target for document in values for target in replacement_targets(document))
-        if replaces
-        else tuple(targets_in(values))
-    )
+def _configures(configuration: Json, kind: str, *, renames: bool) -> bool:
+    """Whether a configuration of Kustomize says of a kind where to put names that change, or labels."""
+    specs = [spec for field in _CONFIGURED for spec in mappings_at(configuration, field)]
+    for reference in mappings_at(configuration, "nameReference") if renames else ():
+        specs += mappings_at(reference, "fieldSpecs")
+    return any(text_at(spec, "kind") in {"", kind} for spec in specs)
 
 
 def applied_otherwise(
-    placed: Resource, applied_by: Resource, patch: KnownPatch, remedy: str, *, has_variables: bool
+    placed: Resource, applied_by: Resource, patch: Patch, remedy: str, *, has_variables: bool
 ) -> Iterator[Gap]:
     """Return the gaps of an object for a patch of the Kustomization of Flux that applies it."""
     fields = patch.fields - _HARMLESS
@@ -249,14 +159,14 @@ def applied_otherwise(
         if not any(target.may_be(placed.ref.group_kind, placed.ref.name, namespaces, labels) for target in targets):
             return
     if fields:
-        reason = f"{patch.source} patches {applied_by.ref}, which applies it"
+        reason = f"{patch.origin.source} patches {applied_by.ref}, which applies it"
         yield gap_of(placed, reason, patch.origin, patch.mentions, remedy)
         if not patches_alone:
             yield _moved(placed, patch, remedy)
 
 
-def _moved(placed: Resource, patch: KnownPatch, remedy: str) -> Gap:
-    reason = f"{patch.source} may change the name or the namespace of {placed.ref}"
+def _moved(placed: Resource, patch: Patch, remedy: str) -> Gap:
+    reason = f"{patch.origin.source} may change the name or the namespace of {placed.ref}"
     return replace(gap_of(placed, reason, patch.origin, patch.mentions, remedy), namespace="", name="")
 
 

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.sources.tree import unknown_cluster
-from kubectl_policy.sources.tree.declared.delivery import Application
+from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization
 from kubectl_policy.sources.tree.ground import above
 
 if TYPE_CHECKING:
@@ -66,9 +66,12 @@ class Clusters:
 
     def _follow_flux(self, builds: DeclaredBuilds) -> None:
         """Follow the Kustomizations of Flux from those that nothing else applies, each of which is of one cluster."""
-        deliveries = {number: each for number, each in builds.applied_by.items() if not isinstance(each, Application)}
-        paths = {number: self._ground.place_of(each.resource.origin.source) for number, each in deliveries.items()}
-        applied_by = {number: self.builds_of(path) & deliveries.keys() for number, path in paths.items()}
+        paths = {
+            number: self._ground.place_of(delivery.resource.origin.source)
+            for number, delivery in builds.applied_by.items()
+            if isinstance(delivery, FluxKustomization)
+        }
+        applied_by = {number: self.builds_of(path) & paths.keys() for number, path in paths.items()}
         folders: dict[int, str] = {}
         for number, parents in applied_by.items():
             if parents <= {number}:
@@ -83,13 +86,13 @@ class Clusters:
             for parent in parents:
                 inner.setdefault(parent, []).append(number)
         self._folders = shortest_ends(self._ground.short, folders.values())
-        for number, folder in folders.items():
-            rest, name = [number], self._folders[folder]
+        for root, folder in folders.items():
+            rest, name = [root], self._folders[folder]
             while rest:
-                each = rest.pop()
-                if name not in self._of_build.setdefault(each, set()):
-                    self._of_build[each].add(name)
-                    rest += inner.get(each, ())
+                number = rest.pop()
+                if name not in self._of_build.setdefault(number, set()):
+                    self._of_build[number].add(name)
+                    rest += inner.get(number, ())
 
     def _follow_argo(self, builds: DeclaredBuilds) -> None:
         """Take what Applications deploy for where they deploy it to, if that is not one cluster for all of them."""

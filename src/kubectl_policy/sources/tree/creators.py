@@ -13,7 +13,6 @@ from kubectl_policy.sources.tree.declared.delivery import (
     FluxKustomization,
     HelmRelease,
     delivery_of,
-    from_root,
 )
 from kubectl_policy.sources.tree.declared.mentions import words_in
 
@@ -29,17 +28,12 @@ _FETCHED: Final = "add the manifests that it fetches"
 _GENERATORS: Final[Mapping[str, str]] = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 
 
-def _creating(creator: str, namespace: str, origin: Origin | None, remedy: str, mentions: frozenset[str] | None) -> Gap:
+def creating(
+    creator: str, namespace: str, origin: Origin | None, remedy: str = "", mentions: frozenset[str] | None = None
+) -> Gap:
     """Return the gap for any objects that something may create."""
-    where = f" in namespace {namespace}" if namespace else ""
-    return Gap(
-        kind="",
-        namespace=namespace,
-        reason=f"{creator}{where}",
-        origin=origin,
-        remedy=remedy,
-        mentions=mentions,
-    )
+    reason = f"{creator} in namespace {namespace}" if namespace else creator
+    return Gap(kind="", namespace=namespace, reason=reason, origin=origin, remedy=remedy, mentions=mentions)
 
 
 def by_release(resource: Resource, ground: Ground, values_of: Callable[[str], Sequence[Json] | None]) -> Iterator[Gap]:
@@ -48,15 +42,14 @@ def by_release(resource: Resource, ground: Ground, values_of: Callable[[str], Se
     if not isinstance(release, HelmRelease):
         return
     path = ground.place_of(resource.origin.source)
-    is_here = release.is_in_git and ground.resolve(from_root(release.chart), path) is not None
-    namespace = release.namespace or resource.ref.namespace
+    is_here = release.is_in_git and ground.resolve(release.chart, path) is not None
     # What is secret is not read, and rarely names anything.
     config_maps = [values_of(entry.name) for entry in release.values_from if entry.kind == "ConfigMap"]
     values = [entry for known in config_maps for entry in known or ()]
-    names = [resource.ref.name, release.release_name, release.chart, namespace]
-    yield _creating(
+    names = [resource.ref.name, release.release_name, release.chart, release.namespace]
+    yield creating(
         f"{resource.ref} (chart not {'rendered' if is_here else 'here'}) may create objects",
-        namespace,
+        release.namespace,
         resource.origin,
         RENDER if is_here else _TEMPLATE,
         None if None in config_maps else words_in([release.values, *values, *names]),
@@ -74,7 +67,7 @@ def by_application(application: Application, ground: Ground) -> Iterator[Gap]:
             continue
         missing = "chart" if source.chart else source.path or "its source"
         problem = "chart not rendered" if is_chart else f"{missing} not here"
-        yield _creating(
+        yield creating(
             f"{resource.ref.kind} {application.name} ({problem}) may create objects",
             application.namespace,
             resource.origin,
@@ -89,7 +82,7 @@ def by_flux(delivery: FluxKustomization, ground: Ground) -> Iterator[Gap]:
     if ground.resolve(delivery.path, ground.place_of(resource.origin.source)) is None:
         creator = f"{resource.ref} ({delivery.path or 'its source'} not here) may create objects"
         mentions = words_in([resource.ref.name, delivery.path, dict(delivery.substitute)])
-        yield _creating(creator, delivery.target_namespace, resource.origin, _FETCHED, mentions)
+        yield creating(creator, delivery.namespace, resource.origin, _FETCHED, mentions)
 
 
 def by_chart(folder: str, ground: Ground, values_in: Callable[[str], str]) -> Gap:
@@ -97,7 +90,7 @@ def by_chart(folder: str, ground: Ground, values_in: Callable[[str], str]) -> Ga
     source = ground.source_of(folder)
     inside = [path for path in ground.sources if path.startswith(f"{folder}/")]
     mentions = words_in([values_in(path) for path in inside])
-    return _creating(f"the Helm chart {source} (not rendered) may create objects", "", None, RENDER, mentions)
+    return creating(f"the Helm chart {source} (not rendered) may create objects", "", None, RENDER, mentions)
 
 
 def by_build(build: DeclaredBuild, chain: Chain, is_here: Callable[[str], bool]) -> Iterator[Gap]:
@@ -107,7 +100,7 @@ def by_build(build: DeclaredBuild, chain: Chain, is_here: Callable[[str], bool])
     missing = [path for path in (*kustomization.resources, *kustomization.components) if not is_here(path)]
     for entry in (*kustomization.remote, *(posixpath.relpath(path, kustomization.folder) for path in missing)):
         creator = f"{origin.source} takes in {entry}, which is not here and may create objects"
-        yield _creating(creator, namespace, origin, _FETCHED, words_in([entry]))
+        yield creating(creator, namespace, origin, _FETCHED, words_in([entry]))
     for field, kind in _GENERATORS.items():
         for generator in mappings_at(kustomization.raw, field):
             if text_at(generator, "name"):
@@ -123,6 +116,6 @@ def by_build(build: DeclaredBuild, chain: Chain, is_here: Callable[[str], bool])
     for chart in kustomization.charts:
         creator = f"{origin.source} may create objects of chart {text_at(chart, 'name')}"
         mentions = None if text_at(chart, "valuesFile") else words_in([chart])
-        yield _creating(creator, text_at(chart, "namespace") or namespace, origin, _TEMPLATE, mentions)
+        yield creating(creator, text_at(chart, "namespace") or namespace, origin, _TEMPLATE, mentions)
     if kustomization.raw.get("generators"):
-        yield _creating(f"generators of {origin.source} may create objects", namespace, origin, RENDER, None)
+        yield creating(f"generators of {origin.source} may create objects", namespace, origin, RENDER, None)

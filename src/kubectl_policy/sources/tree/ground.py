@@ -124,4 +124,4 @@ def _and_above(folder: str) -> tuple[str, ...]:
 
 def is_in(path: str, folder: str) -> bool:
     """Whether a place is a folder, or below it."""
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+    return not folder or path == folder or path.startswith(folder.rstrip("/") + "/")

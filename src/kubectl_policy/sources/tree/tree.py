@@ -6,10 +6,10 @@ import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.model.fields import mappings_at, strings_at, text_at
+from kubectl_policy.model.fields import items_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.snapshot import LeftOut
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.model.values import cached_property, value
+from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.sources.tree import CONFIG_MAP, HELM_RELEASE, creators
 from kubectl_policy.sources.tree.builds import DeclaredBuilds
 from kubectl_policy.sources.tree.chains import Chain, Chains, charts_of, roles
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, Json, Resource
-    from kubectl_policy.sources.tree.changes import KnownPatch
     from kubectl_policy.sources.tree.declared.kustomization import Kustomization
+    from kubectl_policy.sources.tree.declared.patches import Patch
     from kubectl_policy.sources.tree.ground import Ground
     from kubectl_policy.sources.tree.variables import Values
     from kubectl_policy.sources.tree.worlds import Worlds
@@ -42,17 +42,6 @@ class Placed:
 
     resource: Resource
     folder: str
-
-
-@value(kw_only=True)
-class _Home:
-    """Facts from the folders around a file that nothing lists: a namespace, and which of them is of a tree."""
-
-    namespace: str = ""
-    namespace_from: Origin | None = None
-    folder: str | None = None
-    # Whether only what names no namespace lives there.
-    is_default: bool = False
 
 
 class Tree:
@@ -75,7 +64,7 @@ class Tree:
         self._chains = Chains(self._builds.all)
         self.clusters = Clusters(ground, self._builds, self._chains)
         self.roles = roles(ground, self._chains)
-        self._homes: dict[str, _Home] = {}
+        self._homes: dict[str, Chain | None] = {}
 
     @cached_property
     def worlds(self) -> Worlds:
@@ -103,8 +92,9 @@ class Tree:
                 if not patch.file:
                     yield LeftOut("replacement" if patch.replaces else "patch", patch.origin)
         for delivery in self._builds.deliveries:
-            for patch in delivery.patches if isinstance(delivery, FluxKustomization) else ():
-                yield LeftOut("patch", patch.origin)
+            if isinstance(delivery, FluxKustomization):
+                for _ in items_at(delivery.additions, "patches"):
+                    yield LeftOut("patch", delivery.resource.origin)
 
     def place(
         self,
@@ -154,15 +144,16 @@ class Tree:
                 gaps += unlisted_gaps
         return placed_objects, list(dict.fromkeys(gaps))
 
-    def _altered(self, changes: UnappliedPatches) -> dict[int, list[tuple[Resource, KnownPatch]]]:
+    def _altered(self, changes: UnappliedPatches) -> dict[int, list[tuple[Resource, Patch]]]:
         """Map builds to the Kustomizations of Flux that apply them, with each patch that may change these."""
-        altered: dict[int, list[tuple[Resource, KnownPatch]]] = {}
+        altered: dict[int, list[tuple[Resource, Patch]]] = {}
         for number, delivery in self._builds.applied_by.items():
             if isinstance(delivery, FluxKustomization):
                 ways = self._chains.of_file(self._ground.place_of(delivery.resource.origin.source))
-                patches = {patch: None for way in ways for patch in changes.patches_on(delivery.resource, way)}
+                patches = [patch for way in ways for patch in changes.patches_on(delivery.resource, way)]
                 if patches:
-                    altered[number] = [(delivery.resource, patch) for patch in patches]
+                    distinct = {id(patch): patch for patch in patches}
+                    altered[number] = [(delivery.resource, patch) for patch in distinct.values()]
         return altered
 
     def _remedy_for(self, source: str) -> str:
@@ -179,26 +170,21 @@ class Tree:
         folder = posixpath.dirname(path)
         if folder not in self._homes:
             self._homes[folder] = self._home_in(folder)
-        home = self._homes[folder]
-        way = Chain(root=home.folder or folder, default=home.namespace, default_from=home.namespace_from)
-        if not home.is_default:
-            way = Chain(root=way.root, namespace=home.namespace, namespace_from=home.namespace_from)
-        if home.folder is None:
-            applied = resource
-        else:
-            applied = placed(resource, way, (), self._place_called(home.folder), is_namespaced=is_namespaced)
+        home, applied = self._homes[folder], resource
+        if home:
+            applied = placed(resource, home, (), self._place_called(home.root), is_namespaced=is_namespaced)
         as_written = Placed(resource=applied, folder=posixpath.dirname(resource.origin.source))
         if folder in self._kustomizations:
             return as_written, [gap_of(applied, _UNLISTED, self._kustomizations[folder].origin, remedy="list it there")]
-        applied_by = map(self._builds.applied_by.get, self._chains.at(home.folder) if home.folder else ())
+        applied_by = map(self._builds.applied_by.get, self._chains.at(home.root) if home else ())
         leaves_out = next((delivery for delivery in applied_by if isinstance(delivery, Application)), None)
         if leaves_out:
             return as_written, [gap_of(applied, _UNTAKEN, leaves_out.resource.origin, remedy="let it take the file in")]
         return as_written, []
 
-    def _home_in(self, folder: str) -> _Home:
-        """Return the facts from the nearest folder around a file that gives any."""
-        nearest: str | None = None
+    def _home_in(self, folder: str) -> Chain | None:
+        """Return the way on which a file would be that nothing lists: of the nearest folder around it, if any tells."""
+        nearest: Chain | None = None
         for around in (folder, *above(folder)):
             builds = [
                 number
@@ -206,20 +192,17 @@ class Tree:
                 if not self._chains.builds[number].kustomization.is_component
             ]
             if builds and nearest is None:
-                nearest = around
+                nearest = Chain(root=around)
             chains = [chain for number in builds for chain in self._chains.through(number)]
             by_namespace = {(chain.namespace or chain.default): chain for chain in chains}
             if len(by_namespace) > 1:
-                return _Home(folder=nearest)
-            for namespace, chain in by_namespace.items():
-                if namespace:
-                    return _Home(
-                        namespace=namespace,
-                        namespace_from=chain.namespace_from if chain.namespace else chain.default_from,
-                        folder=nearest,
-                        is_default=not chain.namespace,
-                    )
-        return _Home(folder=nearest)
+                return nearest
+            chain = next(iter(by_namespace.values()), None)
+            if nearest and chain and chain.namespace:
+                return replace(nearest, namespace=chain.namespace, namespace_from=chain.namespace_from)
+            if nearest and chain and chain.default:
+                return replace(nearest, default=chain.default, default_from=chain.default_from)
+        return nearest
 
     def _generated(self) -> Iterator[tuple[str, list[str]]]:
         """Map the names of generated ConfigMaps to the files that are in them."""

@@ -17,6 +17,7 @@ from kubectl_policy.sources.tree.declared.delivery import (
     Reference,
     delivery_of,
 )
+from kubectl_policy.sources.tree.declared.kustomization import Kustomization, Labels, extended
 from kubectl_policy.sources.tree.declared.patches import Target
 
 ORIGIN = Origin("clusters/prod/apps.yaml", 3)
@@ -66,21 +67,18 @@ spec:
 """,
         FluxKustomization,
     )
-    assert (found.path, found.target_namespace, found.name_prefix, found.name_suffix) == (
-        "apps/prod",
-        "shop",
-        "a-",
-        "-z",
-    )
-    assert found.components == ("../../parts/tls",)
+    assert (found.path, found.namespace) == ("apps/prod", "shop")
+    added = extended(Kustomization(folder="apps/prod", origin=ORIGIN), found.additions, ORIGIN)
+    assert (added.namespace, added.name_prefix, added.name_suffix) == ("shop", "a-", "-z")
+    assert added.components == ("parts/tls",)
     gateway = Target(kind="Gateway", name="gw", exact=True)
-    assert [patch.targets for patch in found.patches] == [
+    assert [patch.targets for patch in added.patches] == [
         (gateway,),
         (Target(kind="HTTPRoute"),),
         (Target(kind="Gateway"),),
         (gateway,),
     ]
-    assert (found.labels, found.annotations) == ({"a": "b"}, {"c": "d"})
+    assert (added.labels, added.annotations) == ((Labels(pairs={"a": "b"}),), {"c": "d"})
     assert found.substitutes
     assert found.substitute == {"DOMAIN": "example.com"}
     assert found.substitute_from == (
@@ -112,7 +110,7 @@ spec:
 """,
         HelmRelease,
     )
-    assert (found.chart, found.is_in_git) == ("./charts/echo", True)
+    assert (found.chart, found.is_in_git) == ("charts/echo", True)
     assert (found.namespace, found.release_name) == ("network", "e")
     assert found.values == {"route": {"enabled": True}}
     assert found.values_from == (Reference(kind="ConfigMap", name="v", key="k"),)

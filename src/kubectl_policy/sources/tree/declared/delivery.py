@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import fnmatch
+import json
 import posixpath
 import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at, value_at
+from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.values import field, value
 from kubectl_policy.sources.tree import APPLICATION, APPLICATION_SET, HELM_RELEASE, KUSTOMIZATION
 from kubectl_policy.sources.tree.declared.kustomization import texts_at
-from kubectl_policy.sources.tree.declared.patches import Patch, inline_patch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,9 @@ _PARAMETER: Final = re.compile(
     r"\{\{-?\s*(?:index\s+\.?(?P<list>[\w.-]+)\s+(?P<number>\d+)|\.?(?P<path>[\w.\[\]-]+))\s*-?\}\}"
 )
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9.-]+")
+_ALTERNATIVES: Final = re.compile(r"\{([^{}]*)\}")
+# Fields of a kustomization that an Application gives values to.
+_OF_KUSTOMIZE: Final = ("namePrefix", "nameSuffix", "namespace", "commonAnnotations", "components", "patches")
 
 
 @value(kw_only=True)
@@ -44,18 +48,14 @@ class FluxKustomization:
     resource: Resource
     path: str = ""
     """The folder, from the root of the source; empty for the root itself."""
-    target_namespace: str = ""
-    name_prefix: str = ""
-    name_suffix: str = ""
-    components: tuple[str, ...] = ()
-    """Folders of components, from `path`."""
-    patches: tuple[Patch, ...] = ()
+    namespace: str = ""
+    """The namespace of everything in it; empty if it leaves that alone."""
+    additions: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
+    """Fields that it adds to the kustomization of the folder."""
     substitutes: bool = False
     substitute: Mapping[str, str] = field(default_factory=dict[str, str])
     """The values of variables in the manifests; they count before those of `substitute_from`."""
     substitute_from: tuple[Reference, ...] = ()
-    labels: Mapping[str, str] = field(default_factory=dict[str, str])
-    annotations: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @value(kw_only=True)
@@ -67,7 +67,7 @@ class HelmRelease:
     """A name, or the path of a chart in a git source."""
     source: Reference
     namespace: str = ""
-    """The namespace that it deploys to, its targetNamespace; empty if it is its own."""
+    """The namespace that it deploys to."""
     release_name: str = ""
     values: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
     values_from: tuple[Reference, ...] = ()
@@ -90,6 +90,24 @@ class ApplicationSource:
     kustomize: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
     helm: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
     plugin: bool = False
+
+    @property
+    def additions(self) -> dict[str, Json]:
+        """Fields that it adds to the kustomization of its folder."""
+        additions: dict[str, Json] = {name: self.kustomize[name] for name in _OF_KUSTOMIZE if self.kustomize.get(name)}
+        if labels := mapping_at(self.kustomize, "commonLabels"):
+            on_selectors = self.kustomize.get("labelWithoutSelector") is not True
+            additions["labels"] = [{"pairs": dict(labels), "includeSelectors": on_selectors}]
+        return additions
+
+    def takes(self, path: str) -> bool:
+        """Whether it applies the file at a path from its folder, where there is no kustomization."""
+        include, exclude = text_at(self.directory, "include"), text_at(self.directory, "exclude")
+        return (
+            ("/" not in path or self.directory.get("recurse") is True)
+            and (not include or _fits(path, include))
+            and not (exclude and _fits(path, exclude))
+        )
 
 
 @value(kw_only=True)
@@ -139,36 +157,43 @@ def delivery_of(resource: Resource) -> Delivery | None:
 def _flux_kustomization(resource: Resource) -> FluxKustomization:
     spec = mapping_at(resource.raw, "spec")
     build = mapping_at(spec, "postBuild")
-    merges = [inline_patch(patch, None, resource.origin) for patch in items_at(spec, "patchesStrategicMerge")]
+    # Older versions have patches that are no texts.
     patches = [*mappings_at(spec, "patches"), *mappings_at(spec, "patchesJson6902")]
+    patches += [{"patch": patch} for patch in items_at(spec, "patchesStrategicMerge")]
+    additions: dict[str, Json] = {
+        "namespace": text_at(spec, "targetNamespace"),
+        "namePrefix": text_at(spec, "namePrefix"),
+        "nameSuffix": text_at(spec, "nameSuffix"),
+        "components": list(items_at(spec, "components")),
+        "patches": [{**patch, "patch": _as_text(patch.get("patch"))} for patch in patches],
+        "images": list(items_at(spec, "images")),
+        "labels": [{"pairs": labels}] if (labels := {**mapping_at(spec, "commonMetadata.labels")}) else [],
+        "commonAnnotations": {**mapping_at(spec, "commonMetadata.annotations")},
+    }
     return FluxKustomization(
         resource=resource,
         path=from_root(text_at(spec, "path")),
-        target_namespace=text_at(spec, "targetNamespace"),
-        name_prefix=text_at(spec, "namePrefix"),
-        name_suffix=text_at(spec, "nameSuffix"),
-        components=tuple(strings_at(spec, "components")),
-        patches=(
-            *(inline_patch(patch.get("patch"), patch.get("target"), resource.origin) for patch in patches),
-            *merges,
-        ),
+        namespace=text_at(spec, "targetNamespace"),
+        additions={name: addition for name, addition in additions.items() if addition},
         substitutes=bool(build),
         substitute=texts_at(build, "substitute"),
         substitute_from=tuple(map(reference_of, mappings_at(build, "substituteFrom"))),
-        labels=texts_at(spec, "commonMetadata.labels"),
-        annotations=texts_at(spec, "commonMetadata.annotations"),
     )
 
 
+def _as_text(patch: Json) -> str:
+    return patch if isinstance(patch, str) else json.dumps(patch)
+
+
 def _helm_release(resource: Resource) -> HelmRelease:
-    spec = mapping_at(resource.raw, "spec")
-    chart = mapping_at(spec, "chart.spec")
+    spec, ref = mapping_at(resource.raw, "spec"), resource.ref
+    chart, target = mapping_at(spec, "chart.spec"), text_at(spec, "targetNamespace")
     return HelmRelease(
         resource=resource,
-        chart=text_at(chart, "chart"),
+        chart=from_root(text_at(chart, "chart")),
         source=reference_of(mapping_at(chart, "sourceRef") or mapping_at(spec, "chartRef")),
-        namespace=text_at(spec, "targetNamespace"),
-        release_name=text_at(spec, "releaseName"),
+        namespace=target or ref.namespace,
+        release_name=text_at(spec, "releaseName") or (f"{target}-{ref.name}" if target else ref.name),
         values=mapping_at(spec, "values"),
         values_from=tuple(map(reference_of, mappings_at(spec, "valuesFrom"))),
     )
@@ -196,6 +221,17 @@ def _source(raw: Mapping[str, Json]) -> ApplicationSource:
         kustomize=mapping_at(raw, "kustomize"),
         helm=mapping_at(raw, "helm"),
         plugin=bool(raw.get("plugin")),
+    )
+
+
+def _fits(path: str, pattern: str) -> bool:
+    """Whether a pattern of Argo CD matches a path: `*` matches any text, `{a,b}` one of several."""
+    alternatives = _ALTERNATIVES.search(pattern)
+    if not alternatives or pattern.count("{") > 3:  # noqa: PLR2004 (nobody writes more; each multiplies)
+        return fnmatch.fnmatchcase(path, pattern)
+    return any(
+        _fits(path, pattern[: alternatives.start()] + alternative.strip() + pattern[alternatives.end() :])
+        for alternative in alternatives[1].split(",")
     )
 
 

@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
+from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.values import field, replace, value
 from kubectl_policy.sources.tree.declared.patches import (
     Patch,
@@ -114,6 +114,28 @@ def read_kustomization(raw: Mapping[str, Json], folder: str, origin: Origin) -> 
         labels=tuple(_labels(raw)),
         annotations=texts_at(raw, "commonAnnotations"),
         charts=tuple(mappings_at(raw, "helmCharts")),
+        raw=raw,
+    )
+
+
+def extended(kustomization: Kustomization, additions: Mapping[str, Json], origin: Origin) -> Kustomization:
+    """Return a kustomization with fields that are added elsewhere: lists become longer, anything else is replaced."""
+    raw = dict(kustomization.raw)
+    for name, added in additions.items():
+        present = items_at(raw, name)
+        raw[name] = [*present, *(item for item in added if item not in present)] if isinstance(added, list) else added
+    added_fields = read_kustomization(additions, kustomization.folder, origin)
+    return replace(
+        kustomization,
+        components=(*kustomization.components, *added_fields.components),
+        remote=(*kustomization.remote, *added_fields.remote),
+        patches=(*kustomization.patches, *added_fields.patches),
+        namespace=added_fields.namespace or kustomization.namespace,
+        namespace_from=origin if added_fields.namespace else None,
+        name_prefix=added_fields.name_prefix or kustomization.name_prefix,
+        name_suffix=added_fields.name_suffix or kustomization.name_suffix,
+        labels=(*kustomization.labels, *added_fields.labels),
+        annotations={**kustomization.annotations, **added_fields.annotations},
         raw=raw,
     )
 

@@ -7,17 +7,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
+from kubectl_policy.model import Origin
+from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.selectors import parse_label_query, selects
 from kubectl_policy.model.unknown import is_unknown
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import cached_property, replace, value
+from kubectl_policy.sources.tree.declared.mentions import mentioned_in
 from kubectl_policy.text import Document
 from kubectl_policy.text.documents import DocumentReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import GroupKind, Json, Origin
+    from kubectl_policy.model import GroupKind, Json
 
 # An alternative of a regular expression of which it is soon found out what it matches; names rarely are more.
 _PLAIN: Final = re.compile(r"[\w-]*(?:(?:\.\*|\.|\\\.)[\w-]*){0,8}")
@@ -67,8 +69,52 @@ class Patch:
     """Whether an object may have another name, namespace or kind after it."""
     replaces: bool = False
     """Whether the values come from another object."""
-    values: tuple[Json, ...] = ()
-    """The values that are written inline."""
+    values: Sequence[Json] | None = ()
+    """What is written inline or, once it was read, in its file; None if it cannot be read."""
+
+    @cached_property
+    def mentions(self) -> frozenset[str] | None:
+        """The names in it; None if it may mean any object."""
+        return None if self.values is None else mentioned_in(self.values)
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """The fields of the spec that it sets; with an empty one, any of them."""
+        fields: set[str] = set() if self.values else {""}
+        for document in self.values or ():
+            for operation in document if isinstance(document, list) else ():
+                steps = text_at(operation, "path").strip("/").split("/")
+                fields.add(steps[1] if steps[0] == "spec" and len(steps) > 1 else "")
+            if not isinstance(document, list):
+                fields.update(mapping_at(document, "spec"))
+        return frozenset(fields)
+
+    def patches_in(self) -> Iterator[Target]:
+        """List the targets of the patches that this patch gives to a Kustomization of Flux."""
+        for document in self.values or ():
+            entries: list[Json] = [*items_at(document, "spec.patches")]
+            for operation in document if isinstance(document, list) else ():
+                if text_at(operation, "path").startswith("/spec/patches"):
+                    added = value_at(operation, "value")
+                    entries += added if isinstance(added, list) else [added]
+            for patch in entries:
+                yield from inline_patch(value_at(patch, "patch"), value_at(patch, "target"), self.origin).targets
+
+    def read(self, values: Sequence[Json] | None, source: str) -> Patch:
+        """Return the patch with what is in its file; if that cannot be read, any object may be its target."""
+        items = [item for document in values or () for item in (document if isinstance(document, list) else [document])]
+        if self.replaces:
+            targets = [target for item in items for target in replacement_targets(item)]
+            moves = any(map(replacement_moves, items))
+        else:
+            targets, moves = [*targets_in(items)], any(map(moves_objects, values or ()))
+        return replace(
+            self,
+            origin=Origin(source, 1),
+            targets=self.targets or ((Target(),) if values is None else tuple(targets)),
+            moves=self.moves or moves,
+            values=values,
+        )
 
 
 def target_of(selector: Mapping[str, Json]) -> Target:
@@ -84,7 +130,10 @@ def target_of(selector: Mapping[str, Json]) -> Target:
 
 def inline_patch(text: Json, target: Json, origin: Origin) -> Patch:
     """Read a patch in a kustomization; if it cannot be read, any object may be its target."""
-    values = list(_values_in(text)) if isinstance(text, str) else [text]
+    values = [text]
+    if isinstance(text, str):
+        read = DocumentReader().read(text)
+        values = [document.value if isinstance(document, Document) else None for document in read]
     selector = target_of(target) if isinstance(target, dict) else None
     targets = (selector,) if selector else tuple(targets_in(values))
     moves = any(map(moves_objects, values))
@@ -116,11 +165,6 @@ def moves_objects(patch: Json) -> bool:
     """Whether a JSON patch may change by which name an object is known; a merge patch does so only if allowed to."""
     operations = patch if isinstance(patch, list) else ()
     return any(text_at(operation, "path") in _IDENTITY for operation in operations)
-
-
-def _values_in(text: str) -> Iterator[Json]:
-    for document in DocumentReader().read(text):
-        yield document.value if isinstance(document, Document) else None
 
 
 def _may_match(pattern: str, value: str) -> bool:
