@@ -59,7 +59,8 @@ def watch(live: Live, command: Callable[[Live], int], output_format: str) -> int
                 failures += 1
             else:
                 failures = 0
-                live.watch(watches)
+                if live.cluster:
+                    live.cluster.watch(watches)
                 if not display.show(output, f"error: {end.message}" if isinstance(end, PolicyError) else ""):
                     return 0
                 _wait(watches, display)

@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from kubernetes.client import Configuration
@@ -28,18 +29,18 @@ from yaml import YAMLError
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.sources.cluster.reaching.kuberc import require_allowed
+from kubectl_policy.sources.cluster.reaching.transport import header_value, set_proxy, tls_context
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
-# Makes the connections of the package.
-Connections: Final[Any] = RESTClientObject
+    from urllib3 import HTTPHeaderDict, PoolManager
+
 _MAX_COMPLAINT: Final = 1000
+_MAX_CONNECTIONS: Final = 32
 _SHAPE: Final = "compare it with what `kubectl config view` prints"
 # Whoever has one of these needs no plugin.
 _WITHOUT_PLUGIN: Final = ("client-certificate", "client-certificate-data", "username", "password")
-
-
 _PATHS: Final = frozenset({"certificate-authority", "client-certificate", "client-key", "tokenFile"})
 
 
@@ -235,15 +236,85 @@ def pod_settings(folder: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return cluster, {"tokenFile": f"{folder}token"}
 
 
-def load(
-    cluster: tuple[Mapping[str, Any], str], user: tuple[Mapping[str, Any], str], limit: float | None
-) -> Configuration:
-    """Return the configuration of a cluster and a user; a plugin that asks nobody may take `limit` seconds."""
-    configuration = Configuration()
-    Loader(cluster, user, limit).load_and_set(configuration)
-    return configuration
+class Credentials:
+    """What shows a cluster who asks: headers of requests, and a client certificate that connections present."""
 
+    # One for all clusters: the files in which the package keeps keys are removed as soon as they are read.
+    _lock = Lock()
 
-def remove_files() -> None:
-    """Remove the files into which the package wrote certificates and keys; kubectl: writes none."""
-    kube_config._cleanup_temp_files()  # noqa: SLF001 (it is called at the end otherwise, if there is one)
+    def __init__(
+        self, new_loader: Callable[[], Loader], headers: HTTPHeaderDict, subject: str, *, is_proxy_set: bool
+    ) -> None:
+        """Load the first credentials, which are sent beside other headers; errors name the `subject`."""
+        self._new_loader, self._headers, self._subject = new_loader, headers, subject
+        self._refused: tuple[str, str] | None = None
+        self._path = self._certificate = ""
+        with self._lock, clear_errors(subject):
+            self._configuration = self._load()
+            self.server: str = self._configuration.host
+            self._tls = tls_context(self._configuration) if self.server.startswith("https:") else None
+            set_proxy(self._configuration, is_proxy_set=is_proxy_set)
+            self.pool: PoolManager = RESTClientObject(self._configuration).pool_manager
+            # Certificates are in the context: the package would load them anew for each connection.
+            certificates = {"ca_certs": None, "cert_file": None, "key_file": None, "ssl_context": self._tls}
+            self.pool.connection_pool_kw.update(certificates if self._tls else {}, maxsize=_MAX_CONNECTIONS)
+            self._present()
+            header_value(str(self._configuration.api_key.get("BearerToken", "")).strip(), f"{subject}: the token")
+
+    def _load(self) -> Any:  # noqa: ANN401 (the package has no types)
+        configuration = Configuration()
+        self._new_loader().load_and_set(configuration)
+        return configuration
+
+    def headers(self) -> HTTPHeaderDict:
+        """Return the headers of one request. Raises `ClusterError` if a credential expired and there is no new one."""
+        with self._lock, clear_errors(self._subject):
+            headers = self._headers.copy()
+            if authorization := self._authorization():
+                headers["Authorization"] = authorization
+            return headers
+
+    def renew(self, headers: Mapping[str, str]) -> bool:
+        """Get new credentials after a 401 for a request with these headers; whether there are any.
+
+        kubectl: asks the plugin again, and reads the file of the token again.
+        """
+        with self._lock, clear_errors(self._subject):
+            used = self._authorization(), self._certificate
+            # Another thread may have got new ones meanwhile.
+            if headers.get("Authorization", "") != used[0]:
+                return True
+            if used == self._refused:
+                return False
+            self._refused = used
+            self._configuration = self._load()
+            return used != (self._authorization(), self._certificate)
+
+    def _authorization(self) -> str:
+        """Return the header Authorization of credentials that are valid now: the package loads new ones if need be."""
+        # kubectl: the end of a line is no part of the token in a file.
+        authorization = str(self._configuration.get_api_key_with_prefix("BearerToken") or "").strip()
+        self._present()
+        return header_value(authorization, f"{self._subject}: the token")
+
+    def _present(self) -> None:
+        """Let connections present the client certificate; none is kept that was made with another one."""
+        path = str(self._configuration.cert_file or "")
+        if path == self._path or not self._tls:
+            return
+        self._path = path
+        if not path:
+            return
+        try:
+            with open(path, encoding="latin-1") as file:  # noqa: PTH123 (pathlib is slow to import)
+                certificate = file.read()
+            # Without a password, OpenSSL would ask for one at the terminal.
+            self._tls.load_cert_chain(path, self._configuration.key_file, password="")
+        except OSError as error:
+            raise ClusterError(f"{self._subject}: there is no client certificate with its key (PEM): {error}") from None
+        finally:
+            # kubectl: writes no certificates and keys into files.
+            kube_config._cleanup_temp_files()  # noqa: SLF001 (it is called at the end otherwise, if there is one)
+        if certificate != self._certificate:
+            self.pool.clear()
+        self._certificate = certificate
