@@ -160,7 +160,7 @@ def contexts(options: ClusterOptions) -> tuple[str, ...]:
     """Return the names of all contexts, in the order of the files. Raises `ClusterError` for a file that is none."""
     from kubectl_policy.sources.cluster.reaching.as_kubectl import Kubeconfig  # noqa: PLC0415 (imports the package)
 
-    return tuple(Kubeconfig(_files(options)).entries("contexts"))
+    return tuple(Kubeconfig(_files(options)).entries["context"])
 
 
 def _searched(options: ClusterOptions) -> list[str]:
@@ -179,7 +179,7 @@ def _files(options: ClusterOptions) -> list[str]:
 
 def _entry(config: Kubeconfig, files: str, kind: str, name: str, *, is_needed: bool) -> tuple[dict[str, Any], str]:
     """Return the settings of a name, and the path of their file; none if there is no name, or no need of it."""
-    entries = config.entries(f"{kind}s")
+    entries = config.entries[kind]
     if name and is_needed and name not in entries:
         raise ClusterError(f"there is no {kind} {name} in {files}", f"each {kind} there is: {_enumerate(entries)}")
     settings, path = entries.get(name, ({}, ""))
@@ -190,7 +190,7 @@ def _entry(config: Kubeconfig, files: str, kind: str, name: str, *, is_needed: b
 
 
 def _no_cluster(config: Kubeconfig, files: str, context: str) -> ClusterError:
-    names = config.entries("contexts")
+    names = config.entries["context"]
     if not names:
         return ClusterError(f"no cluster is meant: {files} has no contexts", _OFFLINE)
     if context:

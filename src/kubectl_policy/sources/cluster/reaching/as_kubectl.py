@@ -18,14 +18,14 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+import yaml
 from kubernetes.client import Configuration
 from kubernetes.client.rest import RESTClientObject
 from kubernetes.config import ConfigException, kube_config
 from kubernetes.config.dateutil import parse_rfc3339
 from kubernetes.config.exec_provider import ExecProvider
 from kubernetes.config.incluster_config import InClusterConfigLoader
-from kubernetes.config.kube_config import ConfigNode, FileOrData, KubeConfigLoader, KubeConfigMerger
-from yaml import YAMLError
+from kubernetes.config.kube_config import ConfigNode, FileOrData, KubeConfigLoader
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.sources.cluster.reaching.kuberc import require_allowed
@@ -49,7 +49,7 @@ def clear_errors(subject: str) -> Generator[None]:
     """Raise `ClusterError`, with the subject, for what the package raises, whatever shape a kubeconfig has."""
     try:
         yield
-    except YAMLError as error:
+    except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         line = f":{mark.line + 1}" if mark else ""
         raise ClusterError(f"{subject}{line} is no YAML: {problem or 'it is no text'}", _SHAPE) from None
@@ -65,48 +65,31 @@ def clear_errors(subject: str) -> Generator[None]:
         raise ClusterError(f"{subject}: a setting has another type than in a kubeconfig", _SHAPE) from None
 
 
-class Kubeconfig(KubeConfigMerger):  # type: ignore[misc] # the package has no types
+class Kubeconfig:
     """The kubeconfig files of a user as one.
 
-    kubectl: of several files, the first that sets current-context chooses the context; an empty one does not count.
+    kubectl: of several files, the first that sets current-context chooses the context, as the first that has a name
+    says what it is; a file that is empty and a setting that is empty do not count.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
         """Read the files. Raises `ClusterError` for one that cannot be used."""
-        super().__init__("")
+        # The context of commands that name none; "" if there is none.
+        self.current_context: str = ""
+        # The contexts, clusters and users by name: their settings, and the path of the file.
+        self.entries: dict[str, dict[str, tuple[dict[str, Any], str]]] = {"context": {}, "cluster": {}, "user": {}}
         for path in paths:
-            with clear_errors(path):
-                self.load_config(path)
-
-    def load_config(self, path: str) -> None:
-        """Add a file to the files before it."""
-        current = self.current_context
-        try:
-            super().load_config(path)
-        except ConfigException:
-            return
-        if current:
-            self.config_merged.value["current-context"] = current
-
-    @property
-    def current_context(self) -> str:
-        """The context of commands that name none; "" if there is none."""
-        return self.config_merged.value.get("current-context") or "" if self.config_merged else ""
-
-    def entries(self, section: str) -> dict[str, tuple[dict[str, Any], str]]:
-        """Return the contexts, clusters or users by name: the settings that are not empty, and the path of the file."""
-        items = self.config_merged.value[section] if self.config_merged else ()
-        entries: dict[str, tuple[dict[str, Any], str]] = {}
-        for item in items:
-            with clear_errors(item.path):
-                settings = item.value.get(section.removesuffix("s")) or {}
-                # kubectl: takes an empty value for none.
-                kept = {key: setting for key, setting in settings.items() if setting not in ("", None)}
-                for key in _PATHS.intersection(kept):
-                    # kubectl: a relative path starts in the folder of the file that has it, also that of a user.
-                    kept[key] = _beside(item.path, kept[key])
-                entries[item.value["name"]] = kept, item.path
-        return entries
+            with clear_errors(path), open(path, encoding="utf-8") as file:  # noqa: PTH123 (pathlib is slow to import)
+                content = yaml.safe_load(file) or {}
+                self.current_context = self.current_context or content.get("current-context") or ""
+                for kind, entries in self.entries.items():
+                    for item in content.get(f"{kind}s") or ():
+                        settings = {
+                            key: set_to for key, set_to in (item.get(kind) or {}).items() if set_to not in ("", None)
+                        }
+                        # kubectl: a relative path starts in the folder of the file that has it, also that of a user.
+                        settings |= {key: _beside(path, settings[key]) for key in _PATHS.intersection(settings)}
+                        entries.setdefault(item["name"], (settings, path))
 
 
 class Plugin(ExecProvider):  # type: ignore[misc] # the package has no types
