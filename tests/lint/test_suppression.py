@@ -18,7 +18,6 @@ from kubectl_policy.lint.suppression import suppressions_of
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.values import replace
 from kubectl_policy.sources import Lines
-from kubectl_policy.sources.places.comments import Comments
 
 if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding
@@ -50,7 +49,7 @@ class World:
         stdin = BytesIO(text.encode())
         snapshot = load_manifests("-", options=InputOptions(complete=True), stdin=stdin, lines=self.lines)
         self.settings = LintSettings(selected=selected, **settings)
-        self.linted = Linted(analyze(snapshot), self.settings, linted, None, Comments(lambda _: text).of)
+        self.linted = Linted(analyze(snapshot), self.settings, linted, None, self.lines.comments)
 
     def locate(self, origin: Origin | None, field: str) -> Origin | None:
         """Where a field is written."""

@@ -99,7 +99,7 @@ def test_gaps_of_one_object() -> None:
     assert list(absence.gaps_of(ROUTE)) == [patched, unnamed]
     assert list(absence.gaps_of(ref("HTTPRoute", "other", "media"))) == [unnamed]
     assert list(absence.gaps_of(ref("GRPCRoute", "echo", "media"))) == []
-    assert absence.unbounded == {"HTTPRoute": [patched, unnamed], "": [Gap("", "", "x")]}
+    assert absence.unbounded == {"HTTPRoute": (patched, unnamed), "": (Gap("", "", "x"),)}
 
 
 def test_near_names_are_looked_up_once_for_a_namespace() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +12,7 @@ from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS
 from tests.build import crd, gateway, index, listed, namespace, ref, resource, service, snapshot
 
@@ -250,8 +250,8 @@ def test_what_a_default_may_name_or_have() -> None:
     assert [each.name for each in found.naming(widget, "selector")] == ["a", "b"]
     assert [*found.naming(widget, "labels")] == []
     assert [*found.naming(gadget, "selector")] == []
-    assert [each.ref.name for each in found.read_with_words(widget, "selector", "other")] == ["a", "b"]
-    assert [*found.read_with_words(widget, "selector", "another")] == []
+    assert [each.ref.name for each in found.read_with_strings(widget, "selector", "other")] == ["a", "b"]
+    assert [*found.read_with_strings(widget, "selector", "another")] == []
 
 
 def test_objects_whose_names_are_to_be_filled_in() -> None:

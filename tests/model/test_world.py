@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy.model.body import text_of
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.world import Loaded, Overlay, has_word, world_of
+from kubectl_policy.model.world import Loaded, Overlay, has_name, world_of
 from kubectl_policy.sources.cluster.api.discovery import Served
 from kubectl_policy.sources.cluster.world import ClusterWorld, Interests, Query
 from tests import build
@@ -198,7 +198,7 @@ def test_of_two_with_one_name_the_later_one_counts() -> None:
 )
 def test_words(text: str, found: bool) -> None:  # noqa: FBT001
     """Dots and slashes are between words, hyphens are not."""
-    assert has_word("web", text_of({"": text})) is found
+    assert has_name("web", text_of({"": text})) is found
 
 
 def test_changes_to_a_cluster_that_is_still_to_be_read() -> None:

@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.property.rfc7386 import PATCHES
 from tests.property.strategic import KEYS, documents
+from tests.property.values import values_of
 from tests.resolution.specs import source
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ _LEVELS: Final = st.sampled_from(
 
 def merging_profiles() -> st.SearchStrategy[PolicyKindProfile]:
     """Profiles of a kind `ColorPolicy`."""
-    return st.builds(
+    return values_of(
         PolicyKindProfile,
         st.just(GroupKind("example.com", "ColorPolicy")),
         st.just("inherited"),
@@ -51,6 +53,6 @@ def contributions(draw: st.DrawFn, profile: PolicyKindProfile) -> tuple[Contribu
     found: list[Contribution] = []
     for number, place in enumerate(places):
         strategy = draw(st.sampled_from(MergeStrategy))
-        who = source(f"p{number}", overrides=strategy.overrides)._replace(target=PLACES[place])
+        who = replace(source(f"p{number}", overrides=strategy.overrides), target=PLACES[place])
         found.append(contribution_of(who, Stanza("spec", strategy, draw(specs)), profile))
     return tuple(found)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, plain
+from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from kubectl_policy.resolution.merging import merge
 from kubectl_policy.resolution.traced import keyed, patched, trace
@@ -56,7 +57,7 @@ def test_a_policy_on_two_targets_of_a_path_is_in_force_as_it_is_written(
     """It neither beats itself nor adds to itself, whatever the kind chooses."""
     parts = [
         contribution_of(
-            source("p", overrides=strategy.overrides)._replace(target=place), Stanza("spec", strategy, spec), profile
+            replace(source("p", overrides=strategy.overrides), target=place), Stanza("spec", strategy, spec), profile
         )
         for place in PLACES
     ]

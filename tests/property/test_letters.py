@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.kinds import impossible
 from kubectl_policy.model.unknown import is_unknown, is_unknown_hostname
-from kubectl_policy.text.splitting import spans_of
+from kubectl_policy.text.documents import spans_of
 
 NAMES = st.text(st.sampled_from("aZ09-._*é²ß_ \n"), max_size=6)
 LINES = st.text(st.sampled_from("-\n \t\r#%.a"), max_size=30)

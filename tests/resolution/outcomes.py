@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import EffectivePolicy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from kubectl_policy.resolution.effective import own_values, with_own
 from kubectl_policy.resolution.effective import resolve as resolution_of
@@ -48,7 +49,7 @@ def resolve(
 
 def brings(name: str, spec: Mapping[str, Json], at: NodeRef, profile: PolicyKindProfile = UNSAID) -> Contribution:
     """What the policy of that name brings to a path by way of a node, if it does not choose how it merges."""
-    who = source(name, overrides=profile.default_strategy.overrides)._replace(target=at)
+    who = replace(source(name, overrides=profile.default_strategy.overrides), target=at)
     return contribution_of(who, Stanza("spec", profile.default_strategy, spec), profile)
 
 

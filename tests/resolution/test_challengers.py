@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from kubectl_policy import PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.merging import fold_by_challenger
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
@@ -107,7 +107,7 @@ class TestMergeParents:
     def _parts(middle: str) -> list[Contribution]:
         parts = three(PATCH, middle, PATCH)
         places = (node("Gateway", "g"), node("HTTPRoute", "r"), node("HTTPRoute", "r", "rule[0]"))
-        return [replace(part, source=part.source._replace(target=at)) for part, at in zip(parts, places, strict=True)]
+        return [replace(part, source=replace(part.source, target=at)) for part, at in zip(parts, places, strict=True)]
 
     def test_nobody_is_on_such_a_level(self) -> None:
         """Then it stands alone."""

@@ -97,7 +97,7 @@ def test_a_key_that_is_given_twice(*, listed: bool, as_json: bool) -> None:
     (found,) = snapshot.diagnostics
     line = 4 if as_json else 5
     assert (found.rule, found.severity, found.origin) == ("repeated-key", "error", Origin("<stdin>", line))
-    field = "items[0].metadata.labels.x" if listed else "metadata.labels.x"
+    field = "items[0].metadata.labels.x" if listed and not as_json else "metadata.labels.x"
     assert found.message == (
         f"{field} is given twice: it is on line {line - 2} as well, and kubectl refuses that: remove one of the two; "
         "here, the last one counts"

@@ -300,12 +300,6 @@ def test_an_object_that_nothing_can_refer_to_is_a_problem() -> None:
     assert (read.resources, read.ignored) == ((), 1)
 
 
-def test_half_a_character_is_none() -> None:
-    """It could not be printed."""
-    (read,) = read_snapshot(made_of(OBJECT.replace("}}", r'},"data":{"a":"\ud800"}}')), "s").resources
-    assert read.raw["data"] == {"a": "\ufffd"}
-
-
 def test_of_two_objects_of_one_name_the_last_one_counts() -> None:
     """And a problem says so."""
     other = OBJECT.replace("}}", '},"data":{}}')

@@ -10,9 +10,9 @@ import pytest
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model.values import replace
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
+from kubectl_policy.sources.manifests import load_worlds
 from kubectl_policy.sources.snapshot import Header, packed
 from kubectl_policy.sources.snapshot import write as save
-from kubectl_policy.sources.worlds import load_worlds
 from tests.repository import alone
 from tests.sources.rendered.trees import helm, kubectl, program, write
 from tests.sources.tree.build import BASE, OVERLAYS, argo, flux, refs, refs_in, service, worlds_in
@@ -55,8 +55,10 @@ class TestOne:
         write(tmp_path / "tree", OVERLAYS)
         header = Header(taken="2026-01-01T00:00:00Z", version="1")
         save(str(tmp_path / "s.gz"), packed(load_manifests(tmp_path / "tree"), header))
-        (world,) = load_worlds(tmp_path / "s.gz", options=InputOptions(map_origins=True, render="auto"))
-        assert (world.name, len(world.snapshot.resources)) == ("", 5)
+        ((name, snapshot),) = load_worlds(
+            tmp_path / "s.gz", options=InputOptions(map_origins=True, render="auto")
+        ).items()
+        assert (name, len(snapshot.resources)) == ("", 5)
 
     @pytest.mark.parametrize("render", [False, "auto"])
     @pytest.mark.parametrize(
@@ -85,8 +87,8 @@ class TestOne:
 
     def test_standard_input(self) -> None:
         """Is a world as any other."""
-        (world,) = load_worlds("-", stdin=io.StringIO(service("a")))
-        assert (world.name, refs(world.snapshot)) == ("", ["default/a"])
+        ((name, snapshot),) = load_worlds("-", stdin=io.StringIO(service("a"))).items()
+        assert (name, refs(snapshot)) == ("", ["default/a"])
 
 
 class TestClusters:
@@ -224,8 +226,8 @@ class TestRendering:
         assert gap.reason == f"the Helm chart {tmp_path}/tree/chart (not rendered) may create objects"
         # It is in the input, which is said to be complete.
         options = InputOptions(render="auto", complete=True)
-        (world,) = load_worlds(tmp_path / "tree", options=options)
-        assert (world.snapshot.complete, world.snapshot.gaps) == (True, (gap,))
+        (snapshot,) = load_worlds(tmp_path / "tree", options=options).values()
+        assert (snapshot.complete, snapshot.gaps) == (True, (gap,))
 
     @helm
     def test_a_chart_by_helm(self, tmp_path: Path) -> None:
@@ -256,15 +258,15 @@ class TestRevisions:
         repository.commit()
         monkeypatch.chdir(repository.folder)
         repository.write("overlays/prod/kustomization.yaml", "resources: []")
-        found = {world.name: world.snapshot for world in load_worlds("HEAD:", may_be_revision=True)}
+        found = load_worlds("HEAD:", may_be_revision=True)
         assert refs_in(found) == {
             "dev": ["net/a", "net/b", "net/s"],
             "prod": ["net/a", "net/b", "net/c", "net/s", "net/u"],
         }
-        (world,) = load_worlds("HEAD:overlays/prod", may_be_revision=True)
-        assert (world.name, _all_of(world.snapshot)) == ("", _all_of(load_state("HEAD:overlays/prod")))
-        (world,) = load_worlds("spare.yaml", may_be_revision=True)
-        assert refs(world.snapshot) == ["net/s"]
+        ((name, snapshot),) = load_worlds("HEAD:overlays/prod", may_be_revision=True).items()
+        assert (name, _all_of(snapshot)) == ("", _all_of(load_state("HEAD:overlays/prod")))
+        ((name, snapshot),) = load_worlds("spare.yaml", may_be_revision=True).items()
+        assert refs(snapshot) == ["net/s"]
 
     @kubectl
     def test_rendered(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,8 +277,8 @@ class TestRevisions:
         repository.commit()
         monkeypatch.chdir(repository.folder)
         repository.write("overlays/dev/kustomization.yaml", "resources: []")
-        dev, _ = load_worlds("HEAD:", options=InputOptions(render="auto"), may_be_revision=True)
-        (a,) = (each for each in dev.snapshot.resources if each.ref.name == "a")
+        dev, _ = load_worlds("HEAD:", options=InputOptions(render="auto"), may_be_revision=True).values()
+        (a,) = (each for each in dev.resources if each.ref.name == "a")
         assert (a.raw["spec"], str(a.origin)) == ({"ports": [{"port": 80}], "x": "dev"}, "HEAD:base/a.yaml:1")
 
     def test_what_is_none(self) -> None:

@@ -27,7 +27,7 @@ def reading(mode: Mode) -> Iterator[None]:
     """Read in a mode for a while."""
     with pytest.MonkeyPatch.context() as patched:
         if mode == "exact":
-            patched.setattr(fast_yaml, "fast_reader", lambda: None)
+            patched.setattr(fast_yaml, "fast_parser", lambda: None)
         if mode == "deferred":
             patched.setattr(documents, "MAX_KEPT", 0)
         yield
@@ -64,7 +64,7 @@ def documents_in_list(document: Document) -> list[object] | None:
     items = value["items"]
     assert isinstance(items, list | None)
     return [
-        (repr({**inherited, **item}), document.item_lines.get((number,), document.line), ())
+        (repr({**inherited, **item}), document.lines.start_of(item) or document.line, ())
         if isinstance(item, Mapping)
         else repr(item)
         for number, item in enumerate(items or ())

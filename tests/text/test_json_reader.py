@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.text import MAX_DEPTH, Bodies, Document, DocumentError, Span
+from kubectl_policy.model.body import Body
+from kubectl_policy.text import MAX_DEPTH, Document, DocumentError, Span
 from kubectl_policy.text.json_reader import read_json
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _documents(text: str, start: int = 0, line: int = 1) -> list[Document]:
-    return list(read_json(text, Span(start, len(text), line), Bodies()))
+    return list(read_json(text, Span(start, len(text), line), Body))
 
 
 def _read(text: str) -> list[Json]:
@@ -29,6 +30,7 @@ def _read(text: str) -> list[Json]:
     [
         "{",
         "[1,]",
+        r'"a\ud800b"',
         '{"a": NaN}',
         "[Infinity]",
         "[1e999]",
@@ -86,8 +88,6 @@ def test_as_deep_as_allowed() -> None:
     ("text", "value"),
     [
         (r'"\ud83d\ude00"', "\U0001f600"),
-        (r'"a\ud800b"', "a\ufffdb"),
-        (r'"\udc00\ud800"', "\ufffd\ufffd"),
         (r'"\\ud800"', "\\ud800"),
         ("1.0", 1),
         ("1.5", 1.5),
@@ -95,7 +95,7 @@ def test_as_deep_as_allowed() -> None:
     ],
 )
 def test_what_a_value_means(text: str, value: Json) -> None:
-    """Half a surrogate pair cannot be printed, so it is replaced; numbers are as in YAML."""
+    """Numbers are as in YAML."""
     assert _read(text) == [value]
 
 
@@ -138,8 +138,6 @@ def test_the_items_of_a_list(text: str, items: list[tuple[int, Json]]) -> None:
         '{"kind": 1, "apiVersion": "v1", "items": [{}]}',
         '{"kind": "List", "apiVersion": "v1", "items": 1}',
         '{"kind": "List", "apiVersion": "v1", "items": null}',
-        '{"kind": "List", "apiVersion": "v1", "items": [{}], "x": 1, "x": 1}',
-        '{"kind": "List", "apiVersion": "v1", "items": [{}], "items": [1]}',
         '{"kind": "List", "apiVersion": "v1", "items": [{}], "items": 1}',
         "[1]",
         "{}",
@@ -161,7 +159,7 @@ def test_what_is_left_whole(text: str) -> None:
         ('{"items": [\n{"a": 1, "a": 1}]}', [(2, "items[0].a is given twice: it is on line 2 as well")]),
         (
             '{"apiVersion": "v1", "kind": "List", "items": [\n{"a": 1,\n"a": 1}]}',
-            [(3, "items[0].a is given twice: it is on line 2 as well")],
+            [(3, "a is given twice: it is on line 2 as well")],
         ),
         ('{"a": 1, "a": 2, "b": "\x7f"}', [(1, "a key is given twice in one mapping")]),
     ],

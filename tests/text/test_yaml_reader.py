@@ -9,7 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.text import MAX_DEPTH, DocumentError, events, yaml_reader
+from kubectl_policy.model import FieldPath
+from kubectl_policy.text import MAX_DEPTH, DocumentError, yaml_reader
 from kubectl_policy.text.scalars import key_of, plain_scalar
 from kubectl_policy.text.yaml_reader import MAX_REPEATED, MAX_REPEATED_CHARACTERS, YamlReader
 
@@ -29,8 +30,7 @@ _VALUES = st.recursive(
 @pytest.fixture(params=["CBaseLoader", "BaseLoader"])
 def either_parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether PyYAML was built with its C parser makes no difference."""
-    for module in (yaml_reader, events):
-        monkeypatch.setattr(module, "EVENT_PARSER", getattr(yaml, request.param))
+    monkeypatch.setattr(yaml_reader, "PARSER", getattr(yaml, request.param))
 
 
 def _read(text: str) -> list[Json]:
@@ -230,21 +230,16 @@ def test_documents_before_the_broken_one_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "lines"),
+    ("text", "path", "line"),
     [
-        ("kind: List\nitems:\n- a: 1\n-\n  b: 2\n- text\nother:\n- c: 1\n", {(0,): 7, (1,): 9}),
-        (
-            "items:\n- 1\n- items:\n  - a: 1\n  - {items: [\n    {b: 1}]}\n",
-            {(1,): 7, (1, 0): 8, (1, 1): 9, (1, 1, 0): 10},
-        ),
-        ("spec:\n  items:\n  - a: 1\n", {}),
-        ("- items:\n  - a: 1\n", {}),
+        ("kind: List\nitems:\n- a: 1\n-\n  b: 2\n- text\n", ("items", 1), 9),
+        ("items:\n- 1\n- items:\n  - a: 1\n  - {items: [\n    {b: 1}]}\n", ("items", 1, "items", 1, "items", 0), 10),
     ],
 )
-def test_the_lines_of_items(text: str, lines: dict[tuple[int, ...], int]) -> None:
+def test_the_lines_of_items(text: str, path: tuple[str | int, ...], line: int) -> None:
     """A List's objects are told apart by their lines, also those of a List in a List."""
     (document,) = YamlReader().read(text, 5)
-    assert document.item_lines == lines
+    assert document.lines.start_of(FieldPath(path).get(document.value)) == line
 
 
 @pytest.mark.usefixtures("either_parser")
@@ -257,12 +252,13 @@ def test_the_lines_of_items(text: str, lines: dict[tuple[int, ...], int]) -> Non
         ("a: {b: 1}\na: {b: 2}\n", [(11, "a is given twice: it is on line 10 as well")]),
         ("a: &x {b: 1}\nb: {<<: *x, b: 2}\n", []),
         ("<<: {a: 1}\n<<: {a: 2}\n", []),
-        ("y: 1\ntrue: 2\n", []),
+        ("y: 1\ntrue: 2\n", [(11, "true is given twice: it is on line 10 as well")]),
+        ("a: &x {b: 1}\nb: {<<: *x, b: 2, b: 3}\n", [(11, "b.b is given twice: it is on line 11 as well")]),
         ("a: &x k\nb: &y l\n*x : 1\n*y : 2\n", []),
     ],
 )
 def test_keys_that_are_given_twice(text: str, where: list[tuple[int, str]]) -> None:
-    """With both lines; what a merge key brings, or what only JSON makes the same, was not given twice."""
+    """With both lines; what a merge key brings was not given twice."""
     (document,) = YamlReader().read(text, 10)
     assert [(problem.line, problem.message) for problem in document.problems] == where
 

@@ -98,7 +98,7 @@ class Attachments(Mapping["ObjectRef", "tuple[Attachment, ...]"]):
         own, relations = profile.group_kind, self.topology.relations
         if any(
             reference.group_kind == kind and (reference.name or reference.selector is not None)
-            for policy in self._index.read_with_words(own, kind.kind)
+            for policy in self._index.read_with_strings(own, kind.kind)
             for reference in target_references(self._index.filled(policy), profile)
         ):
             return True

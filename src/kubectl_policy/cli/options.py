@@ -10,7 +10,7 @@ from kubectl_policy.cli.call import Call, answer
 from kubectl_policy.cli.clusters.flags import ClusterFlags
 from kubectl_policy.cli.overview import CHANGES, CLUSTER, EXIT_CODE, INPUT, MATRIX, OUTPUT, RULES, SELECTION
 from kubectl_policy.errors import FOUND, INCOMPLETE, UsageError
-from kubectl_policy.model.values import fields_of
+from kubectl_policy.model.values import defaults_of, fields_of
 from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Shared options, by their names in `Call`, for commands that do without them.
 TREE_OPTIONS: Final = ("default_namespace", "exclude", "cluster", "variables", "render")
-CLUSTER_OPTIONS: Final = tuple(fields_of(ClusterFlags))
+CLUSTER_OPTIONS: Final = fields_of(ClusterFlags)
 _SHARED: Final = {
     SELECTION: ("namespace",),
     INPUT: (
@@ -103,7 +103,7 @@ def shared_options(
 def _parameter(name: str, heading: str, forms: Forms | None) -> inspect.Parameter:
     """Return the parameter for a shared option: for `--output`, with the formats that the forms name."""
     annotation: Any = {**ClusterFlags.__annotations__, **Call.__annotations__}[name]
-    default = fields_of(Call)[name].default
+    default = defaults_of(Call)[name]
     if name == "output" and forms:
         formats = f"[{'|'.join(forms.formats)}]"
         option = typer.Option("--output", "-o", metavar=formats, help=_OUTPUT_HELP, parser=_output_parser(forms))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.needs import missing_need, named_needs
@@ -12,6 +12,7 @@ from kubectl_policy.attachment.references import absent
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, is_kubernetes_own
+from kubectl_policy.model.values import compact
 from kubectl_policy.questions.shared.unattached import failed
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
 from kubectl_policy.topology.references import HIERARCHY, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
@@ -58,7 +59,8 @@ _OF_STATES: Final[Mapping[State, Concern]] = MappingProxyType(
 _KNOWN_GROUPS: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL})
 
 
-class Failure(NamedTuple):
+@compact
+class Failure:
     """An attachment that fails or, where it is not `certain`, may; and what it is that attaches."""
 
     policy: Resource

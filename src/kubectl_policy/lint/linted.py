@@ -9,8 +9,8 @@ from kubectl_policy.lint.facts.losses import Losses
 from kubectl_policy.lint.facts.refusals import refusals
 from kubectl_policy.lint.facts.reported import Reported
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.values import cached_property
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.report import Suppressed
 from kubectl_policy.lint.rules import RULES
@@ -10,7 +10,7 @@ from kubectl_policy.lint.rules.input.suppressions import UNUSED, said_of
 from kubectl_policy.lint.settings import is_called
 from kubectl_policy.lint.suppression import suppressions_of
 from kubectl_policy.model import FieldPath
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.values import compact, replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 _RULES: Final = {rule.id: rule for rule in RULES}
 
 
-class Use(NamedTuple):
+@compact
+class Use:
     """A suppression, as far as it is about the rules that one of its names calls."""
 
     suppression: Suppression

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.unknown import is_unknown, may_be, may_equal, unknown_among
+from kubectl_policy.model.unknown import is_unknown, may_be, may_equal
 from kubectl_policy.model.values import cached_property
-from kubectl_policy.model.world import by_kind
+from kubectl_policy.model.world import by_kind, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,27 +47,20 @@ class Candidates:
         A reference without a name is to whatever is in its namespace.
         """
         if ref not in self._answers:
-            near = (candidate for candidate in self._near(ref) if candidate != ref)
-            candidates = (
-                candidate
-                for candidate in near
-                if (may_be(candidate, ref) if ref.name else self._may_be_in(ref.namespace, candidate))
-            )
-            self._answers[ref] = tuple(sorted(candidates))
+            self._answers[ref] = tuple(sorted(candidate for candidate in self._near(ref) if candidate != ref))
         return self._answers[ref]
 
     def _near(self, ref: ObjectRef) -> Iterable[ObjectRef]:
-        """Return the objects of a kind among which a reference may mean one."""
-        if not ref.name or is_unknown(ref.name):
-            return self._world.names_of(ref.group_kind)
-        if is_unknown(ref.namespace):
-            with_name = self.with_name(ref.group_kind, ref.name)
+        kind, namespace, name = ref.group_kind, ref.namespace, ref.name
+        if not name:
+            siblings = (sibling for sibling in self._world.names_of(kind) if sibling.namespace != namespace)
+            return (sibling for sibling in siblings if may_equal(sibling.namespace, namespace))
+        if is_unknown(name):
+            near = self._world.names_of(kind)
         else:
-            with_name = self._homeless.get((ref.group_kind, ref.name), ())
-        return (*with_name, *self._nameless.get(ref.group_kind, ()))
-
-    def _may_be_in(self, namespace: str, ref: ObjectRef) -> bool:
-        return ref.namespace != namespace and may_equal(ref.namespace, namespace)
+            with_name = self.with_name(kind, name) if is_unknown(namespace) else self._homeless.get((kind, name), ())
+            near = (*with_name, *self._nameless.get(kind, ()))
+        return (candidate for candidate in near if may_be(candidate, ref))
 
     @cached_property
     def with_unknown_names(self) -> tuple[ObjectRef, ...]:
@@ -77,8 +70,7 @@ class Candidates:
         """
         is_cluster = self._snapshot.place == "the cluster"
         refs = [*(self._snapshot.applied if is_cluster else (resource.ref for resource in self._world))]
-        unknown = unknown_among(name for ref in refs for name in (ref.name, ref.namespace))
-        return tuple(ref for ref in refs if ref.name in unknown or ref.namespace in unknown) if unknown else ()
+        return tuple(ref for ref in refs if is_unknown(ref.name) or is_unknown(ref.namespace))
 
     @cached_property
     def unknown_namespaces(self) -> frozenset[str]:
@@ -164,23 +156,20 @@ class Absence:
             return f"; there is {min(elsewhere)}"
         scope = (ref.group_kind, ref.namespace)
         if scope not in self._similar:
-            similar: dict[str, list[ObjectRef]] = {}
-            for sibling in self._world.names_of(*scope):
-                for part in _shortened(sibling.name):
-                    similar.setdefault(part, []).append(sibling)
-            self._similar[scope] = similar
+            siblings = self._world.names_of(*scope)
+            self._similar[scope] = grouped((part, sibling) for sibling in siblings for part in _shortened(sibling.name))
         near = (sibling for part in _shortened(ref.name) for sibling in self._similar[scope].get(part, ()))
         first = min(near, default=None)
         return f"; there is {first}" if first else ""
 
     @cached_property
     def _secret_makers(self) -> Mapping[str, Sequence[ObjectRef]]:
-        makers: dict[str, list[ObjectRef]] = {}
-        for kind in self._world.kinds:
-            field = _SECRET_MAKERS.get(kind.kind)
-            for resource in self._world.of_kind(kind) if field else ():
-                makers.setdefault(text_at(resource.raw, field or "") or resource.ref.name, []).append(resource.ref)
-        return makers
+        return grouped(
+            (text_at(resource.raw, _SECRET_MAKERS[kind.kind]) or resource.ref.name, resource.ref)
+            for kind in self._world.kinds
+            if kind.kind in _SECRET_MAKERS
+            for resource in self._world.of_kind(kind)
+        )
 
     def _custom(self, name: str) -> Iterator[ObjectRef]:
         """The objects of a name, of kinds that neither Kubernetes nor Gateway API has, and that may create others."""
@@ -192,10 +181,7 @@ class Absence:
 
     @cached_property
     def _by_any_name(self) -> Mapping[str, Sequence[ObjectRef]]:
-        by_name: dict[str, list[ObjectRef]] = {}
-        for resource in self._world:
-            by_name.setdefault(resource.ref.name, []).append(resource.ref)
-        return by_name
+        return grouped((resource.ref.name, resource.ref) for resource in self._world)
 
     def gaps_of(self, ref: ObjectRef) -> Iterator[Gap]:
         """Find the gaps that say of an object that it is not as it was read."""
@@ -208,11 +194,7 @@ class Absence:
     @cached_property
     def unbounded(self) -> Mapping[str, Sequence[Gap]]:
         """The gaps that may mention anything, by kind."""
-        by_kind_name: dict[str, list[Gap]] = {}
-        for gap in self._gaps:
-            if gap.mentions is None and not self.is_read(gap):
-                by_kind_name.setdefault(gap.kind, []).append(gap)
-        return by_kind_name
+        return grouped((gap.kind, gap) for gap in self._gaps if gap.mentions is None and not self.is_read(gap))
 
     def gaps_in(self, namespace: str) -> Iterator[Gap]:
         """Find the gaps in a namespace."""
@@ -249,19 +231,11 @@ class Absence:
     @cached_property
     def _by_object(self) -> Mapping[str, Sequence[Gap]]:
         """The gaps of one object by its name, empty if that is not known."""
-        by_name: dict[str, list[Gap]] = {}
-        for gap in self._gaps:
-            if gap.name:
-                by_name.setdefault("" if is_unknown(gap.name) else gap.name, []).append(gap)
-        return by_name
+        return grouped(("" if is_unknown(gap.name) else gap.name, gap) for gap in self._gaps if gap.name)
 
     @cached_property
     def _by_word(self) -> Mapping[str, Sequence[Gap]]:
-        by_mention: dict[str, list[Gap]] = {}
-        for gap in self._gaps:
-            for mention in gap.mentions or ():
-                by_mention.setdefault(mention, []).append(gap)
-        return by_mention
+        return grouped((mention, gap) for gap in self._gaps for mention in gap.mentions or ())
 
 
 def _shortened(name: str) -> set[str]:
@@ -271,9 +245,5 @@ def _shortened(name: str) -> set[str]:
     return {name, *(name[:position] + name[position + 1 :] for position in range(len(name)))}
 
 
-def _by_name(refs: Iterable[ObjectRef]) -> dict[tuple[GroupKind, str], list[ObjectRef]]:
-    by_name: dict[tuple[GroupKind, str], list[ObjectRef]] = {}
-    for ref in refs:
-        if not is_unknown(ref.name):
-            by_name.setdefault((ref.group_kind, ref.name), []).append(ref)
-    return by_name
+def _by_name(refs: Iterable[ObjectRef]) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
+    return grouped(((ref.group_kind, ref.name), ref) for ref in refs if not is_unknown(ref.name))

@@ -156,9 +156,9 @@ def _encode(value: Mapping[str, Json]) -> bytes:
 
 
 @lru_cache(maxsize=1_000)
-def as_written(word: str) -> bytes:
-    """Return a word as it is written in `text_of`."""
-    return word.encode() if word.isascii() and word.isidentifier() else _encode({"": word})[5:-2]
+def as_written(string: str) -> bytes:
+    """Return a string as it is written in `text_of`."""
+    return string.encode() if string.isascii() and string.isidentifier() else _encode({"": string})[5:-2]
 
 
 def strings_in(value: Json) -> Iterator[str]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from functools import cache
 from operator import is_not
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.model.body import Body, strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import (
-    GATEWAY_API,
-    GATEWAY_API_EXPERIMENTAL,
     NAMESPACE,
     SERVICE,
     counting_definitions,
@@ -30,14 +30,12 @@ if TYPE_CHECKING:
 class Filler:
     """The defaults of one schema."""
 
-    # Whether a null stays; else it becomes the default, as an absent value does.
     nullable: bool
-    # The properties that have defaults, or something inside that has.
+    """Whether a null stays; else it becomes the default, as an absent value does."""
     properties: tuple[tuple[str, Filler], ...]
-    # The names of all properties; `additional` fills the values of further keys.
-    named: frozenset[str]
+    """The properties that have defaults, or something inside that has."""
     additional: Filler | None
-    # Fills each item of a list.
+    """Fills the values of a mapping without properties."""
     items: Filler | None
     default: Json = None
 
@@ -53,7 +51,6 @@ def filler_of(schema: Mapping[str, Json]) -> Filler:
     filler = Filler(
         nullable=schema.get("nullable") is True,
         properties=tuple((key, inner) for key, about in properties.items() if (inner := _or_none(about))),
-        named=frozenset(properties),
         additional=_or_none(schema.get("additionalProperties")),
         items=_or_none(schema.get("items")),
     )
@@ -97,13 +94,13 @@ def filled_mapping(value: Mapping[str, Json], filler: Filler) -> Mapping[str, Js
         elif inner.default is not None:
             changed[key] = inner.default
     for key, old in value.items() if filler.additional else ():
-        new = filled(old, filler.additional) if filler.additional and key not in filler.named else old
+        new = filled(old, filler.additional) if filler.additional else old
         if new is not old:
             changed[key] = new
     return {**value, **changed} if changed else value
 
 
-_NO_SCHEMA: Final[Mapping[str, Json]] = {}
+_BUILT_IN: Final = f"{os.path.dirname(__file__)}/defaults.json"  # noqa: PTH120 (see `built_in_defaults`)
 _NO_TARGET_PORT: Final = (None, 0, "")
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
@@ -122,13 +119,12 @@ class Defaults:
 
         Without a definition, it is the built-in schema, which has defaults only; empty for any other kind.
         """
-        definition = self._definitions.get(group_kind, {})
-        return _schema_in(definition, version) or SCHEMAS.get(group_kind, _NO_SCHEMA)
+        return _schema_in(self._definitions.get(group_kind, {}), version) or built_in_schema(group_kind)
 
     def strings_of(self, group_kind: GroupKind) -> str:
         """Return the texts and keys that defaults may fill into objects of a kind, in any version, a line each."""
         if group_kind not in self._texts:
-            schemas = (self._definitions.get(group_kind, {}), SCHEMAS.get(group_kind, _NO_SCHEMA))
+            schemas = (self._definitions.get(group_kind, {}), built_in_schema(group_kind))
             self._texts[group_kind] = "\n".join(text for schema in schemas for text in _texts_of_defaults(schema))
         return self._texts[group_kind]
 
@@ -136,9 +132,7 @@ class Defaults:
         """Return an object with its defaults; the very same mapping if there is nothing to fill in."""
         key = (resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
         if key not in self._fillers:
-            schema = self.schema_of(*key)
-            is_built_in = schema is SCHEMAS.get(key[0])
-            self._fillers[key] = _built_in(key[0]) if is_built_in else filler_of(schema)
+            self._fillers[key] = filler_of(self.schema_of(*key))
         content = resource.raw.content if isinstance(resource.raw, Body) else resource.raw
         filled_content = filled_mapping(content, self._fillers[key])
         raw = resource.raw if filled_content is content else filled_content
@@ -148,9 +142,28 @@ class Defaults:
 
 
 @cache
-def _built_in(group_kind: GroupKind) -> Filler:
-    """Return the defaults of a built-in schema, which are the same for every snapshot."""
-    return filler_of(SCHEMAS[group_kind])
+def built_in_defaults() -> Mapping[GroupKind, Mapping[str, Json]]:
+    """Return the defaults of kinds without a definition in the input, by their paths below `spec`.
+
+    They are those of `+kubebuilder:default` in kubernetes-sigs/gateway-api, apis/v1/*_types.go and config/crd/
+    experimental, and of SetDefaults_Service in kubernetes/kubernetes, pkg/apis/core/v1/defaults.go, but for targetPort.
+    """
+    with open(_BUILT_IN, encoding="utf-8") as file:  # noqa: PTH123 (to import Path takes longer than to read the file)
+        groups = json.load(file)
+    return {GroupKind(group, kind): defaults for group, kinds in groups.items() for kind, defaults in kinds.items()}
+
+
+@cache
+def built_in_schema(group_kind: GroupKind) -> Mapping[str, Json]:
+    """Return the schema of the defaults of a kind without a definition; empty for a kind that is not built in."""
+    schema: dict[str, Any] = {}
+    for path, default in built_in_defaults().get(group_kind, {}).items():
+        inner = schema
+        for step in f"spec.{path}".replace("[*]", ".*").split("."):
+            container, key = (inner, "items") if step == "*" else (inner.setdefault("properties", {}), step)
+            inner = container.setdefault(key, {})
+        inner["default"] = default
+    return schema
 
 
 def _schema_in(definition: Mapping[str, Json], version: str) -> Mapping[str, Json]:
@@ -193,134 +206,3 @@ def _with_target_ports(raw: Mapping[str, Json]) -> Mapping[str, Json]:
     if not any(map(is_not, with_targets, ports)):
         return raw
     return {**raw, "spec": {**mapping_at(raw, "spec"), "ports": with_targets}}
-
-
-# The built-in schemas, for kinds without a definition in the input: the parts of Gateway API and Service with defaults.
-
-
-def _object(**properties: Mapping[str, Json]) -> dict[str, Json]:
-    return {"properties": properties}
-
-
-def _list(items: Mapping[str, Json]) -> dict[str, Json]:
-    return {"items": items}
-
-
-def _defaults(value: Json, schema: Mapping[str, Json] | None = None) -> dict[str, Json]:
-    return {**(schema or {}), "default": value}
-
-
-def _reference(group: str, kind: str, **properties: Mapping[str, Json]) -> dict[str, Json]:
-    return _object(group=_defaults(group), kind=_defaults(kind), **properties)
-
-
-# The defaults are those of `+kubebuilder:default` in kubernetes-sigs/gateway-api, apis/v1/*_types.go, and of
-# config/crd/experimental; fields without a default are left out.
-_SECRET: Final = _reference("", "Secret")
-_SERVICE: Final = _reference("", "Service")
-_PARENT: Final = _reference(GATEWAY_API, "Gateway")
-_EXACT: Final = _object(type=_defaults("Exact"))
-
-_MIRROR: Final = _object(backendRef=_SERVICE, fraction=_object(denominator=_defaults(100)))
-_GRPC_FILTERS: Final = _list(_object(requestMirror=_MIRROR))
-_HTTP_FILTERS: Final = _list(
-    _object(
-        requestMirror=_MIRROR,
-        requestRedirect=_object(statusCode=_defaults(302)),
-        cors=_object(maxAge=_defaults(5)),
-        externalAuth=_object(backendRef=_SERVICE),
-    )
-)
-_SESSION_PERSISTENCE: Final = _object(type=_defaults("Cookie"), cookieConfig=_object(lifetimeType=_defaults("Session")))
-
-
-def _from(source: str) -> dict[str, Json]:
-    return _defaults({"from": source}, {"properties": {"from": _defaults(source)}})
-
-
-def _listeners() -> dict[str, Json]:
-    return _list(
-        _object(
-            allowedRoutes=_defaults(
-                {"namespaces": {"from": "Same"}},
-                _object(
-                    namespaces=_from("Same"),
-                    kinds=_list(_object(group=_defaults(GATEWAY_API))),
-                ),
-            ),
-            tls=_object(mode=_defaults("Terminate"), certificateRefs=_list(_SECRET)),
-        )
-    )
-
-
-_CLIENT_VALIDATION: Final = _object(validation=_object(mode=_defaults("AllowValidOnly")))
-_GATEWAY: Final = _object(
-    spec=_object(
-        listeners=_listeners(),
-        addresses=_list(_object(type=_defaults("IPAddress"))),
-        allowedListeners=_object(namespaces=_from("None")),
-        tls=_object(
-            backend=_object(clientCertificateRef=_SECRET),
-            frontend=_object(default=_CLIENT_VALIDATION, perPort=_list(_object(tls=_CLIENT_VALIDATION))),
-        ),
-    )
-)
-_LISTENER_SET: Final = _object(spec=_object(parentRef=_PARENT, listeners=_listeners()))
-
-
-def _route(rules: Mapping[str, Json]) -> dict[str, Json]:
-    return _object(spec=_object(parentRefs=_list(_PARENT), rules=rules))
-
-
-def _backends(**properties: Mapping[str, Json]) -> dict[str, Json]:
-    return _list(_reference("", "Service", weight=_defaults(1), **properties))
-
-
-_ROOT_PATH: Final[Json] = {"type": "PathPrefix", "value": "/"}
-_EVERYTHING: Final[Json] = [{"path": _ROOT_PATH}]
-_HTTP_MATCHES: Final = _list(
-    _object(
-        path=_defaults(_ROOT_PATH, _object(type=_defaults("PathPrefix"), value=_defaults("/"))),
-        headers=_list(_EXACT),
-        queryParams=_list(_EXACT),
-    )
-)
-_HTTP_RULES: Final = _list(
-    _object(
-        matches=_defaults(_EVERYTHING, _HTTP_MATCHES),
-        filters=_HTTP_FILTERS,
-        backendRefs=_backends(filters=_HTTP_FILTERS),
-        sessionPersistence=_SESSION_PERSISTENCE,
-    )
-)
-_GRPC_RULES: Final = _list(
-    _object(
-        matches=_list(_object(method=_EXACT, headers=_list(_EXACT))),
-        filters=_GRPC_FILTERS,
-        backendRefs=_backends(filters=_GRPC_FILTERS),
-        sessionPersistence=_SESSION_PERSISTENCE,
-    )
-)
-_STREAM_ROUTE: Final = _route(_list(_object(backendRefs=_backends())))
-_RETRY_BUDGET: Final = _defaults(
-    {"interval": "10s", "percent": 20}, _object(interval=_defaults("10s"), percent=_defaults(20))
-)
-_RETRY_CONSTRAINT: Final = _object(budget=_RETRY_BUDGET, minRetryRate=_defaults({"count": 10, "interval": "1s"}))
-
-SCHEMAS: Final[Mapping[GroupKind, Mapping[str, Json]]] = {
-    GroupKind(GATEWAY_API, "Gateway"): _GATEWAY,
-    GroupKind(GATEWAY_API, "ListenerSet"): _LISTENER_SET,
-    GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"): _LISTENER_SET,
-    GroupKind(GATEWAY_API, "HTTPRoute"): _route(_defaults([{"matches": _EVERYTHING}], _HTTP_RULES)),
-    GroupKind(GATEWAY_API, "GRPCRoute"): _route(_GRPC_RULES),
-    GroupKind(GATEWAY_API, "TLSRoute"): _STREAM_ROUTE,
-    GroupKind(GATEWAY_API, "TCPRoute"): _STREAM_ROUTE,
-    GroupKind(GATEWAY_API, "UDPRoute"): _STREAM_ROUTE,
-    GroupKind(GATEWAY_API, "BackendLBPolicy"): _object(spec=_object(sessionPersistence=_SESSION_PERSISTENCE)),
-    GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackendTrafficPolicy"): _object(
-        spec=_object(sessionPersistence=_SESSION_PERSISTENCE, retryConstraint=_RETRY_CONSTRAINT)
-    ),
-    GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackend"): _object(spec=_object(tls=_object(clientCertificateRef=_SECRET))),
-    # SetDefaults_Service in kubernetes/kubernetes, pkg/apis/core/v1/defaults.go; `Defaults` sets the targetPort.
-    SERVICE: _object(spec=_object(type=_defaults("ClusterIP"), ports=_list(_object(protocol=_defaults("TCP"))))),
-}

@@ -16,7 +16,7 @@ from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_be_unfilled, may_equal, may_have_open_names
 from kubectl_policy.model.values import cached_property, replace
-from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, has_word, with_signs, world_of
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped, has_name, with_signs, world_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.snapshot import Place, Resource, Snapshot
 
-_Key = TypeVar("_Key", bound="Hashable")
 _Value = TypeVar("_Value", bound="Hashable")
 Reader: TypeAlias = "Callable[[Index, ObjectRef, Mapping[str, Json]], Iterable[_Value]]"
 Presence: TypeAlias = Literal["present", "missing", "unknown"]
@@ -84,7 +83,7 @@ class Index:
         return Grants(self._grants_in, self.snapshot)
 
     def _grants_in(self, namespace: str) -> Iterable[Resource]:
-        """The ReferenceGrants in a namespace, and those of which it is not known that they are elsewhere."""
+        """Return the ReferenceGrants that are in a namespace, or may be."""
         perhaps = (
             candidate
             for candidate in self.unknown_namespaces
@@ -104,20 +103,20 @@ class Index:
         return self.world.kinds
 
     def of_kind(self, group_kind: GroupKind) -> tuple[Resource, ...]:
-        """Every object of a kind, sorted by namespace and name."""
+        """Return every object of a kind, sorted by namespace and name."""
         if group_kind not in self._of_kind:
             self._of_kind[group_kind] = tuple(self.world.of_kind(group_kind))
         return self._of_kind[group_kind]
 
     def read_of_kind(self, group_kind: GroupKind) -> Sequence[Resource]:
-        """The objects of a kind that were read so far, in no order; unlike `of_kind`, no others are asked for."""
+        """Return the objects of a kind that were read so far, in no order; `of_kind` asks for all of them."""
         return self._read_by_kind.get(group_kind, ())
 
-    def read_with_words(self, group_kind: GroupKind, *words: str) -> list[Resource]:
-        """The objects of a kind that were read so far and contain all of some words, also by their defaults; sorted."""
+    def read_with_strings(self, group_kind: GroupKind, *strings: str) -> list[Resource]:
+        """Return the objects of a kind, of those read so far, that contain all strings, also by default; sorted."""
         defaults = self.defaults.strings_of(group_kind)
-        written = [as_written(word) for word in words if word not in defaults]
-        return with_signs(self.read_of_kind(group_kind), lambda text, _: all(word in text for word in written))
+        written = [as_written(string) for string in strings if string not in defaults]
+        return with_signs(self.read_of_kind(group_kind), lambda text, _: all(string in text for string in written))
 
     @cached_property
     def _read_by_kind(self) -> Mapping[GroupKind, Sequence[Resource]]:
@@ -127,17 +126,17 @@ class Index:
         return by_kind
 
     def naming(self, group_kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
-        """The objects of a kind that may name another one, or contain a word, also by their defaults; see `World`."""
+        """Return the objects of a kind that may name an object, or contain a string, also by default; see `World`."""
         defaults = self.defaults.strings_of(group_kind)
         if isinstance(obj, str):
             by_default = bool(obj) and obj in defaults
         else:
             names = filter(None, (obj.name, obj.namespace))
-            by_default = any(has_word(name, defaults.encode()) for name in names)
+            by_default = any(has_name(name, defaults.encode()) for name in names)
         return self.world.names_of(group_kind) if by_default else self.world.naming(group_kind, obj)
 
     def perhaps_unfilled(self, group_kind: GroupKind, *, names: bool) -> list[Resource]:
-        """The objects of a kind in which something may be to be filled in: a text or, if so asked, a name; sorted.
+        """Return the objects of a kind that may have placeholders: in a text or, if so asked, in a name; sorted.
 
         A cluster gives out nothing that is to be filled in: there, these are the ones that were applied to its state.
         """
@@ -150,18 +149,18 @@ class Index:
         return self._unfilled[key]
 
     def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
-        """Every object of a kind in one namespace (empty for a cluster-scoped kind), sorted by name."""
+        """Return every object of a kind in one namespace ("" for a cluster-scoped kind), sorted by name."""
         key = (group_kind, namespace)
         if key not in self._in_namespace:
             self._in_namespace[key] = tuple(self.world.of_kind(group_kind, namespace))
         return self._in_namespace[key]
 
     def namespaces_of(self, group_kind: GroupKind) -> tuple[str, ...]:
-        """The namespaces with an object of a kind, sorted."""
+        """Return the namespaces with an object of a kind, sorted."""
         return tuple(dict.fromkeys(ref.namespace for ref in self.world.names_of(group_kind)))
 
     def selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
-        """The objects of a kind in one namespace whose labels a selector selects, sorted by name."""
+        """Return the objects of a kind in one namespace whose labels match a selector, sorted by name."""
         candidates = self.of_kind_in(group_kind, namespace)
         for labels in demanded(selector):
             having = [self._with_label(group_kind, namespace, label) for label in labels]
@@ -170,7 +169,7 @@ class Index:
         return [resource for resource in candidates if selects(selector, labels_of(resource.raw))]
 
     def perhaps_selected(self, group_kind: GroupKind, namespace: str, selector: Mapping[str, Json]) -> list[Resource]:
-        """The same for objects of which that is not known, as something of it is to be filled in."""
+        """Return the objects that may match a selector once placeholders are filled in, sorted by name."""
         if any(map(has_place, strings_in(selector))):
             candidates = self.of_kind_in(group_kind, namespace)
         else:
@@ -195,15 +194,15 @@ class Index:
         return self._by_label[scope].get(label, ()) if label[1] is None or isinstance(label[1], str) else ()
 
     def get(self, ref: ObjectRef) -> Resource | None:
-        """The object, or None if it was not read."""
+        """Return an object, or None if it was not read."""
         return self.world.get(ref)
 
     def rules_of(self, route: ObjectRef) -> tuple[str, ...]:
-        """What the rules of a route are called; in a state that is compared with a later one, as they are there."""
+        """Return the names of the rules of a route; in the earlier of two states, their names in the later one."""
         return self.snapshot.rules.get(route) or rule_names(self.raw(route))
 
     def raw(self, ref: ObjectRef) -> Mapping[str, Json]:
-        """The object with the defaults of an API server filled in; empty if it was not read."""
+        """Return an object with the defaults of an API server filled in; empty if it was not read."""
         raw: Mapping[str, Json] | None = self._defaulted.get(ref)
         if raw is None:
             resource, twin = self.world.get(ref), self._with_same_defaults
@@ -221,7 +220,7 @@ class Index:
         return resource.raw if has_defaults else self.defaults.apply(resource)
 
     def filled(self, resource: Resource) -> Resource:
-        """An object of this state with the defaults of an API server filled in; the very same one without any."""
+        """Return an object of this state with the defaults of an API server filled in; the same object without any."""
         raw = self.raw(resource.ref)
         if raw is resource.raw:
             return resource
@@ -232,7 +231,7 @@ class Index:
         return self._filled[resource.ref]
 
     def once(self, read: Reader[_Value], ref: ObjectRef) -> tuple[_Value, ...]:
-        """What a function reads of an object and the names of kinds, read once; nothing of what was not read.
+        """Return what a function reads of an object and the names of kinds, called once; nothing for an unread object.
 
         Of two states of a world, one reads what the other has read of the same object.
         """
@@ -294,7 +293,7 @@ class Index:
         return tuple(sorted(self._taken))
 
     def candidates(self, ref: ObjectRef) -> tuple[ObjectRef, ...]:
-        """The objects of other names that may be what a reference names, as a name of either is not known; sorted."""
+        """Return the objects that a reference may mean because it, or their names, have placeholders; sorted."""
         return self._candidates.of(ref)
 
     @property
@@ -321,15 +320,15 @@ class Index:
         return Absence(self.world, self.snapshot, self._candidates)
 
     def not_here(self, ref: ObjectRef) -> str:
-        """That an object was not read, in words, and what may create it or be meant instead."""
+        """Return a sentence that an object was not read, and what may create it or be meant instead."""
         return self.absence.words(ref)
 
     def why_unread(self, ref: ObjectRef) -> str:
-        """Why an object was not read, in words that follow its name: it `is not in the input`."""
+        """Return why an object was not read, as words that follow its name: `is not in the input`."""
         return self.absence.reason(ref)
 
     def why_unread_namespace(self, name: str) -> str:
-        """The same of a Namespace, with its name."""
+        """Return why a Namespace was not read, with its name."""
         ref = ObjectRef(NAMESPACE, "", name)
         return f"{ref} {self.why_unread(ref)}"
 
@@ -339,18 +338,18 @@ class Index:
         return self.snapshot.place
 
     def namespace_labels(self, namespace: str) -> dict[str, str] | None:
-        """The labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""
+        """Return the labels of a namespace with `kubernetes.io/metadata.name`; None if the Namespace was not read."""
         ref = ObjectRef(NAMESPACE, "", namespace)
         return labels_of(self.raw(ref)) if self.world.has(ref) else None
 
 
 def _has_unknown_labels(resource: Resource) -> bool:
     """Whether something of the labels of an object is to be filled in."""
-    return any(has_place(word) for label in labels_of(resource.raw).items() for word in label)
+    return any(has_place(text) for label in labels_of(resource.raw).items() for text in label)
 
 
 class Referrers(Generic[_Value]):
-    """The reverse of a reference: what refers to an object, as the objects that refer say it themselves.
+    """References in reverse: what refers to an object.
 
     For the first few objects, only what may name them is read; then the references of all objects, once.
     """
@@ -375,7 +374,7 @@ class Referrers(Generic[_Value]):
         self._all: Mapping[ObjectRef, tuple[_Value, ...]] | None = None
 
     def to(self, obj: ObjectRef) -> tuple[_Value, ...]:
-        """What refers to an object, each once: kind by kind, by the names of the objects that refer."""
+        """Return what refers to an object, without repetitions: by kind, then by name of the referring object."""
         if obj in self._answers:
             return self._answers[obj]
         if not self._is_single_question():
@@ -408,11 +407,3 @@ class Referrers(Generic[_Value]):
     def _holders(self) -> Iterator[ObjectRef]:
         for kind in self._kinds:
             yield from self._index.naming(kind, self._field) if self._field else self._index.world.names_of(kind)
-
-
-def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:
-    """The values of each key, each once, in the order in which they come."""
-    groups: dict[_Key, dict[_Value, None]] = {}
-    for key, value in pairs:
-        groups.setdefault(key, {})[value] = None
-    return {key: tuple(values) for key, values in groups.items()}

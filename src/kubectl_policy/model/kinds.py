@@ -9,6 +9,7 @@ from kubectl_policy.model.fields import labels_of, strings_at, text_at
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
 from kubectl_policy.model.values import value
+from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,28 +24,6 @@ SERVICE: Final = GroupKind("", "Service")
 # GEP-713, "Policy CRD label": `gateway.networking.k8s.io/policy: direct | inherited`; older definitions say `true`.
 POLICY_LABEL: Final = "gateway.networking.k8s.io/policy"
 
-# Kinds that policies target: none of them is a policy kind, whatever fields or labels it has.
-TARGETS: Final = frozenset(
-    {
-        NAMESPACE,
-        SERVICE,
-        GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"),
-        *(
-            GroupKind(GATEWAY_API, kind)
-            for kind in (
-                "GatewayClass",
-                "Gateway",
-                "ListenerSet",
-                "HTTPRoute",
-                "GRPCRoute",
-                "TLSRoute",
-                "TCPRoute",
-                "UDPRoute",
-                "ReferenceGrant",
-            )
-        ),
-    }
-)
 # The API groups that an API server serves without any definition.
 _OF_KUBERNETES: Final = frozenset(
     {
@@ -75,10 +54,8 @@ _OF_KUBERNETES: Final = frozenset(
     }
 )
 # As validation of CustomResourceDefinitions has it: a label of RFC 1035 in any case, and a subdomain of RFC 1123.
-_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
-_IN_GROUPS: Final = frozenset(f"-0123456789{_LETTERS}")
-_IN_KINDS: Final = _IN_GROUPS | frozenset(_LETTERS.upper())
-_LONGEST_KIND: Final = 63
+_KIND: Final = pattern(r"[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?")
+_GROUP: Final = pattern(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
 @value()
@@ -170,21 +147,24 @@ BUILT_IN: Final = tuple(
     for kind, short_names in kinds.items()
 )
 
+# Kinds that policies target: none of them is a policy kind, whatever fields or labels it has.
+TARGETS: Final = frozenset(
+    {
+        names.group_kind
+        for names in BUILT_IN
+        if names.group_kind in {NAMESPACE, SERVICE}
+        or (names.group_kind.group in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL} and not names.plural.endswith("policies"))
+    }
+)
+
 
 @lru_cache(maxsize=1_000)
 def impossible(group_kind: GroupKind) -> str:
     """Return why no API can have such a kind, as words that follow "no API can have"; "" if one can."""
-    group, kind = group_kind
-    if not (_is_label(kind, _IN_KINDS) and kind[0].isalpha() and len(kind) <= _LONGEST_KIND):
+    group, kind = group_kind.group, group_kind.kind
+    if not _KIND.fullmatch(kind):
         return f"a kind like {kind!r}"
-    return (
-        "" if not group or all(_is_label(part, _IN_GROUPS) for part in group.split(".")) else f"a group like {group!r}"
-    )
-
-
-def _is_label(text: str, letters: frozenset[str]) -> bool:
-    """Whether a text has allowed characters only, and a hyphen neither at its beginning nor at its end."""
-    return bool(text) and letters.issuperset(text) and text[0] != "-" and text[-1] != "-"
+    return f"a group like {group!r}" if group and not _GROUP.fullmatch(group) else ""
 
 
 def is_kubernetes_own(group_kind: GroupKind) -> bool:

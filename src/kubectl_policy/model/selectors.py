@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at
@@ -14,6 +14,21 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model.fields import Json
 
+_TOKENS: Final = r"==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+"
+_OPERATORS: Final = {"=": "In", "==": "In", "!=": "NotIn", "in": "In", "notin": "NotIn"}
+# A qualified name and a label value that is not empty (apimachinery, util/validation).
+_NAME: Final = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+_PREFIX: Final = r"(?=.{1,253}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/"
+_KEY: Final = f"({_PREFIX})?{_NAME}"
+
+
+class _Requirement(NamedTuple):
+    """One condition of a selector on labels."""
+
+    key: str
+    operator: str
+    values: Sequence[str]
+
 
 def selects(selector: Mapping[str, Json], labels: Mapping[str, str]) -> bool | None:
     """Whether labels satisfy every requirement of a selector; an empty selector selects everything.
@@ -22,91 +37,48 @@ def selects(selector: Mapping[str, Json], labels: Mapping[str, str]) -> bool | N
     key, as in apimachinery's `labels.Requirement.Matches`. A requirement that cannot be read selects nothing. None
     where that depends on what is to be filled in, in the selector or in the labels.
     """
-    undecided = False
-    for verdict in _verdicts(selector, labels):
-        if verdict is False:
-            return False
-        undecided = undecided or verdict is None
-    return None if undecided else True
+    verdicts = [_is_met(requirement, labels) for requirement in _requirements(selector)]
+    return False if False in verdicts else None if None in verdicts else True
 
 
 def keys_of(selector: Mapping[str, Json]) -> set[str]:
     """Return the label keys that a selector asks about."""
-    expressions = mappings_at(selector, "matchExpressions")
-    return set(mapping_at(selector, "matchLabels")) | {text_at(requirement, "key") for requirement in expressions}
+    return {requirement.key for requirement in _requirements(selector)}
 
 
-def demanded(selector: Mapping[str, Json]) -> Iterator[list[tuple[str, Json]]]:
+def demanded(selector: Mapping[str, Json]) -> Iterator[list[tuple[str, str | None]]]:
     """Yield, for each requirement that an object without labels cannot satisfy, the labels of which it must have one.
 
     The value of a label is None where any value satisfies the requirement.
     """
-    for label in mapping_at(selector, "matchLabels").items():
-        yield [label]
-    for requirement in mappings_at(selector, "matchExpressions"):
-        key = text_at(requirement, "key")
-        match text_at(requirement, "operator"):
-            case "In":
-                yield [(key, value) for value in dict.fromkeys(strings_at(requirement, "values"))]
-            case "Exists":
-                yield [(key, None)]
-            case _:
-                continue
+    for key, operator, values in _requirements(selector):
+        if operator == "In":
+            yield [(key, value) for value in dict.fromkeys(values)]
+        elif operator == "Exists":
+            yield [(key, None)]
 
 
-def _verdicts(selector: Mapping[str, Json], labels: Mapping[str, str]) -> Iterator[bool | None]:
-    for key, wanted in mapping_at(selector, "matchLabels").items():
-        yield _is_in(_value_of(key, labels), [wanted] if isinstance(wanted, str) else [])
-    for requirement in mappings_at(selector, "matchExpressions"):
-        yield _holds(requirement, labels)
+def _requirements(selector: Mapping[str, Json]) -> Iterator[_Requirement]:
+    for key, value in mapping_at(selector, "matchLabels").items():
+        yield _Requirement(key, "In", [value] if isinstance(value, str) else [])
+    for entry in mappings_at(selector, "matchExpressions"):
+        yield _Requirement(text_at(entry, "key"), text_at(entry, "operator"), strings_at(entry, "values"))
 
 
-class _Undecided:
-    """A label that may exist or not: its key, or the key of another label, is a placeholder."""
-
-
-def _value_of(key: str, labels: Mapping[str, str]) -> str | _Undecided | None:
-    if key in labels:
-        return labels[key]
-    return _Undecided() if any(may_be_label(key, label) for label in labels) else None
-
-
-def _is_in(value: str | _Undecided | None, wanted: Sequence[str]) -> bool | None:
+def _is_met(requirement: _Requirement, labels: Mapping[str, str]) -> bool | None:
+    key, operator, values = requirement
+    if operator not in {"In", "NotIn", "Exists", "DoesNotExist"}:
+        return None if is_unfilled(operator) else False
+    value, about_values = labels.get(key), operator in {"In", "NotIn"}
     if value is None:
-        return False
-    if isinstance(value, _Undecided):
-        return None if wanted else False
-    if value in wanted:
-        return True
-    return None if any(may_be_label(value, wanted_value) for wanted_value in wanted) else False
-
-
-def _holds(requirement: Mapping[str, Json], labels: Mapping[str, str]) -> bool | None:
-    value, values = _value_of(text_at(requirement, "key"), labels), strings_at(requirement, "values")
-    match text_at(requirement, "operator"):
-        case "In":
-            return _is_in(value, values)
-        case "NotIn":
-            return _negated(_is_in(value, values))
-        case "Exists":
-            return None if isinstance(value, _Undecided) else value is not None
-        case "DoesNotExist":
-            return None if isinstance(value, _Undecided) else value is None
-        case operator:
-            return None if is_unfilled(operator) else False
-
-
-def _negated(verdict: bool | None) -> bool | None:  # noqa: FBT001 (the one thing that it is about)
-    return None if verdict is None else not verdict
-
-
-_TOKENS: Final = r"==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+"
-_OPERATORS: Final = {"=": "In", "==": "In", "!=": "NotIn", "in": "In", "notin": "NotIn"}
-# A qualified name and a label value (apimachinery, util/validation).
-_NAME: Final = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
-_PREFIX: Final = r"(?=.{1,253}/)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/"
-_KEY: Final = f"({_PREFIX})?{_NAME}"
-_VALUE: Final = f"({_NAME})?"
+        # The key, or the key of another label, may be a placeholder.
+        may_be_there = (values or not about_values) and any(may_be_label(key, label) for label in labels)
+        is_met = None if may_be_there else False
+    elif about_values and value not in values:
+        is_met = None if any(may_be_label(value, wanted) for wanted in values) else False
+    else:
+        is_met = True
+    return is_met if is_met is None or operator in {"In", "Exists"} else not is_met
 
 
 def parse_label_query(text: str) -> Mapping[str, Json]:
@@ -116,74 +88,55 @@ def parse_label_query(text: str) -> Mapping[str, Json]:
     `UsageError` for anything else.
     """
     query = _Query(text)
-    requirements: list[Json] = []
-    while query.peek():
-        requirements.append(query.requirement())
-        if query.peek():
-            query.take_comma()
-    return {"matchExpressions": requirements} if requirements else {}
+    if not query.next:
+        return {}
+    requirements: list[Json] = [query.take_requirement()]
+    while query.next:
+        query.take(",", "a comma or the end")
+        requirements.append(query.take_requirement())
+    return {"matchExpressions": requirements}
 
 
 class _Query:
-    """A label query that is read token by token; the token behind its end is ""."""
+    """A label query that is read token by token; the token at its end is ""."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tokens = re.findall(_TOKENS, text)
-        self._position = 0
+        self._tokens: list[str] = [*re.findall(_TOKENS, text), ""]
 
-    def peek(self) -> str:
-        return self._tokens[self._position] if self._position < len(self._tokens) else ""
+    @property
+    def next(self) -> str:
+        return self._tokens[0]
 
-    def take(self) -> str:
-        token = self.peek()
-        self._position += 1
-        return token
+    def skip(self, token: str) -> bool:
+        """Take a token if it is the next one."""
+        return self.next == token and bool(self._tokens.pop(0))
 
-    def take_comma(self) -> None:
-        if self.peek() != ",":
-            self.refuse("a comma or the end")
-        self.take()
-        if not self.peek():
-            self.refuse("a label")
+    def take(self, pattern: str, wanted: str) -> str:
+        """Take a token. Raises UsageError for one that does not match a pattern."""
+        if not re.fullmatch(pattern, self.next):
+            token = f'"{self.next}"' if self.next else "the end"
+            message = f'"{self._text}" is not a label selector: {token} is where {wanted} should be'
+            raise UsageError(message, "for example: -l 'app=shop,tier in (front, back),!canary'")
+        return self._tokens.pop(0)
 
-    def refuse(self, wanted: str) -> NoReturn:
-        token = f'"{self.peek()}"' if self.peek() else "the end"
-        message = f'"{self._text}" is not a label selector: {token} is where {wanted} should be'
-        raise UsageError(message, "for example: -l 'app=shop,tier in (front, back),!canary'")
-
-    def requirement(self) -> dict[str, Json]:
-        absent = self.peek() == "!" and bool(self.take())
-        if not re.fullmatch(_KEY, self.peek()):
-            self.refuse("a label")
-        key = self.take()
-        if absent or self.peek() in {"", ","}:
-            return {"key": key, "operator": "DoesNotExist" if absent else "Exists"}
-        if self.peek() not in _OPERATORS:
-            self.refuse("one of =, ==, !=, in, notin")
-        operator = self.take()
-        values = self._several() if operator.endswith("in") else [self._one()]
+    def take_requirement(self) -> dict[str, Json]:
+        is_absent = self.skip("!")
+        key = self.take(_KEY, "a label")
+        if is_absent or self.next in {"", ","}:
+            return {"key": key, "operator": "DoesNotExist" if is_absent else "Exists"}
+        operator = self.take("|".join(_OPERATORS), "one of =, ==, !=, in, notin")
+        values: list[Json] = []
+        if operator.endswith("in"):
+            self.take(r"\(", "(")
+            values.append(self._take_value(ends=","))
+            while self.skip(","):
+                values.append(self._take_value(ends=",)"))
+            self.take(r"\)", "a comma or )")
+        else:
+            values.append(self._take_value(ends=",)"))
         return {"key": key, "operator": _OPERATORS[operator], "values": values}
 
-    def _one(self) -> Json:
-        """Read one value; nothing before a comma, a bracket or the end is the empty value."""
-        if self.peek() in {"", ",", ")"}:
-            return ""
-        if not re.fullmatch(_VALUE, self.peek()):
-            self.refuse("a value")
-        return self.take()
-
-    def _several(self) -> list[Json]:
-        if self.peek() != "(":
-            self.refuse("(")
-        self.take()
-        if self.peek() == ")":
-            self.refuse("a value")
-        values = [self._one()]
-        while self.peek() == ",":
-            self.take()
-            values.append(self._one())
-        if self.peek() != ")":
-            self.refuse("a comma or )")
-        self.take()
-        return values
+    def _take_value(self, *, ends: str) -> str:
+        """Take a value; nothing before a character that ends one, or at the end, is the empty value."""
+        return "" if self.next in {"", *ends} else self.take(_NAME, "a value")

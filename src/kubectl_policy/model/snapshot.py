@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
+from kubectl_policy.model.refs import GroupKind, ObjectRef  # noqa: TC001 (snapshot files are read by these types)
 from kubectl_policy.model.unknown import may_equal
 from kubectl_policy.model.values import compact, field, value
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from kubectl_policy.model.fields import Json
-    from kubectl_policy.model.refs import GroupKind, ObjectRef
 
 
 @compact
@@ -27,9 +27,9 @@ class Origin:
         """`file:line`, as compilers print it."""
         return f"{self.source}:{self.line}" if self.line else self.source
 
-    def __lt__(self, other: Origin) -> bool:
-        """In the order of files, and of the lines in each."""
-        return (self.source, self.line) < (other.source, other.line)
+    def __lt__(self, origin: Origin) -> bool:
+        """Sort by file, then by line."""
+        return (self.source, self.line) < (origin.source, origin.line)
 
 
 _AFTER_ALL: Final = datetime.max.replace(tzinfo=UTC)
@@ -194,7 +194,7 @@ class AssumedObjects:
 
     @classmethod
     def parse(cls, text: str) -> AssumedObjects:
-        """What `KIND`, `KIND/NAME` or `KIND/NAMESPACE/NAME` means. Raises `ValueError` for anything else."""
+        """Parse `KIND`, `KIND/NAME` or `KIND/NAMESPACE/NAME`. Raises `ValueError` for anything else."""
         kind, *rest = text.split("/")
         if not kind or not all(rest) or len(rest) > 2:  # noqa: PLR2004 (a namespace and a name)
             raise ValueError(f"{text} is not KIND, KIND/NAME or KIND/NAMESPACE/NAME")
@@ -204,8 +204,8 @@ class AssumedObjects:
         """Whether an object is among them; `names` are those of its kind, in lower case and without a group."""
         if self.name not in {"", ref.name} or self.namespace not in {"", ref.namespace}:
             return False
-        word, _, group = self.kind.partition(".")
-        return word in names and group in {"", ref.group_kind.group}
+        name, _, group = self.kind.partition(".")
+        return name in names and group in {"", ref.group_kind.group}
 
 
 # What is read: manifests, or what a cluster gave out.
@@ -241,7 +241,11 @@ class Snapshot:
     applied: frozenset[ObjectRef] = frozenset()
     place: Place = "the input"
 
-    def is_read_like(self, other: Snapshot) -> bool:
+    def is_read_like(self, state: Snapshot) -> bool:
         """Whether as much could be read of another state: what is in neither is missing, or unknown, in both."""
-        own, theirs = ((each.gaps, each.complete, each.listed, each.assumed) for each in (self, other))
-        return own == theirs
+        return (self.gaps, self.complete, self.listed, self.assumed) == (
+            state.gaps,
+            state.complete,
+            state.listed,
+            state.assumed,
+        )

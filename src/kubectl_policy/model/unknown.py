@@ -6,7 +6,6 @@ placeholders are equal. What is no name (a word of the API, a label, a port) is 
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -14,7 +13,7 @@ from kubectl_policy.model.fields import value_at
 from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable
 
     from kubectl_policy.model.fields import Json
     from kubectl_policy.model.refs import GroupKind, ObjectRef
@@ -44,7 +43,6 @@ _PERHAPS_OPEN_NAMES: Final = (
     ),
     pattern(rb'"hostnames":\[[^\]]*[^-.*0-9A-Za-z",\]]'),
 )
-_ANY_UNKNOWN_NAME: Final = pattern(r"[^-.*0-9A-Za-z\n]|^[-.]|[-.]$|^[^a-z\n]*[A-Z][^a-z\n]*$", re.MULTILINE)
 # Metadata with braces in texts and in keys, which name nothing.
 _WITH_BRACES: Final = pattern(
     rb'"annotations":\{(?:"[^"\\]*(?:\\.[^"\\]*)*":"[^"\\]*(?:\\.[^"\\]*)*",?)*\}|"managedFields":\[[^\]]*\]'
@@ -74,28 +72,15 @@ def is_unfilled(text: str) -> bool:
     return has_place(text) or ("_" in text and bool(_CRY.fullmatch(text[:_LONGEST])))
 
 
-@lru_cache(maxsize=100_000)
 def is_unknown_hostname(name: str) -> bool:
     """Whether a hostname is none that the API could hold, as a placeholder is."""
     # An asterisk out of its place is only a mistake.
     return not _IN_NAMES.issuperset(name)
 
 
-@lru_cache(maxsize=100_000)
 def has_place(text: str) -> bool:
     """Whether a text has a placeholder in brackets; unlike names, labels may be words with underscores."""
-    return is_withheld(text)
-
-
-def is_withheld(text: str) -> bool:
-    """Whether a text that may be secret has a placeholder; unlike `has_place`, this does not cache the text."""
     return not _OPENING.isdisjoint(text) and bool(_PLACE.search(text[:_LONGEST]))
-
-
-def unknown_among(names: Iterable[str]) -> frozenset[str]:
-    """Return the names of which `is_unknown` is true; most often there are none."""
-    distinct = {*names}
-    return frozenset(filter(is_unknown, distinct)) if _ANY_UNKNOWN_NAME.search("\n".join(distinct)) else frozenset()
 
 
 def may_be_unfilled(text: bytes, _: int = 1) -> bool:
@@ -115,22 +100,19 @@ def may_have_open_names(text: bytes, _: int = 1) -> bool:
 
 def may_be_label(first: str, second: str) -> bool:
     """Whether two labels, or two values of one, may be the same once they are filled in."""
-    if first == second:
-        return True
-    unknown, known = (first, second) if has_place(first) else (second, first)
-    if not has_place(unknown):
-        return False
-    return fit_together(unknown, known) if has_place(known) else may_become(unknown, known)
+    return first == second or _may_be_filled_in_alike(first, second, has_place)
 
 
 def may_equal(first: str, second: str) -> bool:
     """Whether two names may be the same once it is known what they stand for."""
-    if first == second:
-        return True
-    unknown, known = (first, second) if is_unknown(first) else (second, first)
-    if not is_unknown(unknown):
+    return first == second or _may_be_filled_in_alike(first, second, is_unknown)
+
+
+def _may_be_filled_in_alike(first: str, second: str, is_open: Callable[[str], bool]) -> bool:
+    unknown, known = (first, second) if is_open(first) else (second, first)
+    if not is_open(unknown):
         return False
-    return fit_together(unknown, known) if is_unknown(known) else may_become(unknown, known)
+    return fit_together(unknown, known) if is_open(known) else may_become(unknown, known)
 
 
 def may_be_section(first: str, second: str) -> bool:

@@ -7,17 +7,20 @@ from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Final, TypeVar, overload
 
 from kubectl_policy.model.body import as_written, text_of
 from kubectl_policy.model.refs import ObjectRef
 from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
 
     from kubectl_policy.model.refs import GroupKind
     from kubectl_policy.model.snapshot import Resource
+
+_Key = TypeVar("_Key", bound="Hashable")
+_Value = TypeVar("_Value", bound="Hashable")
 
 # Questions about single objects that are answered one by one, before the answers for all objects are computed at once.
 MAX_SINGLE_QUESTIONS: Final = 64
@@ -138,14 +141,14 @@ class Loaded(World):
         return known
 
     def _find_naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
-        word = as_written(obj if isinstance(obj, str) else obj.name)
+        wanted = as_written(obj if isinstance(obj, str) else obj.name)
         pairs = zip(self._unsorted.get(kind, ()), self._texts_of(kind), strict=True)
         if isinstance(obj, str):
-            return sorted(ref for ref, text in pairs if word in text)
+            return sorted(ref for ref, text in pairs if wanted in text)
         home, namespace = obj.namespace, as_written(obj.namespace)
         # Few objects are about one namespace.
         near = ((ref, text) for ref, text in pairs if namespace in text or ref.namespace == home)
-        containing = [(ref, text) for ref, text in near if word in text]
+        containing = [(ref, text) for ref, text in near if wanted in text]
         return sorted(ref for ref, text in containing if names_object(self._objects[ref], obj, text))
 
     def _texts_of(self, kind: GroupKind) -> Sequence[bytes]:
@@ -277,6 +280,14 @@ def by_kind(refs: Iterable[ObjectRef]) -> dict[GroupKind, list[ObjectRef]]:
     return groups
 
 
+def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> Mapping[_Key, tuple[_Value, ...]]:
+    """Group values by their keys, each once, in their order."""
+    groups: dict[_Key, dict[_Value, None]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, {})[value] = None
+    return {key: tuple(values) for key, values in groups.items()}
+
+
 def in_namespace(names: Sequence[ObjectRef], kind: GroupKind, namespace: str) -> Sequence[ObjectRef]:
     """Return those of the sorted names of the objects of a kind that are in one namespace."""
     first = bisect_left(names, ObjectRef(kind, namespace, ""))
@@ -292,7 +303,7 @@ def names_object(holder: Resource, obj: ObjectRef, text: bytes) -> bool:
 
 def _names(holder: Resource, name: str, text: bytes) -> bool:
     """Whether an object has a name anywhere but in its own name and namespace."""
-    if not has_word(name, text):
+    if not has_name(name, text):
         return False
     if name not in {holder.ref.name, holder.ref.namespace}:
         return True
@@ -300,12 +311,12 @@ def _names(holder: Resource, name: str, text: bytes) -> bool:
     for field in ("name", "namespace"):
         if isinstance(metadata, Mapping) and metadata.get(field) == name:
             text = text.replace(b'"%s":"%s"' % (field.encode(), as_written(name)), b"", 1)
-    return has_word(name, text)
+    return has_name(name, text)
 
 
-def has_word(word: str, text: bytes) -> bool:
-    """Whether a word is in a JSON text, not as a part of a longer one; dots and slashes are between words."""
-    written = as_written(word)
+def has_name(name: str, text: bytes) -> bool:
+    """Whether a name is in a JSON text, not as a part of a longer one; dots and slashes are between words."""
+    written = as_written(name)
     start = text.find(written)
     while start >= 0:
         end = start + len(written)

@@ -116,7 +116,7 @@ def _signs(group_kind: GroupKind, index: Index) -> _Signs:
 
 def _objects(group_kind: GroupKind, index: Index, word: str = "") -> Iterator[Resource]:
     """Return the objects of a kind that contain a word; with those that another state of the world has otherwise."""
-    yield from index.read_with_words(group_kind, word)
+    yield from index.read_with_strings(group_kind, word)
     yield from (resource for resource in index.snapshot.other_state if resource.ref.group_kind == group_kind)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, value_at
 from kubectl_policy.model.values import cached_property, compact, field, replace, value
@@ -41,7 +41,8 @@ FateState: TypeAlias = Literal["effective", "undecided", "superseded", "rejected
 FieldOutcome: TypeAlias = "tuple[Field, Leaf, FateState, tuple[Source, ...]]"
 
 
-class Fate(NamedTuple):
+@compact
+class Fate:
     """The fate of one declared field on a path.
 
     `effective`: it is in force. `undecided`: it may be, but how its policy combines with others there is not known.

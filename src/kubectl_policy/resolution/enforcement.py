@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.values import cached_property, replace, value
+from kubectl_policy.model.world import grouped
 from kubectl_policy.resolution.precedence import in_order
 from kubectl_policy.resolution.reach import paths_by_way_of
 

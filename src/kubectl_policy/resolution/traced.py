@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
 
 from kubectl_policy.model.fields import FieldPath, integer_at, text_at, value_at
 from kubectl_policy.model.values import compact
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, NodeRef, ObjectRef
 
 
-class Source(NamedTuple):
+class Source(msgspec.Struct, frozen=True, order=True, cache_hash=True):
     """Who set a value: a policy by way of one of its targets, or (`object` is the target) the target object itself.
 
     `overrides` is true of a value that was declared as an override. Where a filter of the target, a rule, names the

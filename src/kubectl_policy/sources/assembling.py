@@ -1,4 +1,4 @@
-"""What was read, to a snapshot: one object for each name, as it is once applied, and all that is not known of it."""
+"""Assemble snapshots of files: one object for each name, as it is once applied, with gaps and diagnostics."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from kubectl_policy.sources.reading import Reading
 from kubectl_policy.sources.tree import DELIVERING, unknown_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.model.snapshot import LeftOut
     from kubectl_policy.sources.files.finding import InputFile, InputFiles
-    from kubectl_policy.sources.places.lines import Lines
-    from kubectl_policy.sources.places.origins import Origins
+    from kubectl_policy.sources.locations.lines import Lines
+    from kubectl_policy.sources.locations.origins import Origins
     from kubectl_policy.sources.rendered.render import Rendered
     from kubectl_policy.sources.tree.input import TreeInput
 
@@ -38,54 +38,48 @@ if TYPE_CHECKING:
 
 @value(kw_only=True)
 class Input:
-    """Files that were found, and what renders them, if anything is to be rendered."""
+    """Files of the input."""
 
     files: InputFiles
+    # None if nothing is to be rendered.
     renderer: Renderer | None = None
 
 
-def snapshot_of(found: Input, options: InputOptions, lines: Lines | None = None) -> Snapshot:
-    """The objects in files that were found: see `load_manifests`.
-
-    Raises SourceError where there is no object in them.
-    """
-    reading = read_files(found, options, lines)
+def snapshot_of(source: Input, options: InputOptions, lines: Lines | None = None) -> Snapshot:
+    """Return the objects in files: see `load_manifests`. Raises SourceError where there is no object in them."""
+    reading = read_files(source, options, lines)
     if isinstance(reading, Snapshot):
         return reading
-    around = tree_around(reading, found.files, options)
+    around = tree_around(reading, source.files, options)
     if options.cluster:
         if around is None:
             raise unknown_cluster(options.cluster)
         around.keep(options.cluster)
-    snapshot = assembled(reading, around, found, options)
+    snapshot = assembled(reading, around, source, options)
     if not snapshot.resources:
-        raise nothing_found(reading, found.files)
+        raise nothing_found(reading, source.files)
     return snapshot
 
 
-def read_files(found: Input, options: InputOptions, lines: Lines | None = None) -> Reading | Snapshot:
-    """What is in files, or the snapshot that one of them holds, which has to be the only one."""
-    reading = Reading(options.values, lines, _origins(found, options, lines))
-    for file in found.files.files:
+def read_files(source: Input, options: InputOptions, lines: Lines | None = None) -> Reading | Snapshot:
+    """Read files, or the snapshot that one of them holds, which has to be the only one."""
+    origins: Origins | None = None
+    if options.map_origins or options.path_map:
+        from kubectl_policy.sources.locations.origins import Origins  # noqa: PLC0415 (few commands ask for it)
+        from kubectl_policy.sources.locations.written import LocalFiles  # noqa: PLC0415 (see above)
+
+        origins = Origins(LocalFiles(source.files.tree), options, lines)
+    reading = Reading(options.values, lines, origins)
+    for file in source.files.files:
         try:
-            reading.read_file(file, found.files.text_of)
+            reading.read_file(file, source.files.text_of)
         except PackedError as packed:
-            return _unpacked(packed.data, file, found.files, options)
+            return _unpacked(packed.data, file, source.files, options)
     return reading
 
 
-def _origins(found: Input, options: InputOptions, lines: Lines | None) -> Origins | None:
-    """What tells where things come from, if that is asked for."""
-    if not (options.map_origins or options.path_map):
-        return None
-    from kubectl_policy.sources.places.below import Below  # noqa: PLC0415 (few commands ask for it)
-    from kubectl_policy.sources.places.origins import Origins  # noqa: PLC0415 (few commands ask for it)
-
-    return Origins(Below(found.files.tree), options, lines)
-
-
 def tree_around(reading: Reading, files: InputFiles, options: InputOptions) -> TreeInput | None:
-    """What stands around the objects that were read, if anything does."""
+    """Return the tree that the objects are part of, if they are."""
     if not reading.others and DELIVERING.isdisjoint(reading.kinds):
         return None
     from kubectl_policy.sources.tree.input import TreeInput  # noqa: PLC0415 (a plain folder does without)
@@ -95,19 +89,19 @@ def tree_around(reading: Reading, files: InputFiles, options: InputOptions) -> T
     return TreeInput(files, reading, namespace=namespace, complete=options.complete)
 
 
-def assembled(reading: Reading, around: TreeInput | None, found: Input, options: InputOptions) -> Snapshot:
-    """The snapshot of what was read, with what stands around it."""
-    files = found.files
-    not_objects = _as_applied(reading, around, options, found.renderer) if around else []
-    # To say where something comes from, all of them are read, and here only once.
-    origins = reading.origins if reading.origins and reading.origins.are_elsewhere else None
+def assembled(reading: Reading, around: TreeInput | None, source: Input, options: InputOptions) -> Snapshot:
+    """Return the snapshot of what was read, as the tree around it applies it."""
+    files = source.files
+    not_objects = _as_applied(reading, around, options, source.renderer) if around else []
+    # Origins are those of all objects that were read.
+    origins = reading.origins if reading.origins and reading.origins.may_differ else None
     objects = reading.objects if origins else ()
     definitions = _definitions(reading)
     reading.diagnostics.extend(_wrong_definitions(definitions))
     resources = _resources(reading, definitions, options.namespace, around, files)
-    # The order of files means nothing: what is said of them does not depend on it.
+    # The order of files means nothing.
     gaps = sorted(reading.gaps, key=lambda gap: (gap.origin or Origin(""), gap.kind, gap.namespace, gap.reason))
-    diagnostics = sorted(reading.diagnostics, key=lambda said: (said.origin or Origin(""), said.rule, said.message))
+    diagnostics = sorted(reading.diagnostics, key=lambda item: (item.origin or Origin(""), item.rule, item.message))
     snapshot = Snapshot(
         resources=resources,
         gaps=tuple(gaps),
@@ -116,28 +110,37 @@ def assembled(reading: Reading, around: TreeInput | None, found: Input, options:
         assumed=options.assumed,
         ignored=reading.ignored,
         listed=frozenset(reading.listed),
-        left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda each: (each.origin, each.what))),
+        left_out=tuple(sorted([*files.left_out, *not_objects], key=lambda item: (item.origin, item.what))),
     )
     return origins.mapped(snapshot, objects) if origins else snapshot
 
 
 def _as_applied(reading: Reading, around: TreeInput, options: InputOptions, renderer: Renderer | None) -> list[LeftOut]:
-    """Make objects what they are once what stands around them is applied; what is no object of its own."""
+    """Make objects what they are once what stands around them is applied; return what is no object of its own."""
     rendered = renderer(around.files, reading.objects, options) if renderer else None
     if rendered and rendered.lacking:
         reading.diagnostics += rendered.diagnostics
         rendered = None
     if rendered:
-        # First, as what is said of the others may be said by these files.
+        # First, as gaps of the others may be in these files.
         reading.leave_out(rendered.files)
     not_objects = around.place(_cluster_scoped(_definitions(reading)), rendered.files if rendered else None)
+    for printed in rendered.objects if rendered else ():
+        count = len(reading.objects)
+        reading.read_object(printed.raw, printed.origin)
+        if len(reading.objects) > count:
+            read = reading.objects[-1]
+            ref = replace(read.ref, namespace=read.ref.namespace or printed.namespace)
+            reading.objects[-1] = replace(read, ref=ref, namespace_from=printed.namespace_from)
+            around.keep_in_mind(reading.objects[-1], printed.place, printed.file, printed.destination)
     if rendered:
-        _take_rendered(reading, rendered, around)
+        reading.gaps += rendered.gaps
+        reading.diagnostics += rendered.diagnostics
     return not_objects
 
 
 def _unpacked(data: bytes, file: InputFile, files: InputFiles, options: InputOptions) -> Snapshot:
-    """The snapshot in a file. Raises SourceError if it is none that can be read, or if other files are meant, too."""
+    """Read the snapshot in a file. Raises SourceError if it cannot be read, or if there are other files."""
     from kubectl_policy.sources.snapshot import read_snapshot  # noqa: PLC0415 (most input is manifests)
 
     if options.cluster:
@@ -153,26 +156,12 @@ def _unpacked(data: bytes, file: InputFile, files: InputFiles, options: InputOpt
     )
 
 
-def _take_rendered(reading: Reading, rendered: Rendered, around: TreeInput) -> None:
-    """Put what was rendered in the place of what it was made from."""
-    for each in rendered.objects:
-        before = len(reading.objects)
-        reading.read_object(each.raw, each.origin)
-        for place in range(before, len(reading.objects)):
-            read = reading.objects[place]
-            ref = read.ref._replace(namespace=read.ref.namespace or each.namespace)
-            reading.objects[place] = replace(read, ref=ref, namespace_from=each.namespace_from)
-            around.keep_in_mind(reading.objects[place], each.place, each.file, each.destination)
-    reading.gaps += rendered.gaps
-    reading.diagnostics += rendered.diagnostics
-
-
 def _definitions(reading: Reading) -> list[Resource]:
-    return [replace(read, ref=read.ref._replace(namespace="")) for read in reading.of_kind(CRD)]
+    return [replace(read, ref=replace(read.ref, namespace="")) for read in reading.of_kind(CRD)]
 
 
 def _cluster_scoped(definitions: Sequence[Resource]) -> frozenset[GroupKind]:
-    """The kinds without namespaces, which is known only when every definition was read."""
+    """Return the kinds without namespaces, which are known only when every definition was read."""
     known = known_kinds(definitions)
     return frozenset(kind for kind, names in known.items() if not names.namespaced)
 
@@ -184,53 +173,37 @@ def _resources(
     around: TreeInput | None,
     files: InputFiles,
 ) -> Sequence[Resource]:
-    """One object for each name, in the namespace where it lives."""
+    """Return one object for each name, in the namespace where it lives."""
     cluster_scoped = _cluster_scoped(definitions)
-    found: dict[ObjectRef, Resource] = {}
+    resources: dict[ObjectRef, Resource] = {}
     repeated: dict[ObjectRef, list[Resource]] = {}
     for read in reading.objects:
         resource, ref = read, read.ref
-        kind, namespace, name = ref
+        kind, namespace, name = ref.group_kind, ref.namespace, ref.name
         home = "" if kind in cluster_scoped else namespace or default
         if home != namespace:
             ref = ObjectRef(kind, home, name)
             resource = replace(read, ref=ref, namespace_from=read.namespace_from if home else None)
         if around:
             around.follow(read, resource)
-        first = found.setdefault(ref, resource)
+        first = resources.setdefault(ref, resource)
         if first is not resource:
             repeated.setdefault(ref, [first]).append(resource)
     if repeated:
-        found.update({each.ref: each for each in _chosen(repeated, reading, around, files)})
-    return Loaded(found.values())
+        from kubectl_policy.sources.duplicates import AppliedBy, one_of  # noqa: PLC0415 (few inputs need it)
 
+        arguments = {file.path: file.argument for file in files.files if file.argument}
+        prefix = files.tree.prefix
 
-def _chosen(
-    repeated: Mapping[ObjectRef, Sequence[Resource]],
-    reading: Reading,
-    around: TreeInput | None,
-    files: InputFiles,
-) -> Iterable[Resource]:
-    """The one that counts of several objects of each name; what is wrong with the others is noted."""
-    from kubectl_policy.sources.duplicates import one_of_each  # noqa: PLC0415 (few inputs need it)
+        def applied_by(resource: Resource) -> AppliedBy:
+            source = resource.origin.source
+            folder = around.folders.get(resource) if around else None
+            folder = folder or prefix + posixpath.dirname(source.removeprefix(prefix)) or "."
+            clusters = around.clusters_of(resource) if around else frozenset[str]()
+            return AppliedBy(arguments.get(source, 0), folder, clusters)
 
-    arguments = {file.path: file.argument for file in files.files if file.argument}
-
-    def folder_of(resource: Resource) -> str:
-        prefix, folder = files.tree.prefix, around.folders.get(resource) if around else None
-        return folder or prefix + posixpath.dirname(resource.origin.source.removeprefix(prefix)) or "."
-
-    def clusters_of(resource: Resource) -> frozenset[str]:
-        return around.clusters_of(resource) if around else frozenset()
-
-    def argument_of(resource: Resource) -> int:
-        return arguments.get(resource.origin.source, 0)
-
-    several = (resource for same_name in repeated.values() for resource in same_name)
-    chosen, diagnostics, gaps = one_of_each(several, folder_of, clusters_of, argument_of)
-    reading.diagnostics += diagnostics
-    reading.gaps += gaps
-    return chosen
+        resources.update({ref: one_of(same_name, reading, applied_by) for ref, same_name in repeated.items()})
+    return Loaded(resources.values())
 
 
 def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
@@ -265,7 +238,7 @@ def _wrong_definitions(definitions: Sequence[Resource]) -> Iterator[Diagnostic]:
 
 
 def nothing_found(reading: Reading, files: InputFiles) -> NothingThereError:
-    """What is said of files without any object."""
+    """Return the error for files without any object."""
     first = next(iter(reading.diagnostics or reading.unexplained), None)
     if first:
         return NothingThereError(f"{first.origin}: {first.message}", "nothing else could be read either")

@@ -1,66 +1,62 @@
-"""One object for each name: which one counts where several have it, and when nothing tells which one is meant."""
+"""Several objects of one name: the one that counts, and whether another one may be meant."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.sources.outline import mentions_of
 from kubectl_policy.sources.tree import DELIVERING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
-    from kubectl_policy.model import ObjectRef, Resource, Severity
+    from kubectl_policy.model import Resource, Severity
+    from kubectl_policy.sources.reading import Reading
 
-# Of so many places, a message names no more.
-_MOST_NAMED: Final = 3
+# A message names no more locations.
+_MAX_NAMED: Final = 3
 
 
-def one_of_each(
-    resources: Iterable[Resource],
-    folder_of: Callable[[Resource], str],
-    clusters_of: Callable[[Resource], frozenset[str]],
-    argument_of: Callable[[Resource], int],
-) -> tuple[tuple[Resource, ...], list[Diagnostic], list[Gap]]:
-    """Resources with names that differ, what is wrong with the others, and which of them may be another one.
+class AppliedBy(NamedTuple):
+    """The argument of the call, the folder and the clusters by which an object is applied."""
 
-    Of what several paths of a call mean, the later one counts, as for `kubectl apply -f A -f B`. In one folder,
+    argument: int = 0
+    folder: str = ""
+    clusters: frozenset[str] = frozenset()
+
+
+def one_of(
+    resources: Iterable[Resource], reading: Reading, applied_by: Callable[[Resource], AppliedBy] = lambda _: AppliedBy()
+) -> Resource:
+    """Return the one that counts of several objects of one name; what is wrong with the others is noted.
+
+    Of what several arguments of a call mean, the later one counts, as for `kubectl apply -f A -f B`. In one folder,
     whatever is read last counts; in several, the first one that has a `spec`, and it is in doubt.
     """
-    by_ref: dict[ObjectRef, list[Resource]] = {}
-    for resource in resources:
-        by_ref.setdefault(resource.ref, []).append(resource)
-    chosen: list[Resource] = []
-    diagnostics: list[Diagnostic] = []
-    gaps: list[Gap] = []
-    for same_name in by_ref.values():
-        if len(same_name) == 1:
-            chosen += same_name
-            continue
-        last = max(map(argument_of, same_name))
-        for earlier in [each for each in same_name if argument_of(each) < last]:
-            later = next(each for each in same_name if argument_of(each) > argument_of(earlier))
-            diagnostics.append(_duplicate(earlier, later))
+    same_name = {resource: applied_by(resource) for resource in resources}
+    last = max(origin.argument for origin in same_name.values())
+    for earlier, (argument, *_) in [*same_name.items()]:
+        if argument < last:
+            later = next(resource for resource, by in same_name.items() if by.argument > argument)
+            reading.diagnostics.append(_duplicate(earlier, later))
             if _counting(earlier, later) is later:
-                same_name.remove(earlier)
-        # One folder may be for several clusters, and come to different ends there.
-        by_folder: dict[tuple[str, frozenset[str]], Resource] = {}
-        for resource in same_name:
-            folder = folder_of(resource), clusters_of(resource)
-            first = by_folder.get(folder)
-            if first and first.origin != resource.origin:
-                diagnostics.append(_duplicate(first, resource))
-            by_folder[folder] = _counting(first, resource) if first else resource
-        found = list(by_folder.values())
-        counts = next((each for each in found if "spec" in each.raw), found[0])
-        chosen.append(counts)
-        others = [each for each in found if each.raw != counts.raw]
-        if others:
-            gaps.append(_alternatives(counts, others, folder_of, clusters_of))
-        elif len(found) > 1:
-            diagnostics += [_duplicate(counts, each) for each in found if each.origin != counts.origin]
-    return tuple(chosen), diagnostics, gaps
+                del same_name[earlier]
+    # One folder may be for several clusters, and come to different ends there.
+    by_folder: dict[tuple[str, frozenset[str]], Resource] = {}
+    for resource, (_, folder, clusters) in same_name.items():
+        first = by_folder.get((folder, clusters))
+        if first and first.origin != resource.origin:
+            reading.diagnostics.append(_duplicate(first, resource))
+        by_folder[folder, clusters] = _counting(first, resource) if first else resource
+    candidates = {resource: same_name[resource] for resource in by_folder.values()}
+    counting = next((resource for resource in candidates if "spec" in resource.raw), next(iter(candidates)))
+    if any(resource.raw != counting.raw for resource in candidates):
+        reading.gaps.append(_alternatives(counting, candidates))
+    else:
+        copies = [resource for resource in candidates if resource.origin != counting.origin]
+        reading.diagnostics += [_duplicate(counting, resource) for resource in copies]
+    return counting
 
 
 def _counting(first: Resource, later: Resource) -> Resource:
@@ -80,31 +76,28 @@ def _duplicate(first: Resource, later: Resource) -> Diagnostic:
     )
 
 
-def _alternatives(
-    counts: Resource,
-    others: Sequence[Resource],
-    folder_of: Callable[[Resource], str],
-    clusters_of: Callable[[Resource], frozenset[str]],
-) -> Gap:
-    """What is not known of an object that is there several times: which one is meant."""
-    everything = (counts, *others)
-    where = list(dict.fromkeys(str(each.origin) for each in others if each.origin != counts.origin))
+def _alternatives(counting: Resource, candidates: Mapping[Resource, AppliedBy]) -> Gap:
+    """Return the gap of an object that is there several times: which one is meant is unknown."""
+    alternatives = [resource for resource in candidates if resource.raw != counting.raw]
+    locations = dict.fromkeys(str(resource.origin) for resource in alternatives if resource.origin != counting.origin)
     # Where one file comes to several ends, these are what tells them apart.
-    where = where or list(dict.fromkeys(", ".join(sorted(clusters_of(each))) or folder_of(each) for each in others))
-    named = ", ".join(where[:_MOST_NAMED]) + (f" and {len(where) - _MOST_NAMED} more" if where[_MOST_NAMED:] else "")
-    clusters = [clusters_of(each) for each in everything]
-    if all(clusters) and len(set(clusters)) > 1:
+    ends = (candidates[resource] for resource in alternatives)
+    names = list(locations or dict.fromkeys(", ".join(sorted(by.clusters)) or by.folder for by in ends))
+    named = ", ".join(names[:_MAX_NAMED]) + (f" and {len(names) - _MAX_NAMED} more" if names[_MAX_NAMED:] else "")
+    applied = [candidates[resource] for resource in (counting, *alternatives)]
+    clusters = {by.clusters for by in applied}
+    if all(clusters) and len(clusters) > 1:
         remedy = " or ".join(f"--cluster {name}" for name in sorted(frozenset[str]().union(*clusters)))
     else:
-        remedy = " or ".join(f"--offline {folder}" for folder in dict.fromkeys(map(folder_of, everything)))
-    is_read = counts.ref.group_kind not in DELIVERING
-    words = [mentions_of(each.ref.group_kind, each.raw) for each in others] if is_read else []
+        remedy = " or ".join(f"--offline {folder}" for folder in dict.fromkeys(by.folder for by in applied))
+    is_read = counting.ref.group_kind not in DELIVERING
+    mentions = [mentions_of(resource.ref.group_kind, resource.raw) for resource in alternatives] if is_read else []
     return Gap(
-        kind=counts.ref.kind,
-        namespace=counts.ref.namespace,
-        name=counts.ref.name,
+        kind=counting.ref.kind,
+        namespace=counting.ref.namespace,
+        name=counting.ref.name,
         reason=f"it is different in {named}",
-        origin=counts.origin,
+        origin=counting.origin,
         remedy=remedy,
-        mentions=frozenset[str]().union(*filter(None, words)) if None not in words else None,
+        mentions=frozenset[str]().union(*filter(None, mentions)) if None not in mentions else None,
     )

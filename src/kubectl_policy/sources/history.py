@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError, UsageError
@@ -15,6 +14,7 @@ from kubectl_policy.sources.files import git
 from kubectl_policy.sources.files.archives import archive_and_path
 from kubectl_policy.sources.files.exclusion import Exclusions
 from kubectl_policy.sources.files.finding import InputFiles, find_files
+from kubectl_policy.sources.files.tree import TreeEntry
 from kubectl_policy.sources.manifests import load_manifests
 from kubectl_policy.sources.options import AS_IT_IS
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.files.finding import InputFile
     from kubectl_policy.sources.options import InputOptions
 
-# Only the beginning of what a commit says matters here.
-_MAX_COMMIT: Final = 2**20
-_AUTHOR: Final = re.compile(r"author (.*?) ?<[^>]*> ([0-9]+) ([+-][0-9]{4})")
+# After a line with its id, git writes the tree, author, date and subject of a commit, each into a line.
+_FORMAT: Final = "--format=%T%n%an%n%ad%n%s"
+_LINES: Final = 5
 # Letters of its id by which a commit is called in the names of its files: enough in a large repository.
 _SHORT: Final = 12
 
@@ -63,24 +63,20 @@ def states(paths: Sequence[str], *, options: InputOptions = AS_IT_IS) -> Iterato
     on_disk = load_manifests(paths, options=options)
     in_repository = _in_repository(paths)
     specs = [f":(top,literal){path}" if path else ":(top)" for path in in_repository]
-    commits = git.ask("rev-list", "--first-parent", "HEAD", "--", *specs).out.split()
+    log = git.ask("rev-list", "--first-parent", "--encoding=UTF-8", "--date=raw", _FORMAT, "HEAD", "--", *specs).out
+    lines = log.encode("utf-8", "surrogateescape").decode("utf-8", "replace").split("\n")
+    commits = [lines[start : start + _LINES] for start in range(0, len(lines) - 1, _LINES)]
     total = len(commits) + 1
     yield State(commit=None, snapshot=on_disk, is_first=not commits, total=total)
     cut = git.ask("rev-parse", "--is-shallow-repository").out == "true"
     before: tuple[object, Snapshot | None] = (None, None)
-    with git.Objects() as objects:
-        for number, commit in enumerate(commits, 1):
-            data = objects.read(commit, _MAX_COMMIT)
-            tree = git.GitTree(commit[:_SHORT], objects, git.folder_of_commit(data))
+    with closing(git.Objects()) as objects:
+        for number, (header, top, author, date, subject) in enumerate(commits, 1):
+            commit = Commit(id=header.removeprefix("commit "), who=author, when=git.time_of(date), subject=subject)
+            tree = git.GitTree(commit.id[:_SHORT], objects, TreeEntry("folder", top))
             before = _read(tree, in_repository, options, before)
             last = number == len(commits)
-            yield State(
-                commit=commit_of(commit, data),
-                snapshot=before[1],
-                is_first=last and not cut,
-                is_cut=last and cut,
-                total=total,
-            )
+            yield State(commit=commit, snapshot=before[1], is_first=last and not cut, is_cut=last and cut, total=total)
 
 
 def _in_repository(paths: Sequence[str]) -> list[str]:
@@ -105,32 +101,20 @@ def _read(
 ) -> tuple[object, Snapshot | None]:
     """Read the manifests in a commit, with a key of their contents; the same value as before if that is equal."""
     exclusions = Exclusions(options.exclude)
-    found: list[InputFile] = []
+    files: list[InputFile] = []
     for path in paths:
         # There may have been no such file yet, or no manifest in the folder.
         with suppress(SourceError):
-            found += find_files([path], exclusions, tree)
+            files += find_files([path], exclusions, tree)
     key: list[tuple[str, object]] = []
-    for file in found:
+    for file in files:
         path = file.path.removeprefix(tree.prefix)
         with suppress(OSError):
-            key.append((path, tree.entry(path).content))
+            key.append((path, tree.entry(path)[1].content))
     if key == before[0]:
         return before
-    files = InputFiles(tree=tree, files=found, left_out=exclusions.left_out)
+    manifests = InputFiles(tree=tree, files=files, left_out=exclusions.left_out)
     try:
-        return key, snapshot_of(Input(files=files), options) if found else None
+        return key, snapshot_of(Input(files=manifests), options) if files else None
     except SourceError:
         return key, None
-
-
-def commit_of(commit: str, data: bytes) -> Commit:
-    """Parse git's text of a commit, of any content."""
-    headers, _, message = data.decode("utf-8", "replace").partition("\n\n")
-    author = next(filter(None, map(_AUTHOR.match, headers.split("\n"))), None)
-    return Commit(
-        id=commit,
-        who=author[1] if author else "",
-        when=git.time_of(author[2], author[3]) if author else "",
-        subject=message.strip().partition("\n")[0],
-    )

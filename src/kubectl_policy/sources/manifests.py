@@ -1,27 +1,31 @@
-"""Read manifests into a snapshot: from disk, standard input, a git revision or an archive."""
+"""Read manifests into snapshots: from disk, standard input, a git revision or an archive."""
 
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from kubectl_policy.errors import SourceError, UsageError
-from kubectl_policy.sources.assembling import Input, snapshot_of
+from kubectl_policy.model import Diagnostic, Snapshot
+from kubectl_policy.model.values import replace
+from kubectl_policy.sources.assembling import Input, assembled, nothing_found, read_files, snapshot_of, tree_around
 from kubectl_policy.sources.files.archives import archive_and_path
-from kubectl_policy.sources.files.disk import Disk, read_stdin
+from kubectl_policy.sources.files.disk import Disk, RepositoriesOnDisk, read_stdin
 from kubectl_policy.sources.files.exclusion import Exclusions
 from kubectl_policy.sources.files.finding import InputFiles, find_files, has_wildcards, open_stored
 from kubectl_policy.sources.files.tree import STDIN
 from kubectl_policy.sources.options import AS_IT_IS, InputOptions, Progress
+from kubectl_policy.sources.tree import unknown_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from kubectl_policy.model import Snapshot
     from kubectl_policy.sources.files.tree import FileTree, StoredTree
-    from kubectl_policy.sources.places.lines import Lines
+    from kubectl_policy.sources.locations.lines import Lines
+    from kubectl_policy.sources.reading import Reading
+    from kubectl_policy.sources.tree.input import TreeInput
 
 
 def load_manifests(
@@ -38,8 +42,8 @@ def load_manifests(
     gap. `lines` are told what is read. Raises SourceError where a path names nothing, cannot be read, or where there is
     no object in all of them.
     """
-    with input_at(paths, options, stdin, progress, lines) as found:
-        return snapshot_of(found, options, lines)
+    with _input_at(paths, options, stdin, progress, lines) as files:
+        return snapshot_of(files, options, lines)
 
 
 def load_state(
@@ -57,12 +61,64 @@ def load_state(
     else is as for `load_manifests`. Nothing is checked out, written or fetched. Raises SourceError also where git has
     no such revision or path, and UsageError for what `is_live`.
     """
-    with input_at([operand], options, stdin, progress, lines, may_be_revision=True) as found:
-        return snapshot_of(found, options, lines)
+    with _input_at([operand], options, stdin, progress, lines, may_be_revision=True) as files:
+        return snapshot_of(files, options, lines)
+
+
+def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
+    paths: str | Path | Iterable[str | Path],
+    *,
+    options: InputOptions = AS_IT_IS,
+    stdin: TextIO | BinaryIO | None = None,
+    progress: Progress | None = None,
+    lines: Lines | None = None,
+    may_be_revision: bool = False,
+) -> Mapping[str, Snapshot]:
+    """Read one world for each cluster and overlay that the input is for, by their names, in their order.
+
+    The name is empty where the input is for one world alone. The input is that of `load_manifests` or, if it may be a
+    revision, of `load_state`; raises as these. A world is what is for it, and all that is not for others. Its name is
+    one that `options.cluster` takes, which takes those of overlays here as well. Of overlays that make mostly the same,
+    or of the same files, each is a world, called by the shortest part of its path that tells it from the others; it
+    includes the overlays of that name of other applications, and what has no such name there is a gap.
+    """
+    with _input_at(paths, options, stdin, progress, lines, may_be_revision=may_be_revision) as files:
+        reading = read_files(files, options, lines)
+        if isinstance(reading, Snapshot):
+            return {"": reading}
+        # What was not rendered may create more, also where somebody says that there is nothing else.
+        around = tree_around(reading, files.files, replace(options, complete=False))
+        worlds = dict(_worlds_in(reading, around, files, options))
+        if not any(snapshot.resources for snapshot in worlds.values()):
+            raise nothing_found(reading, files.files)
+        return worlds
+
+
+def _worlds_in(
+    reading: Reading, around: TreeInput | None, files: Input, options: InputOptions
+) -> Iterator[tuple[str, Snapshot]]:
+    """Yield the world that was asked for, or else all of them."""
+    known = around.tree.worlds if around else None
+    names = known.names if known else []
+    if options.cluster and options.cluster not in names:
+        raise unknown_cluster(options.cluster, names)
+    chosen = [options.cluster] if options.cluster else names
+    if known and known.are_too_many and not options.cluster:
+        message = f"the input is for {len(names):,} clusters and overlays, too many to tell apart: name one of them"
+        reading.diagnostics.append(Diagnostic("too-many-worlds", "warning", message))
+        chosen = []
+    if not around or len(names) < 2 or not chosen:  # noqa: PLR2004 (one or none)
+        yield "", assembled(reading, around, files, options)
+        return
+    clusters = around.tree.clusters.names
+    for name in chosen:
+        of_world = around.of_world(name)
+        of_it = replace(options, cluster=name if name in clusters else "")
+        yield name if len(chosen) > 1 else "", assembled(of_world.reading, of_world, files, of_it)
 
 
 @contextmanager
-def input_at(  # noqa: PLR0913 (what `load_manifests` takes)
+def _input_at(  # noqa: PLR0913 (what `load_manifests` takes)
     paths: str | Path | Iterable[str | Path],
     options: InputOptions,
     stdin: TextIO | BinaryIO | None = None,
@@ -85,13 +141,14 @@ def input_at(  # noqa: PLR0913 (what `load_manifests` takes)
         stored = _open(named, stack, may_be_revision=may_be_revision)
         if stored:
             tree, inside = stored[0], [stored[1]]
-        found = find_files(inside, exclusions, tree)
-        files = InputFiles(tree=tree, files=found, left_out=exclusions.left_out, stdin=text_of_stdin)
+        manifests = find_files(inside, exclusions, tree)
+        files = InputFiles(tree=tree, files=manifests, left_out=exclusions.left_out, stdin=text_of_stdin)
         renderer = None
         if options.render:
             from kubectl_policy.sources.rendered.render import Rendering  # noqa: PLC0415 (few inputs need it)
 
-            renderer = stack.enter_context(Rendering(tree.in_repositories(named), progress)).render
+            in_repositories = RepositoriesOnDisk(named) if isinstance(tree, Disk) else tree
+            renderer = stack.enter_context(Rendering(in_repositories, progress)).render
         yield Input(files=files, renderer=renderer)
 
 
@@ -111,23 +168,17 @@ def _open(named: Sequence[str], stack: ExitStack, *, may_be_revision: bool) -> t
     if is_live(operand):
         raise UsageError("live is a cluster, and no manifests", "name a file, a folder or REV:PATH in git")
     stored = stack.enter_context(open_stored(operand))
-    if stored is None:
-        _check_no_revision(operand)
+    if stored is None and not has_wildcards(operand):
+        from kubectl_policy.sources.files.git import tree_of  # noqa: PLC0415 (few inputs need it)
+
+        is_revision = False
+        # Without git there are no revisions. What is wrong with anything else, `find_files` says.
+        with suppress(SourceError):
+            is_revision = bool(tree_of(operand))
+        if is_revision:
+            message = f"{operand}: there is no such file or folder"
+            raise SourceError(message, f"write {operand}:PATH for the files in a git revision")
     return stored
-
-
-def _check_no_revision(operand: str) -> None:
-    """Raise SourceError for a revision without a path; `load_manifests` says what is wrong with anything else."""
-    from kubectl_policy.sources.files.git import tree_of  # noqa: PLC0415 (few inputs need it)
-
-    try:
-        is_revision = not has_wildcards(operand) and bool(tree_of(operand))
-    except SourceError:
-        # Without git there are no revisions.
-        return
-    if is_revision:
-        message = f"{operand}: there is no such file or folder"
-        raise SourceError(message, f"write {operand}:PATH for the files in a git revision")
 
 
 def is_live(operand: str) -> bool:

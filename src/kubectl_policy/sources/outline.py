@@ -1,4 +1,4 @@
-"""What can be told of a text that is not read as YAML: whether it can hold objects, and of a broken one, which."""
+"""Facts about texts that are not read as YAML: whether they can hold objects and, of broken ones, which."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.values import value
+from kubectl_policy.model.snapshot import Gap
+from kubectl_policy.model.values import replace
 from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
@@ -40,17 +41,8 @@ _REFERRING_GROUPS: Final = frozenset({"networking.k8s.io", "extensions", "apiext
 _REFERRING_KINDS: Final = frozenset({"Event", "List"})
 
 
-@value(kw_only=True)
-class Outline:
-    """What can be told of an object without reading it, each empty where it cannot; `mentions` are those of a `Gap`."""
-
-    kind: str = ""
-    namespace: str = ""
-    name: str = ""
-    mentions: frozenset[str] | None = None
-
-
-NOTHING_KNOWN: Final = Outline()
+# The gap of a text of which nothing is known.
+ANYTHING: Final = Gap("", "", "")
 
 
 def may_hold_objects(text: str) -> bool:
@@ -63,13 +55,13 @@ def looks_like_an_object(text: str) -> bool:
     return all(key.search(text) for key in _KEYS) or bool(_SPELLED.search(text))
 
 
-def outline(text: str) -> Outline:
-    """What can be told of the object in a text that cannot be read, by what stands at the beginning of its lines."""
+def outline(text: str) -> Gap:
+    """Return a gap with what can be told of the object in a text, by what stands at the beginning of its lines."""
     keys = [match[1] for match in _TOP.finditer(text)]
     group, kind = _GROUP.search(text), _KIND.search(text)
     known = group and kind and (keys.count("apiVersion"), keys.count("kind")) == (1, 1)
     if not (known and group and kind) or kind[1].endswith("List"):
-        return Outline(mentions=_mentions(None, text))
+        return replace(ANYTHING, mentions=_mentions(None, text))
     group_kind = GroupKind(group[1].rpartition("/")[0], kind[1])
     # The same key twice, or one that is merged, may be either.
     fields: dict[str, list[str]] = {"name": [], "namespace": [], "<<": []}
@@ -77,9 +69,10 @@ def outline(text: str) -> Outline:
     for field in _FIELD.finditer(metadata[1]) if metadata else ():
         fields[field[1]].append(field[2].strip().strip("\"'"))
     certain = not fields["<<"]
-    return Outline(
-        kind=group_kind.kind,
-        namespace=_only_name(fields["namespace"]) if certain else "",
+    return Gap(
+        group_kind.kind,
+        _only_name(fields["namespace"]) if certain else "",
+        reason="",
         name=_only_name(fields["name"]) if certain else "",
         mentions=_mentions(group_kind, text),
     )
@@ -115,8 +108,8 @@ def _mentions(group_kind: GroupKind | None, text: str) -> frozenset[str] | None:
     if group_kind not in TARGETS and not _BY_NAME.search(text):
         # Something else than a route or a Gateway may be about a whole namespace, without any name.
         return None
-    words = frozenset(_WORD.findall(text))
-    return words if len(words) <= _MAX_WORDS else None
+    mentions = frozenset(_WORD.findall(text))
+    return mentions if len(mentions) <= _MAX_WORDS else None
 
 
 def _refers_to_nothing(group_kind: GroupKind) -> bool:

@@ -10,29 +10,30 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.body import Body
-from kubectl_policy.model.fields import items_at, time_at
+from kubectl_policy.model.fields import time_at
 from kubectl_policy.model.kinds import impossible
+from kubectl_policy.model.values import replace
 from kubectl_policy.sources.files.decoding import PackedError
 from kubectl_policy.sources.files.finding import ABOUT_OTHERS
 from kubectl_policy.sources.files.tree import reason_of
 from kubectl_policy.sources.outline import (
-    NOTHING_KNOWN,
-    Outline,
+    ANYTHING,
     looks_like_an_object,
     may_hold_objects,
     mentions_of,
     outline,
 )
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Unread, inherited_fields
-from kubectl_policy.text.documents import DocumentReader
+from kubectl_policy.text.documents import DocumentReader, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from kubectl_policy.model import Json, Severity
     from kubectl_policy.sources.files.finding import InputFile
-    from kubectl_policy.sources.places.lines import Lines
-    from kubectl_policy.sources.places.origins import Origins
+    from kubectl_policy.sources.locations.lines import Lines
+    from kubectl_policy.sources.locations.origins import Origins
+    from kubectl_policy.text.lookup import TextLines
 
 # API groups of files that command-line tools and components read, and that no API server stores.
 _CLIENT_SIDE_GROUPS: Final = frozenset(
@@ -94,7 +95,8 @@ class Reading:
 
     def read_file(self, file: InputFile, text_of: Callable[[str], str]) -> None:
         """Read a file; what keeps it from being read is noted. Raises PackedError for a snapshot that was named."""
-        if _is_about_others(file):
+        # In a revision of git, a file may be at the top.
+        if file.path.endswith(_ABOUT_OTHERS) and file.path.rpartition("/")[2].rpartition(":")[2] in ABOUT_OTHERS:
             self.others[file.path] = None
         try:
             text = text_of(file.path) if not file.problem else ""
@@ -125,11 +127,11 @@ class Reading:
 
     def copy(self) -> Reading:
         """Return a reading that goes on from here; what is read in one of them is not in the other one."""
-        made = copy(self)
-        made.objects, made.gaps, made.diagnostics = [*self.objects], [*self.gaps], [*self.diagnostics]
-        made.listed, made.others = {*self.listed}, {**self.others}
-        made.with_variables, made.with_words = {**self.with_variables}, {*self.with_words}
-        return made
+        copied = copy(self)
+        copied.objects, copied.gaps, copied.diagnostics = [*self.objects], [*self.gaps], [*self.diagnostics]
+        copied.listed, copied.others = {*self.listed}, {**self.others}
+        copied.with_variables, copied.with_words = {**self.with_variables}, {*self.with_words}
+        return copied
 
     @property
     def kinds(self) -> frozenset[GroupKind]:
@@ -142,27 +144,25 @@ class Reading:
 
     def leave_out(self, sources: Collection[str]) -> None:
         """Forget what was read in some files."""
-        self.objects = [each for each in self.objects if each.origin.source not in sources]
-        self.gaps = [each for each in self.gaps if not each.origin or each.origin.source not in sources]
-        self.diagnostics = [each for each in self.diagnostics if not each.origin or each.origin.source not in sources]
+        self.objects = [resource for resource in self.objects if resource.origin.source not in sources]
+        self.gaps = [gap for gap in self.gaps if not gap.origin or gap.origin.source not in sources]
+        self.diagnostics = [item for item in self.diagnostics if not item.origin or item.origin.source not in sources]
 
     def _read_text(self, text: str, file: InputFile) -> None:
         """Read the documents of a file; if none is meant as an object, it is no manifest, whatever else is in it."""
         if self.origins:
             self.origins.take(file.path, text)
         reader = self._kustomized_documents if file.path in self.kustomized else self._documents
-        words = reader.words
+        ambiguous = reader.ambiguous
         documents = reader.read(text)
         # The documents up to the first one that is meant as an object, if any is.
         first: list[Document | Unread] = []
         is_manifest = False
-        for document in documents:
+        while not is_manifest and (document := next(documents, None)):
             first.append(document)
-            if _is_meant_as_an_object(document):
-                is_manifest = True
-                break
+            is_manifest = _is_meant_as_an_object(document)
         if file.path in self.others:
-            content = next((document for document in first if not _is_empty(document)), None)
+            content = next((item for item in first if isinstance(item, Unread) or item.content is not None), None)
             self.others[file.path] = content if isinstance(content, Document) else None
         if is_manifest:
             self._read_documents(chain(first, documents), file.path, text)
@@ -172,37 +172,26 @@ class Reading:
                 closer = Reading(self._values)
                 closer._read_documents(first, file.path, text)
                 self.unexplained += closer.diagnostics
-        if reader.words > words:
+        if reader.ambiguous > ambiguous:
             self.with_words.add(file.path)
 
     def _read_documents(self, documents: Iterable[Document | Unread], source: str, text: str) -> None:
-        lines = self._lines.take(source, text) if self._lines else None
+        lines: TextLines | None = None
         for document in documents:
             if isinstance(document, Unread):
                 self.note(document.problem, source, outline(document.text))
                 continue
-            if lines:
+            if self._lines:
+                lines = lines or self._lines.take(source, text)
                 lines.note(document.span)
             self._read_document(document, source)
 
-    def note(self, problem: Problem, source: str, known: Outline = NOTHING_KNOWN) -> None:
-        """Say that something in a source cannot be read, with what is known of it: a diagnostic and a gap."""
+    def note(self, problem: Problem, source: str, gap: Gap = ANYTHING) -> None:
+        """Note that something in a source cannot be read: a diagnostic, and a gap with what is known of it."""
         origin = Origin(source, problem.line)
         severity = _SEVERITIES.get(problem.reason, "error")
         self.diagnostics.append(Diagnostic(problem.reason, severity, problem.message, origin=origin))
-        self._miss(known, problem.message, origin)
-
-    def _miss(self, known: Outline, reason: str, origin: Origin) -> None:
-        self.gaps.append(
-            Gap(
-                kind=known.kind,
-                namespace=known.namespace,
-                reason=reason,
-                origin=origin,
-                name=known.name,
-                mentions=known.mentions,
-            )
-        )
+        self.gaps.append(replace(gap, reason=problem.message, origin=origin))
 
     def _read_document(self, document: Document, source: str) -> None:
         """Read the object in a document, or the items of a List however deep it is in other Lists."""
@@ -213,15 +202,8 @@ class Reading:
         if inherited_fields(document.content) is None:
             self.read_object(document.content, Origin(source, document.line), listed=document.is_item)
             return
-        rest: list[tuple[Json, tuple[int, ...], int]] = [(document.content, (), document.line)]
-        while rest:
-            value, position, line = rest.pop()
-            items = _items_of(value)
-            if items is None:
-                self.read_object(value, Origin(source, line), listed=True)
-            else:
-                places = [(item, (*position, number)) for number, item in enumerate(items)]
-                rest.extend((item, place, document.item_lines.get(place, line)) for item, place in reversed(places))
+        for content, line in objects_in(document):
+            self.read_object(content, Origin(source, line), listed=True)
 
     def read_object(self, value: Json, origin: Origin, *, listed: bool = False) -> None:
         """Keep an object, or say why none can refer to it; what is no Kubernetes object at all is counted only.
@@ -251,8 +233,8 @@ class Reading:
         self._warn("no-name", message, origin, field)
         if metadata.get("generateName"):
             inside = namespace if isinstance(namespace, str) else ""
-            known = Outline(kind=group_kind.kind, namespace=inside, mentions=mentions_of(group_kind, raw))
-            self._miss(known, message, origin)
+            mentions = mentions_of(group_kind, raw)
+            self.gaps.append(Gap(group_kind.kind, inside, message, origin, mentions=mentions))
 
     def _kind_of(
         self, raw: Mapping[str, Json], api_version: Json, kind: Json, origin: Origin, namespace: Json
@@ -264,10 +246,7 @@ class Reading:
             if is_chart or not {"apiVersion", "kind"} & raw.keys():
                 self.ignored += 1
             else:
-                message = (
-                    "an object needs both apiVersion and kind, as text: add what is missing, or leave the file out"
-                )
-                self._warn("no-kind", message, origin)
+                self._warn("no-kind", _WITHOUT_KIND, origin)
             return None
         usual = self._usual_kinds.get((api_version, kind))
         if usual is not None:
@@ -279,8 +258,7 @@ class Reading:
             self._warn("unrendered-template", _OF_UNKNOWN_KIND, origin)
             known_kind = group_kind.kind if _IN_PLACEHOLDERS.isdisjoint(group_kind.kind) else ""
             inside = namespace if isinstance(namespace, str) else ""
-            known = Outline(kind=known_kind, namespace=inside, mentions=mentions_of(None, raw))
-            self._miss(known, _OF_UNKNOWN_KIND, origin)
+            self.gaps.append(Gap(known_kind, inside, _OF_UNKNOWN_KIND, origin, mentions=mentions_of(None, raw)))
         elif impossible(group_kind):
             message = f"no API can have {impossible(group_kind)}: it takes letters, digits and hyphens"
             self._warn("no-kind", message, origin)
@@ -293,26 +271,8 @@ class Reading:
         self.diagnostics.append(Diagnostic(rule, "warning", message, field=field, origin=origin))
 
 
-def _is_about_others(file: InputFile) -> bool:
-    # In a revision of git, a file may be at the top.
-    return file.path.endswith(_ABOUT_OTHERS) and file.path.rpartition("/")[2].rpartition(":")[2] in ABOUT_OTHERS
-
-
-def _is_empty(document: Document | Unread) -> bool:
-    return isinstance(document, Document) and document.content is None
-
-
 def _is_meant_as_an_object(document: Document | Unread) -> bool:
     if isinstance(document, Unread):
         return looks_like_an_object(document.text)
     content = document.content
     return document.is_item or (isinstance(content, Mapping) and "apiVersion" in content and "kind" in content)
-
-
-def _items_of(value: Json) -> list[Json] | None:
-    """Return the items of a List as objects; None of anything else."""
-    inherited = inherited_fields(value)
-    if inherited is None:
-        return None
-    items = items_at(value, "items")
-    return [{**inherited, **item} if inherited and isinstance(item, Mapping) else item for item in items]

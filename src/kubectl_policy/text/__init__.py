@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
 from kubectl_policy.model import Problem
 from kubectl_policy.model.body import Body
 from kubectl_policy.model.values import compact, value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from kubectl_policy.model import Json
 
-# The position of an item in the list `items`; of an item of a List in a List, both.
-ItemPosition: TypeAlias = "tuple[int, ...]"
+# The path of a value in a document: keys of mappings and positions in lists.
+Steps: TypeAlias = "tuple[str | int, ...]"
+MakeBody: TypeAlias = "Callable[[Mapping[str, Json]], Body]"
 
 # Kubernetes itself stops at 10,000 levels of JSON; no manifest comes near 100, and whatever walks a value may recurse.
 MAX_DEPTH: Final = 200
 
-_NO_LINES: Final[Mapping[ItemPosition, int]] = MappingProxyType({})
-NO_FIELDS: Final[Mapping[str, Json]] = MappingProxyType({})
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"{[]}"))
 UNRENDERED: Final = "a template ({{ ... }}), not a manifest: render it (helm template) first"
 
 
@@ -35,19 +36,45 @@ class Span(NamedTuple):
 _NO_SPAN: Final = Span(0, 0, 1)
 
 
+class ValueLines:
+    """Lines (from 1) of the values in one document."""
+
+    def __init__(self) -> None:
+        """Start without values."""
+        # By the identity of each mapping or list, the lines of its keys or items and, under None, its own.
+        self.fields: dict[int, dict[str | int | None, int]] = {}
+        # The root, and the mappings in lists.
+        self.items: list[Json] = []
+
+    def start_of(self, content: Json) -> int:
+        """Return the line on which a mapping or a list starts; 0 for anything else."""
+        return self.fields.get(id(content), {}).get(None, 0)
+
+    def follow(self, content: Json, steps: Steps) -> Iterator[tuple[int, Json]]:
+        """Yield the line and the value of each field on a path, as far as it is written."""
+        for step in steps:
+            line = self.fields.get(id(content), {}).get(step)
+            if line is None:
+                return
+            content = cast("dict[str | int, Json]", content)[step]
+            yield line, content
+
+
+_NO_LINES: Final = ValueLines()
+
+
 @compact
 class Document:
     """One YAML or JSON document, or one item of a List.
 
-    `content` is its value; of an object, a `Body`. `line` (from 1) is the line on which the content starts.
-    `item_lines` has the line on which a mapping in `items` starts, if the List was not split into its items. `problems`
-    are what kubectl would not take, with their lines: keys that a mapping has twice, of which the last one counts. The
-    text of the document is in `span`.
+    `content` is its value; of an object, a `Body`. `line` (from 1) is the line on which the content starts. `lines` are
+    those of the values in it, if it was read by the exact reader. `problems` are what kubectl would not take, with
+    their lines: keys that a mapping has twice, of which the last one counts. The text of the document is in `span`.
     """
 
     content: Json
     line: int
-    item_lines: Mapping[ItemPosition, int] = _NO_LINES
+    lines: ValueLines = _NO_LINES
     problems: tuple[Problem, ...] = ()
     span: Span = _NO_SPAN
     is_item: bool = False
@@ -79,18 +106,30 @@ class DocumentError(Exception):
         self.problem = Problem(message=message, reason=reason, line=line)
 
 
-class Bodies:
-    """Makes the bodies of objects in one text."""
+def document_of(
+    content: Json,
+    span: Span,
+    make_body: MakeBody,
+    inherited: Mapping[str, Json] | None = None,
+    problems: tuple[Problem, ...] = (),
+) -> Document:
+    """Return a document that has a value; an item of a List inherits some fields."""
+    if isinstance(content, dict):
+        content = make_body({**inherited, **content} if inherited else content)
+    return Document(content=content, line=span.line, problems=problems, span=span, is_item=inherited is not None)
 
-    def __init__(self, *, are_deferred: bool = False) -> None:
-        """Keep all of each object or, if they are deferred, its head."""
-        self._make = Body.deferred if are_deferred else Body
 
-    def body(self, content: Json, fields: Mapping[str, Json] = NO_FIELDS) -> Json:
-        """Return the body of a mapping with the fields that it inherits, or any other value as it is."""
-        if not isinstance(content, dict):
-            return content
-        return self._make({**fields, **content} if fields else content)
+def may_be_deep(data: bytes | bytearray) -> bool:
+    """Whether the brackets in a text, also those in its strings, nest deeper than is allowed."""
+    if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
+        return False
+    brackets = data.translate(None, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        inner = brackets.replace(b"{}", b"").replace(b"[]", b"")
+        if len(inner) == len(brackets):
+            break
+        brackets = inner
+    return len(brackets) > 0
 
 
 def inherited_fields(value: Json) -> Mapping[str, Json] | None:

@@ -1,4 +1,4 @@
-"""Files of our own, of which each value is reported with its line."""
+"""Files that a person wrote for this program, of which each value is reported with its line."""
 
 from __future__ import annotations
 
@@ -7,82 +7,67 @@ from typing import TYPE_CHECKING, NoReturn
 
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import FieldPath, Problem
+from kubectl_policy.model.body import Body
 from kubectl_policy.model.values import value
-from kubectl_policy.text import Bodies, DocumentError, Span
-from kubectl_policy.text.fast_yaml import fast_reader
+from kubectl_policy.text import Document, DocumentError, Span
+from kubectl_policy.text.fast_yaml import FastText, Gate, fast_parser
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from kubectl_policy.model import Json
-    from kubectl_policy.text import Document
-    from kubectl_policy.text.events import Place, Steps
+    from kubectl_policy.text import Steps
 
 
 @value(kw_only=True)
 class Configuration:
-    """What a file of ours says that a person wrote, and the line of everything in it; `source` is its name."""
+    """The content of a file that a person wrote for this program."""
 
+    # The name of the file.
     source: str
-    value: Json
-    lines: Mapping[Steps, int]
-    repeated: Mapping[Steps, Steps]
+    document: Document
+
+    @property
+    def value(self) -> Json:
+        """The content as plain values."""
+        return self.document.value
 
     def refuse(self, steps: Iterable[str | int], message: str, hint: str) -> NoReturn:
         """Raise `ProfileError` with the line of the value at a path, the path and what is wrong there."""
         path = tuple(steps)
-        where = str(FieldPath(path)) or "the file"
-        raise ProfileError(f"{self.source}:{self.line_of(path)}: {where}: {message}", hint)
+        field = str(FieldPath(path)) or "the file"
+        raise ProfileError(f"{self.source}:{self.line_of(path)}: {field}: {message}", hint)
 
     def line_of(self, steps: Steps) -> int:
-        """The line (from 1) of the value at a path; of what is not written out, of the nearest thing above it."""
-        for end in range(len(steps), -1, -1):
-            alias = self.repeated.get(steps[:end])
-            if alias is not None and end < len(steps):
-                return self.line_of((*alias, *steps[end:]))
-            if steps[:end] in self.lines:
-                return self.lines[steps[:end]]
-        return 1
+        """Return the line (from 1) of the value at a path or, where it is not written out, of the nearest parent."""
+        document = self.document
+        return [document.line, *(line for line, _ in document.lines.follow(document.value, steps))][-1]
 
 
 def read_configuration(text: str, source: str, hint: str) -> Configuration:
-    """The one document of a text. Raises `ProfileError` with its line for anything but plain YAML or JSON."""
-    from yaml import AliasEvent  # noqa: PLC0415 (most files of our own are flawless)
+    """Return the one document of a text. Raises `ProfileError` with its line for anything but plain YAML or JSON."""
+    from kubectl_policy.text.yaml_reader import YamlReader  # noqa: PLC0415 (most files are flawless)
 
-    from kubectl_policy.text.events import places, repeated_key  # noqa: PLC0415 (see above)
-    from kubectl_policy.text.yaml_reader import YamlReader  # noqa: PLC0415 (see above)
-
-    documents: list[Document] = []
-    written: list[Place] = []
-    problem: Problem | None
     try:
-        documents += islice(YamlReader(strict=True).read(text), 2)
-        written += places(text)
-    except DocumentError as error:
-        problem = error.problem
-    else:
-        problem = next(filter(None, map(repeated_key, written)), None)
+        documents = [*islice(YamlReader(merge_replaces=False).read(text), 2)]
+        problems = [problem for document in documents[:1] for problem in document.problems]
         if len(documents) > 1:
-            problem = Problem(message="a second document: one file holds one", line=documents[1].line)
-    if problem:
+            problems.append(Problem(message="a second document: one file holds one", line=documents[1].line))
+    except DocumentError as error:
+        documents, problems = [], [error.problem]
+    for problem in problems:
         # The end of a text is on the line after the last one.
         line = min(problem.line, text.rstrip("\n").count("\n") + 1)
         raise ProfileError(f"{source}:{line}: {problem.message}", hint)
-    anchors = {place.event.anchor: place.steps for place in written if not isinstance(place.event, AliasEvent)}
-    return Configuration(
-        source=source,
-        value=documents[0].value if documents else None,
-        lines={place.steps: place.line for place in written},
-        repeated={place.steps: anchors[place.event.anchor] for place in written if isinstance(place.event, AliasEvent)},
-    )
+    return Configuration(source=source, document=documents[0] if documents else Document(content=None, line=1))
 
 
 def read_flawless(text: str) -> Json:
-    """The one document of a text that has no flaws, without looking for the lines where these would be."""
-    fast = fast_reader()
-    document = fast.text(text, Bodies()).read(Span(0, len(text), 1)) if fast else None
+    """Return the one document of a text that has no flaws."""
+    parse = fast_parser()
+    document = FastText(text, Gate(), parse, Body).read(Span(0, len(text), 1)) if parse else None
     if document is None:
         from kubectl_policy.text.yaml_reader import YamlReader  # noqa: PLC0415 (see above)
 
-        (document,) = YamlReader(strict=True).read(text)
+        (document,) = YamlReader(merge_replaces=False).read(text)
     return document.value

@@ -2,31 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Problem
 from kubectl_policy.model.body import Body
+from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.patterns import pattern
-from kubectl_policy.text import UNRENDERED, Bodies, Document, DocumentError, Span, Unread
-from kubectl_policy.text.splitting import spans_of
+from kubectl_policy.text import UNRENDERED, Document, DocumentError, Span, Unread, fast_yaml, inherited_fields
+from kubectl_policy.text.fast_yaml import FastText, Gate
+from kubectl_policy.text.scalars import ONLY_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Json
-    from kubectl_policy.text.fast_yaml import FastReader, FastText
+    from kubectl_policy.text import MakeBody
     from kubectl_policy.text.yaml_reader import YamlReader
 
-# At some 8 MB/s a larger document takes seconds and, as values, ten times its size; `kubectl get -o json` is read fast.
+# At some 6 MB/s a larger document takes seconds and, as values, ten times its size; `kubectl get -o json` is read fast.
 MAX_YAML_SIZE: Final = 32 * 2**20
 # Of what is read after so many characters, only the heads of objects are kept.
 MAX_KEPT: Final = 8 * 2**20
 
-_MARKER: Final = "---\n"
-_BEGINNING: Final = 64
+_MARKER: Final = pattern(r"\n---(?=[ \t\r\n]|\Z)")
+_DIRECTIVES: Final = pattern(r"(?:[ \t\r]*(?:#.*)?\n)*(?P<first>%.*\n(?:%.*\n|[ \t\r]*(?:#.*)?\n)*)")
 # In flow style of YAML, the first key has no quotes.
 _JSON_START: Final = pattern(r"(?:---)?\s*(?=\[|\{\s*[\"}])")
+_AMBIGUOUS: Final = pattern(rf"(?<![^\s:,\[{{])(?:{'|'.join(ONLY_WORDS)})(?![^\s:,\]}}])")
+
+
+def spans_of(text: str) -> Iterator[Span]:
+    """Cut a text above each document marker (`---`), or above the directives that precede the marker."""
+    has_directives = text.startswith("%") or "\n%" in text
+    line, start = 1, 0
+    for marker in _MARKER.finditer(text):
+        end = marker.start() + 1
+        if has_directives:
+            end = _directives_above(text, start, end)
+        if end > start:
+            yield Span(start, end, line)
+        line += text.count("\n", start, end)
+        start = end
+    yield Span(start, len(text), line)
+
+
+def _directives_above(text: str, start: int, marker: int) -> int:
+    """Find where the directives (`%YAML 1.1`) above a marker start; the marker itself where there are none."""
+    # They can only stand at the very beginning or after the end (`...`) of the document before.
+    end = text.rfind("\n...", start, marker) + 1
+    first_line = text.find("\n", end) + 1 if end else 0
+    match = _DIRECTIVES.fullmatch(text, first_line, marker) if end or not start else None
+    return match.start("first") if match else marker
+
+
+def objects_in(document: Document) -> Iterator[tuple[Json, int]]:
+    """Yield the object in a document, or the items of a List however deep it is in other Lists, with their lines."""
+    rest: list[tuple[Json, int]] = [(document.value, document.line)]
+    while rest:
+        content, line = rest.pop()
+        inherited = inherited_fields(content)
+        if inherited is None or not isinstance(content, Mapping):
+            yield content, line
+            continue
+        for item in reversed(items_at(content, "items")):
+            item_line = document.lines.start_of(item) or line
+            rest.append(({**inherited, **item} if inherited and isinstance(item, Mapping) else item, item_line))
 
 
 class DocumentReader:
@@ -35,32 +77,31 @@ class DocumentReader:
     def __init__(self, *, words_are_text: bool = False) -> None:
         """Start without having read anything; see `YamlReader` for words that are text."""
         self._words_are_text = words_are_text
-        self._exact: YamlReader | None = None
         self._size = 0
+        self._gate = Gate()
+        # How many documents had words that are booleans to kubectl and text to others.
+        self.ambiguous = 0
 
     @cached_property
-    def _fast(self) -> FastReader | None:
-        from kubectl_policy.text.fast_yaml import fast_reader  # noqa: PLC0415 (JSON does without)
+    def _exact(self) -> YamlReader:
+        from kubectl_policy.text.yaml_reader import YamlReader  # noqa: PLC0415 (most text is read fast)
 
-        return fast_reader()
-
-    @property
-    def words(self) -> int:
-        """How many words were met so far that are booleans here and text to others."""
-        return self._exact.words if self._exact else 0
+        return YamlReader(words_are_text=self._words_are_text)
 
     def read(self, text: str) -> Iterator[Document | Unread]:
         """Read the documents of a text in their order; where there is none that can be read, say why not."""
         self._size += len(text)
-        bodies = Bodies(are_deferred=self._size > MAX_KEPT)
+        make_body = Body.deferred if self._size > MAX_KEPT else Body
+        parse = fast_yaml.fast_parser()
         fast_text: FastText | None = None
         for span in spans_of(text):
             try:
-                documents = _read_json(text, span, bodies)
+                documents = _read_json(text, span, make_body)
                 if documents is not None:
                     yield from documents
                     continue
-                fast_text = fast_text or (self._fast.text(text, bodies) if self._fast else None)
+                if parse and not fast_text:
+                    fast_text = FastText(text, self._gate, parse, make_body)
                 yield from self._read_yaml(text, span, fast_text)
             except DocumentError as error:
                 problem = error.problem
@@ -87,14 +128,11 @@ class DocumentReader:
                 span.line,
                 f"a YAML document of more than {MAX_YAML_SIZE >> 20} MiB: split it, or write JSON, which is read fast",
             )
-        if self._exact is None:
-            from kubectl_policy.text.yaml_reader import YamlReader  # noqa: PLC0415 (most text is read fast)
-
-            self._exact = YamlReader(words_are_text=self._words_are_text)
-        for document in self._exact.read(text[span.start : span.end], span.line):
+        part = text[span.start : span.end]
+        self.ambiguous += bool(_AMBIGUOUS.search(part))
+        for document in self._exact.read(part, span.line):
             content = document.content
-            body = Body(content) if isinstance(content, dict) else content
-            yield replace(document, content=body, span=span)
+            yield replace(document, content=Body(content) if isinstance(content, dict) else content, span=span)
 
     def _exact_value(self, text: str, span: Span) -> Json:
         """Return the one value in a part of a text; None if it is not the only one, or has problems."""
@@ -106,15 +144,8 @@ class DocumentReader:
         return documents[0].value if is_sound else None
 
 
-def _read_json(text: str, span: Span, bodies: Bodies) -> Sequence[Document] | None:
+def _read_json(text: str, span: Span, make_body: MakeBody) -> Sequence[Document] | None:
     """Read a part of a text that is JSON from beginning to end; None if it is not."""
-    # Most manifests are YAML, and start with a key.
-    first = span.start + len(_MARKER) if text.startswith(_MARKER, span.start) else span.start
-    if text[first : first + 1].isalpha():
-        return None
-    beginning = text[span.start : min(span.start + _BEGINNING, span.end)].removeprefix("---").lstrip()
-    if not beginning.startswith(("{", "[")) and (beginning or span.end - span.start <= _BEGINNING):
-        return None
     start = _JSON_START.match(text, span.start, span.end)
     if not start:
         return None
@@ -122,6 +153,6 @@ def _read_json(text: str, span: Span, bodies: Bodies) -> Sequence[Document] | No
 
     line = span.line + text.count("\n", span.start, start.end())
     try:
-        return [*read_json(text, Span(start.end(), span.end, line), bodies)]
+        return [*read_json(text, Span(start.end(), span.end, line), make_body)]
     except ValueError:
         return None

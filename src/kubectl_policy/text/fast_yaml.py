@@ -11,24 +11,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.patterns import pattern
-from kubectl_policy.text import MAX_DEPTH, NO_FIELDS, Document, Span, inherited_fields
+from kubectl_policy.text import Document, Span, document_of, inherited_fields, may_be_deep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from kubectl_policy.model import Json
-    from kubectl_policy.text import Bodies
+    from kubectl_policy.text import MakeBody
 
 # In flow style, whatever stands between these is a line of its own to the gate; a carriage return ends a line as well.
 _LINE_ENDS: Final = bytes.maketrans(b"{}[],\r", b"\n" * 6)
-_NO_BRACKETS: Final = bytes(set(range(256)) - set(b"{[]}"))
 # Line breaks of YAML 1.1 and the byte order mark, none of which the gate knows.
 _RARE_CHARACTERS: Final = pattern("[\x85\u2028\u2029\ufeff]")
 # What the gate looks at together, in characters; and how many lines it remembers.
 _CHUNK: Final = 2**20
 _MAX_KNOWN_LINES: Final = 20_000
-# With more brackets than that, their depth is counted first: the parser takes a time that grows with its square.
-_FEW_BRACKETS: Final = 1_000
 
 # Where a scalar without quotes, or an indicator, may start: on a line, or behind a key, which may have quotes.
 _LINE_START: Final = r"^(?:---[ \t]+)?[ \t]*(?:-[ \t]+)*"
@@ -116,40 +113,22 @@ def _is_odd(lines: Iterable[str]) -> bool:
     return bool(_SCALAR.search(parts_text) and _LONE_KEY.search(_LIST_OF_SCALARS.sub("", text)))
 
 
-class FastReader:
-    """Parses YAML that passed the gate; one reader remembers the lines of all that it reads."""
-
-    def __init__(self, load: Callable[[str], Json]) -> None:
-        """Parse with a function that raises ValueError for what it refuses."""
-        self._load = load
-        self._gate = Gate()
-
-    def text(self, text: str, bodies: Bodies) -> FastText:
-        """Look at a text, of which the bodies of objects are made."""
-        return FastText(text, self._gate.odd_lines(text), self.parse, bodies)
-
-    def parse(self, text: str) -> Json:
-        """Parse one document. Raises ValueError for what the exact reader is to read."""
-        if not _is_flat(text):
-            raise ValueError("many brackets")
-        return self._load(text)
-
-
-def fast_reader() -> FastReader | None:
-    """Return a reader; None where the parser is not installed."""
+def fast_parser() -> Callable[[str], Json] | None:
+    """Return a function that raises ValueError for what it refuses; None where the parser is not installed."""
     try:
         # Its types do not say what it exports.
-        return FastReader(import_module("ryaml").loads)
+        return cast("Callable[[str], Json]", import_module("ryaml").loads)
     except ImportError:
         return None
 
 
 class FastText:
-    """Text of which the documents that pass the gate are read."""
+    """Text of which the documents that pass a gate are parsed."""
 
-    def __init__(self, text: str, odd_lines: set[str] | None, parse: Callable[[str], Json], bodies: Bodies) -> None:
-        """Keep a text and its lines that may mean something else; None if any line may."""
-        self._text, self._odd_lines, self._parse, self._bodies = text, odd_lines, parse, bodies
+    def __init__(self, text: str, gate: Gate, parse: Callable[[str], Json], make_body: MakeBody) -> None:
+        """Look for lines that may mean something else to the parser."""
+        self._text, self._parse, self._make_body = text, parse, make_body
+        self._odd_lines = gate.odd_lines(text)
 
     def read(self, span: Span) -> Document | None:
         """Read a document; None where it takes the exact reader, which reads or reports it.
@@ -160,7 +139,7 @@ class FastText:
         # What says nothing may be no document at all.
         if content is None or inherited_fields(content) is not None:
             return None
-        return self._document(content, self._without_comments(span))
+        return document_of(content, self._without_comments(span), self._make_body)
 
     def read_items(self, span: Span, read_exactly: Callable[[Span], Json]) -> list[Document] | None:
         """Read the items of a List in block style; None for anything else, and where an item cannot be read.
@@ -191,14 +170,9 @@ class FastText:
                 return None
             if inherited_fields(content[0]) is not None:
                 return None
-            documents.append(self._document(content[0], item, inherited))
+            documents.append(document_of(content[0], item, self._make_body, inherited))
             start = item.end
         return documents
-
-    def _document(self, content: Json, span: Span, inherited: Mapping[str, Json] | None = None) -> Document:
-        """Return a document that has a value; an item of a List inherits some fields."""
-        body = self._bodies.body(content, NO_FIELDS if inherited is None else inherited)
-        return Document(content=body, line=span.line, span=span, is_item=inherited is not None)
 
     def _without_comments(self, span: Span) -> Span:
         """Return the part of a document that starts with its content."""
@@ -215,20 +189,10 @@ class FastText:
         odd_lines = self._odd_lines
         if odd_lines is None or (odd_lines and not odd_lines.isdisjoint(text.split("\n"))):
             return None
+        # With many brackets, the parser takes a time that grows with the square of their depth.
+        if may_be_deep(text.encode("utf-8", "surrogatepass")):
+            return None
         try:
             return self._parse(text)
         except ValueError:
             return None
-
-
-def _is_flat(text: str) -> bool:
-    """Whether the brackets in a text nest no deeper than is allowed; also False for some strings with brackets."""
-    if text.count("{") + text.count("[") <= _FEW_BRACKETS:
-        return True
-    brackets = text.encode("utf-8", "surrogatepass").translate(None, _NO_BRACKETS)
-    for _ in range(MAX_DEPTH):
-        inner = brackets.replace(b"{}", b"").replace(b"[]", b"")
-        if len(inner) == len(brackets):
-            break
-        brackets = inner
-    return not brackets

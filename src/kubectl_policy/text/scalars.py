@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from typing import Final, TypeAlias
 
 from kubectl_policy.patterns import pattern
@@ -22,7 +21,7 @@ _WORDS: Final[dict[str, Scalar]] = {
 _BOOLEANS: Final = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 # By themselves, the words that are booleans to kubectl and text to others.
 ONLY_WORDS: Final = {
-    word: word for word, meaning in _WORDS.items() if isinstance(meaning, bool) and word not in _BOOLEANS
+    text: text for text, meaning in _WORDS.items() if isinstance(meaning, bool) and text not in _BOOLEANS
 }
 _NUMBER_STARTS: Final = frozenset("+-.0123456789")
 _IN_NUMBERS: Final = frozenset("+-._0123456789abcdefABCDEFoOxX")
@@ -37,42 +36,11 @@ _FLOAT_BITS: Final = 1023
 
 
 class PlainScalars(dict[str, Scalar]):
-    """What each unquoted scalar means, worked out when it is first met; equal strings are kept once.
-
-    `words` is how often a boolean was met that is text to others.
-    """
-
-    words: int = 0
+    """What each unquoted scalar means, worked out when it is first met; equal strings are kept once."""
 
     def __missing__(self, text: str) -> Scalar:
-        """Work out a scalar that was not met before, or that is to be counted."""
-        if text in ONLY_WORDS:
-            self.words += 1
-            return _WORDS[text]
+        """Work out a scalar that was not met before."""
         value = self[text] = plain_scalar(text)
-        return value
-
-
-class PlainKeys(dict[str, str | None]):
-    """What each unquoted mapping key is in JSON, worked out when first met; None if it is refused, or a merge key."""
-
-    def __init__(self, *, only_text: bool = False) -> None:
-        """Take numbers and booleans as the text that JSON makes of them, or refuse them as null is refused."""
-        super().__init__()
-        self.words = 0
-        self._only_text = only_text
-        self.refusal = (
-            "the name of a field must be text: put it in quotes" if only_text else "a mapping key that is null"
-        )
-
-    def __missing__(self, text: str) -> str | None:
-        """Work out a key that was not met before, or that is to be counted as scalars are."""
-        key = _resolved(text)
-        if text in ONLY_WORDS and not self._only_text:
-            self.words += 1
-            return key_of(key)
-        refused = text == MERGE_KEY or (self._only_text and not isinstance(key, str))
-        value = self[text] = None if refused else key_of(key)
         return value
 
 
@@ -95,7 +63,8 @@ def key_of(value: Scalar) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return _float_key(value)
+        # As `strconv.FormatFloat(value, 'g', -1, 32)`, up to six digits.
+        return f"{value:g}"
     return None if value is None else str(value)
 
 
@@ -119,19 +88,6 @@ def _number(text: str) -> int | float | str:
         value = float(digits)
         return value if math.isfinite(value) else text
     return float(whole) if integer and whole.bit_length() <= _FLOAT_BITS else text
-
-
-def _float_key(value: float) -> str:
-    """`strconv.FormatFloat(value, 'g', -1, 32)`: as few digits as a 32-bit float needs."""
-    try:
-        single = struct.pack("<f", value)
-    except OverflowError:
-        return ".inf" if value > 0 else "-.inf"
-    precision = next(digits for digits in range(9) if struct.pack("<f", float(f"{value:.{digits}e}")) == single)
-    exponent = int(f"{value:.{precision}e}".partition("e")[2])
-    if -4 <= exponent < 6:  # noqa: PLR2004 - the bounds of Go's 'g' for the shortest form
-        return f"{value:.{max(precision - exponent, 0)}f}"
-    return f"{value:.{precision}e}"
 
 
 def printable(text: str) -> str:

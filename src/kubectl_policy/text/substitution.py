@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.values import value
 from kubectl_policy.text import DocumentError
-from kubectl_policy.text.splitting import spans_of
+from kubectl_policy.text.documents import spans_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -1,24 +1,26 @@
-"""YAML text to values, built from the parser's events, so that nothing recurses and no tag is ever acted on."""
+"""Exact reader of YAML: values as kubectl has them, and their lines; nothing recurses and no tag is acted on."""
 
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import yaml
 
-from kubectl_policy.text import MAX_DEPTH, Document, DocumentError
-from kubectl_policy.text.events import EVENT_PARSER, line_of, repeated_keys
-from kubectl_policy.text.scalars import MERGE_KEY, ONLY_WORDS, PlainKeys, PlainScalars, key_of, plain_scalar, printable
+from kubectl_policy.model import FieldPath, Problem
+from kubectl_policy.text import MAX_DEPTH, Document, DocumentError, ValueLines
+from kubectl_policy.text.scalars import MERGE_KEY, ONLY_WORDS, PlainScalars, key_of, plain_scalar, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from kubectl_policy.model import Json, Problem
-    from kubectl_policy.text import ItemPosition
+    from kubectl_policy.model import Json
     from kubectl_policy.text.scalars import Scalar
 
 
+# The C parser takes a tenth of the time; where PyYAML is built without it, the other one reports the same events.
+# Neither recurses, nor does anything that reads their events, so that no nesting can exhaust the stack.
+PARSER: Final[type[Any]] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 # A document with aliases is expanded by what walks or prints it; generated manifests repeat some hundreds of values.
 MAX_REPEATED: Final = 100_000
 MAX_REPEATED_CHARACTERS: Final = 100 * MAX_REPEATED
@@ -35,9 +37,6 @@ _MERGE: Final = _Merge()
 _STANDARD: Final = "tag:yaml.org,2002:"
 _MERGE_TAG: Final = _STANDARD + "merge"
 _BINARY_TAG: Final = _STANDARD + "binary"
-# The tags that a file of our own may have.
-_COLLECTION_TAGS: Final = ("!", _STANDARD + "map", _STANDARD + "seq")
-_TEXT_TAGS: Final = ("!", _STANDARD + "str", _STANDARD + "timestamp", _BINARY_TAG)
 _SCALAR_TAGS: Final[dict[str | None, tuple[type[object], ...]]] = {
     _STANDARD + "bool": (bool,),
     _STANDARD + "float": (int, float),
@@ -47,43 +46,42 @@ _SCALAR_TAGS: Final[dict[str | None, tuple[type[object], ...]]] = {
 
 
 class YamlReader:
-    """Reads YAML as kubectl does; one reader keeps equal keys and scalars of all that it reads once."""
+    """Reads YAML as kubectl does, one text after the other; equal scalars of all texts are kept once.
 
-    def __init__(self, *, strict: bool = False, words_are_text: bool = False) -> None:
-        """Start without having met any scalar; `yes`, `no`, `on`, `off`, `y` and `n` are booleans, if not text.
+    The document that is being read is the innermost open container, its key without a value, and the outer ones.
+    """
 
-        A strict one is for files of our own: it refuses keys that are not text, where kubectl takes what JSON makes of
-        them, and tags that say nothing to it; what a merge key brings never replaces what is written next to it.
+    def __init__(self, *, words_are_text: bool = False, merge_replaces: bool = True) -> None:
+        """Start without a text; `yes`, `no`, `on`, `off`, `y` and `n` are booleans, or else text.
+
+        A merge key replaces keys above it, as goyaml.v2 has it, or none, as YAML defines it.
         """
-        self.scalars = PlainScalars()
-        self._keys = PlainKeys(only_text=strict)
-        if words_are_text:
-            self.scalars.update(ONLY_WORDS)
-            self._keys.update(ONLY_WORDS)
-        self._strict = strict
-
-    @property
-    def words(self) -> int:
-        """How many booleans were met that are text to others."""
-        return self.scalars.words + self._keys.words
+        self._merge_replaces = merge_replaces
+        self._scalars = PlainScalars(ONLY_WORDS if words_are_text else {})
+        self._handlers: dict[type[yaml.Event], Callable[[Any], None]] = {
+            yaml.DocumentStartEvent: self._start_document,
+            yaml.ScalarEvent: self._scalar,
+            yaml.MappingStartEvent: self._start,
+            yaml.MappingEndEvent: self._end,
+            yaml.SequenceStartEvent: self._start,
+            yaml.SequenceEndEvent: self._end,
+            yaml.AliasEvent: self._alias,
+        }
 
     def read(self, text: str, first_line: int = 1) -> Iterator[Document]:
-        """The documents of a text of which the first line has the given number.
+        """Read the documents of a text of which the first line has the given number.
 
-        Raises DocumentError (syntax-error, too-deep, alias-bomb) where the text goes wrong, after what went before it.
+        Raises DocumentError (syntax-error, too-deep, alias-bomb) where the text goes wrong, after the documents above.
         """
-        builder = _Builder(self.scalars, self._keys, first_line, strict=self._strict)
-        handlers = builder.handlers
+        self._first_line = first_line
+        self._start_document()
         try:
-            parser = EVENT_PARSER(text)
-            next_event = parser.get_event
-            while (kind := (event := next_event()).__class__) is not yaml.StreamEndEvent:
-                if kind in handlers:
-                    handlers[kind](event)
-                elif kind is yaml.DocumentStartEvent:
-                    builder.start_document(line_of(parser.peek_event()))
+            for event in yaml.parse(text, Loader=PARSER):
+                kind = event.__class__
+                if kind in self._handlers:
+                    self._handlers[kind](event)
                 elif kind is yaml.DocumentEndEvent:
-                    yield builder.document(text, line_of(event))
+                    yield self.document
         except yaml.MarkedYAMLError as error:
             line = error.problem_mark.line if error.problem_mark else 0
             lines = text.split("\n", line + 1)
@@ -96,123 +94,92 @@ class YamlReader:
         except (yaml.YAMLError, ValueError, OverflowError):
             raise DocumentError("syntax-error", first_line, "a character that YAML does not allow") from None
 
+    @property
+    def document(self) -> Document:
+        """The document that is being read, as far as it was read."""
+        content = self._root[0] if self._root else None
+        line = self._lines.fields[id(self._root)].get(0, self._first_line)
+        return Document(content=content, line=line, lines=self._lines, problems=tuple(self._problems))
 
-class _Builder:
-    """The document that is being read: the innermost open container, its key without a value, and the outer ones."""
-
-    def __init__(self, scalars: PlainScalars, keys: PlainKeys, first_line: int, *, strict: bool) -> None:
-        self._scalars, self._keys, self._first_line, self._strict = scalars, keys, first_line, strict
-        self.handlers: dict[type[yaml.Event], Callable[..., None]] = {
-            yaml.ScalarEvent: self._scalar,
-            yaml.MappingStartEvent: self._start,
-            yaml.MappingEndEvent: self._end,
-            yaml.SequenceStartEvent: self._start,
-            yaml.SequenceEndEvent: self._end,
-            yaml.AliasEvent: self._alias,
-        }
-        self.start_document(0)
-
-    def start_document(self, line: int) -> None:
-        """Forget the last document; the content of the next one starts at a line of the text, counted from 0."""
-        self._line = self._first_line + line
+    def _start_document(self, _: object = None) -> None:
         self._root: list[Json] = []
         self._container: _Container = self._root
         self._key: _Key = None
+        self._key_line = 0
         self._stack: list[tuple[_Container, _Key]] = []
         self._anchors: dict[str, Json] = {}
         self._repeated = 0
         self._repeated_characters = 0
-        self._item_lines: dict[ItemPosition, int] = {}
-        self._has_repeated_keys = False
+        self._lines = ValueLines()
+        self._fields = self._lines.fields[id(self._root)] = {}
+        # Keys that a merge key brought into an open mapping, which may be given again.
+        self._merged: set[tuple[int, str]] = set()
+        self._problems: list[Problem] = []
 
-    def document(self, text: str, end: int) -> Document:
-        """The document, once it is complete, in the text that it is read from; it ends on a line counted from 0."""
-        problems: tuple[Problem, ...] = ()
-        if self._has_repeated_keys:
-            # A key below a merge key looks repeated here, and the line of the first one was not kept.
-            lines = range(self._line, self._first_line + end + 1)
-            problems = tuple(problem for problem in repeated_keys(text, self._first_line) if problem.line in lines)
-        return Document(content=self._root[0], line=self._line, item_lines=self._item_lines, problems=problems)
+    def _line_of(self, event: yaml.Event) -> int:
+        return self._first_line + (event.start_mark.line if event.start_mark else 0)
 
     def _error(self, event: yaml.Event, message: str, rule: str = "syntax-error") -> DocumentError:
-        return DocumentError(rule, self._first_line + line_of(event), message)
+        return DocumentError(rule, self._line_of(event), message)
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
-        if event.anchor or event.tag:
-            self._put_marked(event)
-            return
-        # Most events come here: hence no further calls, and the tables of what was met before.
-        plain, text, container = event.implicit[0], event.value, self._container
-        if isinstance(container, list):
-            container.append(self._scalars[text] if plain else printable(text))
-        elif self._key is None:
-            key = self._keys[text] if plain else printable(text)
-            self._key = self._unusual_key(event, text) if key is None else key
-        elif isinstance(self._key, _Merge):
-            self._merge(event, container, text)
+        """Take a scalar, as `isMerge` and `scalar` in goyaml.v2/decode.go read it."""
+        text, container, key = event.value, self._container, self._key
+        if event.tag:
+            value = self._tagged_scalar(event)
         else:
-            if self._key in container:
-                self._has_repeated_keys = True
-            container[self._key] = self._scalars[text] if plain else printable(text)
-            self._key = None
-
-    def _put_marked(self, event: yaml.ScalarEvent) -> None:
-        """Take a scalar with an anchor or a tag, as `isMerge` and `scalar` in goyaml.v2/decode.go read it."""
-        value = self._marked_scalar(event)
+            value = self._scalars[text] if event.implicit[0] else printable(text)
         if event.anchor:
             self._anchors[event.anchor] = value
-        is_key = self._key is None and isinstance(self._container, dict)
-        if is_key and event.value == MERGE_KEY and (event.implicit[0] or event.tag == _MERGE_TAG):
-            self._key = _MERGE
+        if isinstance(container, dict) and isinstance(key, str) and key not in container:
+            # Most values come here: hence no further calls.
+            container[key] = value
+            self._fields[key] = self._key_line
+            self._key = None
+        elif isinstance(container, dict) and key is None:
+            is_merge = text == MERGE_KEY and (event.implicit[0] or event.tag == _MERGE_TAG)
+            self._start_field(event, _MERGE if is_merge else value)
         else:
-            self._put(event, value)
+            self._add(event, value)
 
-    def _marked_scalar(self, event: yaml.ScalarEvent) -> Scalar:
-        """The value of a scalar with an anchor or a tag; with a tag that nothing is known of, it is text."""
+    def _tagged_scalar(self, event: yaml.ScalarEvent) -> Scalar:
+        """Return the value of a scalar with a tag; with an unknown tag, it is text."""
         tag, text = event.tag, printable(event.value)
-        if not tag:
-            return self._scalars[text] if event.implicit[0] else text
         if tag in _SCALAR_TAGS:
             value = plain_scalar(text)
             if type(value) not in _SCALAR_TAGS[tag]:
                 raise self._error(event, "a value that is not of the type that its tag (!) names")
             return value
-        if tag == _BINARY_TAG:
-            return self._text_in_base64(event)
-        if self._strict and tag not in _TEXT_TAGS:
-            raise self._error(event, f"the tag {tag} means nothing here")
-        return text
-
-    def _text_in_base64(self, event: yaml.ScalarEvent) -> str:
+        if tag != _BINARY_TAG:
+            return text
         try:
-            data = base64.b64decode(event.value.replace("\r", "").replace("\n", ""), validate=True)
+            data = base64.b64decode(text.replace("\r", "").replace("\n", ""), validate=True)
         except ValueError:
             raise self._error(event, "a value that is not the base64 that its tag (!!binary) names") from None
         return data.decode("utf-8", "replace")
 
     def _start(self, event: yaml.CollectionStartEvent) -> None:
-        stack, is_mapping = self._stack, event.__class__ is yaml.MappingStartEvent
-        if self._key is None and isinstance(self._container, dict):
-            raise self._error(event, "a mapping key that is itself a mapping or a list")
-        if self._strict and event.tag and event.tag not in _COLLECTION_TAGS:
-            raise self._error(event, f"the tag {event.tag} means nothing here")
-        if len(stack) >= MAX_DEPTH:
+        if len(self._stack) >= MAX_DEPTH:
             raise self._error(event, f"nested more than {MAX_DEPTH} levels deep", "too-deep")
-        in_list = len(stack) > 1 and isinstance(self._container, list)
-        if is_mapping and in_list and all(key == "items" for _, key in stack[1::2]):
-            # An item of a List, which nothing but such lists is around.
-            lists = [*(container for container, _ in stack[2::2]), self._container]
-            self._item_lines[tuple(map(len, lists))] = self._first_line + line_of(event)
-        container: _Container = {} if is_mapping else []
+        parent, key = self._container, self._key
+        container: _Container = {} if event.__class__ is yaml.MappingStartEvent else []
+        if key is not _MERGE:
+            self._add(event, container)
         if event.anchor:
             self._anchors[event.anchor] = container
-        stack.append((self._container, self._key))
+        self._stack.append((parent, key))
         self._container, self._key = container, None
+        self._fields = self._lines.fields[id(container)] = {None: self._line_of(event)}
+        if parent.__class__ is list:
+            self._lines.items.append(container)
 
     def _end(self, event: yaml.CollectionEndEvent) -> None:
         value = self._container
-        self._container, self._key = self._stack.pop()
-        self._add(event, value)
+        self._container, key = self._stack.pop()
+        self._fields = self._lines.fields[id(self._container)]
+        self._key = None
+        if key is _MERGE:
+            self._merge(event, value)
 
     def _alias(self, event: yaml.AliasEvent) -> None:
         if event.anchor not in self._anchors:
@@ -224,7 +191,7 @@ class _Builder:
         if self._repeated > MAX_REPEATED or self._repeated_characters > MAX_REPEATED_CHARACTERS:
             limit = f"{MAX_REPEATED:,} values, or {MAX_REPEATED_CHARACTERS:,} characters"
             raise self._error(event, f"aliases (*) that repeat more than {limit}", "alias-bomb")
-        self._put(event, value)
+        self._add(event, value)
 
     def _count_repeated(self, value: Json) -> None:
         """Count the values in a value and their characters, no further than what may be repeated."""
@@ -240,45 +207,53 @@ class _Builder:
                 self._repeated_characters += sum(map(len, item))
                 rest.extend(item.values())
 
-    def _put(self, event: yaml.NodeEvent, value: Json) -> None:
-        """Take a value that may stand where a key is expected."""
-        if self._key is not None or isinstance(self._container, list):
-            self._add(event, value)
+    def _add(self, event: yaml.NodeEvent, value: Json) -> None:
+        """Take an item, a key or the value of a key, and note its line."""
+        container, key = self._container, self._key
+        if isinstance(container, list):
+            self._fields[len(container)] = self._line_of(event)
+            container.append(value)
+        elif isinstance(key, str):
+            if (id(container), key) in self._merged:
+                self._merged.remove((id(container), key))
+            elif key in container:
+                path = FieldPath((*self._steps(), key))
+                message = f"{path} is given twice: it is on line {self._fields[key]} as well"
+                self._problems.append(Problem(message=message, reason="repeated-key", line=self._key_line))
+            self._fields[key] = self._key_line
+            container[key] = value
+            self._key = None
+        elif key is _MERGE:
+            self._merge(event, value)
+        else:
+            self._start_field(event, value)
+
+    def _start_field(self, event: yaml.NodeEvent, value: Json | _Merge) -> None:
+        """Take a key."""
+        if isinstance(value, str | _Merge):
+            self._key = value
         elif isinstance(value, list | dict):
             raise self._error(event, "a mapping key that is itself a mapping or a list")
         else:
-            key = key_of(cast("Scalar", value))
-            self._key = self._unusual_key(event, "") if key is None else key
+            self._key = key_of(cast("Scalar", value))
+            if self._key is None:
+                raise self._error(event, "a mapping key that is null")
+        self._key_line = self._line_of(event)
 
-    def _unusual_key(self, event: yaml.Event, text: str) -> _Merge:
-        if text == MERGE_KEY:
-            return _MERGE
-        raise self._error(event, self._keys.refusal)
+    def _steps(self) -> Iterator[str | int]:
+        """Return the path of the open container."""
+        for container, key in self._stack[1:]:
+            yield len(container) - 1 if isinstance(container, list) else key if isinstance(key, str) else MERGE_KEY
 
-    def _add(self, event: yaml.Event, value: Json) -> None:
-        container = self._container
-        if isinstance(container, list):
-            container.append(value)
-        elif isinstance(self._key, str):
-            self._has_repeated_keys |= self._key in container
-            container[self._key] = value
-            self._key = None
-        else:
-            self._merge(event, container, value)
-
-    def _merge(self, event: yaml.Event, into: dict[str, Json], value: Json) -> None:
-        """Merge where the key stands, the first of several mappings last, as `merge` in goyaml.v2/decode.go does it.
-
-        So a key above the merge key is overwritten, unlike what YAML's own definition of the merge key says, which a
-        strict reader follows.
-        """
-        values = value if isinstance(value, list) else [value]
-        merged: dict[str, Json] = {}
-        for mapping in reversed(values):
+    def _merge(self, event: yaml.Event, value: Json) -> None:
+        """Merge where the key stands, the first of several mappings last, as `merge` in goyaml.v2/decode.go does it."""
+        self._key = None
+        container, fields = cast("dict[str, Json]", self._container), self._fields
+        kept = () if self._merge_replaces else frozenset(container)
+        for mapping in reversed(value if isinstance(value, list) else [value]):
             if not isinstance(mapping, dict):
                 raise self._error(event, "a merge key (<<) with something else than a mapping or a list of mappings")
-            merged.update(mapping)
-        if self._strict:
-            merged.update(into)
-        into.update(merged)
-        self._key = None
+            for key in mapping:
+                if key not in kept:
+                    container[key], fields[key] = mapping[key], self._lines.fields[id(mapping)][key]
+                    self._merged.add((id(container), key))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE, with_article
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 _DEFAULT = Implementation()
 
 
-class Edge(NamedTuple):
+class Edge(msgspec.Struct, frozen=True, order=True):
     """A relation between two nodes; `link` names its row in `LINKS`."""
 
     parent: NodeRef

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.values import compact
 from kubectl_policy.topology.links import BACKENDS, LINKS
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
@@ -237,15 +238,15 @@ def _in_order(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 def first_route(path: Path) -> ObjectRef | None:
     """The first route on a path; None if it leads through none."""
-    for obj, _ in path:
-        if obj.group_kind in ROUTES:
-            return obj
+    for node in path:
+        if node.object.group_kind in ROUTES:
+            return node.object
     return None
 
 
 def routes_on(paths: Iterable[Path]) -> Collection[ObjectRef]:
     """The routes on some paths, each once, in the order in which they come."""
-    return dict.fromkeys([obj for path in paths for obj, _ in path if obj.group_kind in ROUTES]).keys()
+    return dict.fromkeys([node.object for path in paths for node in path if node.object.group_kind in ROUTES]).keys()
 
 
 def is_cut(path: Path) -> bool:
@@ -259,7 +260,8 @@ def on_path(nodes: frozenset[NodeRef] | set[NodeRef], path: Path) -> tuple[NodeR
     return tuple(sorted(common, key=path.index) if len(common) > 1 else common)
 
 
-class _Head(NamedTuple):
+@compact
+class _Head:
     """What is above the routes at a listener: their ways begin alike, however many they are."""
 
     path: Path

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.unknown import (
     is_open,
@@ -18,6 +17,7 @@ from kubectl_policy.model.unknown import (
     may_equal,
 )
 from kubectl_policy.model.values import cached_property, value
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.references import (
     GATEWAY,
     HIERARCHY,

@@ -6,10 +6,10 @@ from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.index import Referrers, grouped
+from kubectl_policy.model.index import Referrers
 from kubectl_policy.model.kinds import BUILT_IN, NAMESPACE, SERVICE
 from kubectl_policy.model.values import cached_property
-from kubectl_policy.model.world import with_signs
+from kubectl_policy.model.world import grouped, with_signs
 from kubectl_policy.patterns import pattern
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
@@ -406,7 +406,7 @@ class Relations:
         holders = (
             holder.ref
             for kind, field in WITH_PARAMETERS.items()
-            for holder in self.index.read_with_words(kind, field.rpartition(".")[2])
+            for holder in self.index.read_with_strings(kind, field.rpartition(".")[2])
         )
         return frozenset(named.group_kind for holder in holders for named, _ in self._parameters_of(holder))
 
@@ -419,7 +419,7 @@ class Relations:
     def _with_filters(self, kind: GroupKind) -> tuple[ObjectRef, ...]:
         """The routes of a kind that were read and may have filters that name an object."""
         if kind not in self._filtering:
-            routes = self.index.read_with_words(kind, EXTENSION_REF)
+            routes = self.index.read_with_strings(kind, EXTENSION_REF)
             self._filtering[kind] = tuple(route.ref for route in routes)
         return self._filtering[kind]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import FieldPath
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kubectl_policy.model import GroupKind, Json, Resource
-    from kubectl_policy.model.fields import Step
     from kubectl_policy.model.index import Index
 
 _LISTENERS: Final = {
@@ -111,7 +112,7 @@ def shape_problems(index: Index) -> tuple[Diagnostic, ...]:
 
 def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
     """The `wrong-type` errors of one object, in the order of the table."""
-    if _is_sound(_expected_of(resource.ref.group_kind), resource.raw):
+    if _is_sound(resource):
         return ()
     problems: list[Diagnostic] = []
     for shape in SHAPES:
@@ -133,52 +134,38 @@ def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
     return tuple(problems)
 
 
-class _Expected:
-    """What the table says of a value, and of what is in it: nearly every object is as it should be.
-
-    To see that at once takes a fraction of the time in which each field of the table is looked up.
-    """
-
-    def __init__(self) -> None:
-        """Nothing is said of it yet."""
-        self.type = ""
-        self.fields: dict[str, _Expected] = {}
-        self.item: _Expected | None = None
-
-    def at(self, step: Step) -> _Expected:
-        """What the table says of a field of the value, or of each of its items."""
-        if isinstance(step, str):
-            return self.fields.setdefault(step, _Expected())
-        self.item = self.item or _Expected()
-        return self.item
+def _is_sound(resource: Resource) -> bool:
+    """Whether all fields of the table have the right types, as nearly always: msgspec tells in microseconds."""
+    try:
+        msgspec.convert(resource.raw, _type_for(resource.ref.group_kind))
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=1_000)
-def _expected_of(kind: GroupKind) -> _Expected:
-    top = _Expected()
+def _type_for(kind: GroupKind) -> Any:  # noqa: ANN401 (a type)
+    """Return the type of the objects of a kind: a Struct of the fields that are in the table."""
+    fields: dict[str, Any] = {}
     for shape in SHAPES:
         for path, wanted in shape.fields.items() if not shape.kinds or kind in shape.kinds else ():
-            expected = top
-            for step in FieldPath.parse(path).steps:
-                expected = expected.at(step)
-            expected.type = wanted
-    return top
+            inner = fields
+            for step in path.replace("[]", ".[]").split("."):
+                inner = inner.setdefault(step, {})
+            inner[""] = wanted
+    return _type_with(fields)
 
 
-def _is_sound(expected: _Expected, content: Json) -> bool:
-    """Whether a value, and all in it of which the table says anything, has the very type that it must have."""
-    if expected.type and expected.type != _type_of(content):
-        return False
-    if isinstance(content, (dict, Mapping)):
-        for name, field in expected.fields.items():
-            inner = content.get(name)
-            if inner is not None and not _is_sound(field, inner):
-                return False
-    elif expected.item and isinstance(content, (list, tuple)):
-        for inner in content:
-            if inner is not None and not _is_sound(expected.item, inner):
-                return False
-    return True
+def _type_with(fields: Mapping[str, Any]) -> Any:  # noqa: ANN401 (a type)
+    """Return the type of a value with fields, items (`[]`) or, at "", the name of its type."""
+    if "[]" in fields:
+        items: Any = _type_with(fields["[]"]) | None
+        return list[items]
+    names = {f"field_{name}": name for name in fields if name}
+    if not names:
+        return _TYPES_BY_NAME[fields[""]]
+    declared = [(attribute, _type_with(fields[name]) | None, None) for attribute, name in names.items()]
+    return msgspec.defstruct("Fields", declared, rename=names)
 
 
 def _is_unfilled(value: Json) -> bool:
@@ -187,9 +174,7 @@ def _is_unfilled(value: Json) -> bool:
 
 
 def _type_of(value: Json) -> str:
-    return _PLAIN.get(type(value)) or next(
-        (words for kind, words in _TYPES if isinstance(value, kind)), "something else"
-    )
+    return next((words for kind, words in _TYPES if isinstance(value, kind)), "something else")
 
 
 # A boolean is an integer to Python but not to an API.
@@ -201,5 +186,4 @@ _TYPES: Final = (
     (Mapping, "a mapping"),
     ((list, tuple), "a list"),
 )
-# Most values are of one of these.
-_PLAIN: Final[Mapping[type, str]] = {dict: "a mapping", list: "a list", str: "a string", int: "an integer"}
+_TYPES_BY_NAME: Final[Mapping[str, type]] = {"a mapping": dict, "a list": list, "a string": str, "an integer": int}

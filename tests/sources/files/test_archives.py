@@ -15,7 +15,7 @@ from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_sta
 from kubectl_policy.sources.files import archives
 from kubectl_policy.sources.files.disk import Disk
 from kubectl_policy.sources.history import states
-from kubectl_policy.sources.places.authors import Authors
+from kubectl_policy.sources.locations.authors import Authors
 from kubectl_policy.sources.rendered.programs import program
 from tests.repository import CM
 

@@ -115,10 +115,9 @@ def test_patterns_of_files_are_no_names(repository: Repository) -> None:
     repository.write("apps/.gitignore", "dev\n")
     assert _found("**/*.yaml") == ["a.yaml", "apps/a.yaml", "apps/prod/a.yaml", "b.yaml"]
     assert _found("apps/*/*") == ["apps/prod/a.yaml"]
-    assert _found("apps/p*/../a.yaml") == ["apps/prod/../a.yaml"]
     with pytest.raises(SourceError, match="what is in it is left out"):
         _found("*/x/a.yaml")
-    assert _found("a*/../../repository/b.yaml") == ["apps/../../repository/b.yaml"]
+    assert _found("apps/../../repository/b*.yaml") == ["apps/../../repository/b.yaml"]
 
 
 def test_which_of_them_counts(repository: Repository) -> None:

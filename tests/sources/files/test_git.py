@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -156,7 +157,7 @@ class TestObjects:
     def test_one_that_is_not_there(self) -> None:
         """The next one is read all the same."""
         entry = ask("rev-parse", "main:a.yaml").out
-        with Objects() as objects:
+        with closing(Objects()) as objects:
             with pytest.raises(OSError, match="not in this clone"):
                 objects.read("0" * 40, 100)
             assert objects.read(entry, 100) == (CM % "a").encode()
@@ -168,7 +169,7 @@ class TestObjects:
         damaged = repository.folder / ".git" / "objects" / other[:2] / other[2:]
         damaged.chmod(0o644)
         damaged.write_bytes(damaged.read_bytes()[:200])
-        with Objects() as objects:
+        with closing(Objects()) as objects:
             for _ in range(2):
                 with pytest.raises(OSError, match=r"git gave up on it|not in this clone"):
                     objects.read(other, 10**6)
@@ -178,7 +179,7 @@ class TestObjects:
         """No more of it is read than it takes to know, and the next one is read from its beginning."""
         entry = ask("rev-parse", "main:a.yaml").out
         large = repository.blob(b"x" * 10_000_000)
-        with Objects() as objects:
+        with closing(Objects()) as objects:
             assert objects.read(large, 10) == b"x" * 11
             assert objects.read(entry, len(CM % "a")) == (CM % "a").encode()
             assert objects.read(large, 10_000_000) == b"x" * 10_000_000
@@ -187,5 +188,5 @@ class TestObjects:
     def test_a_git_that_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Whatever the reason is."""
         monkeypatch.setattr(git, "_SETTINGS", ("--no-such-option",))
-        with Objects() as objects, pytest.raises(OSError, match="git gave up on it"):
+        with closing(Objects()) as objects, pytest.raises(OSError, match="git gave up on it"):
             objects.read("0" * 40, 10)

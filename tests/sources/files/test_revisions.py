@@ -337,10 +337,10 @@ class TestWhatCannotBeRead:
             )
             with pytest.raises(SourceError, match="more than 1,000 files and folders"):
                 load_state(f"{damaged}:")
-        monkeypatch.setattr(trees.FileTree, "max_entries", 12)
+        monkeypatch.setattr(trees.FileTree, "max_entries", 10)
         assert len(_sources("main:")) == 6
-        monkeypatch.setattr(trees.FileTree, "max_entries", 11)
-        with pytest.raises(SourceError, match="main: more than 11 files and folders"):
+        monkeypatch.setattr(trees.FileTree, "max_entries", 9)
+        with pytest.raises(SourceError, match="main: more than 9 files and folders"):
             load_state("main:")
         assert len(_sources("main:sub")) == 2
 

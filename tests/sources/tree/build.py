@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.sources import InputOptions, load_manifests
-from kubectl_policy.sources.worlds import load_worlds
+from kubectl_policy.sources.manifests import load_worlds
 from tests.sources.rendered.trees import write
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ def worlds_in(
     """The worlds in a folder with files, or in what is named there, by their names."""
     write(folder, files)
     options = InputOptions(render=render, cluster=cluster)
-    found = load_worlds([folder / each for each in named or ("",)], options=options)
-    assert len({world.name for world in found}) == len(found)
-    return {world.name: world.snapshot for world in found}
+    return dict(load_worlds([folder / each for each in named or ("",)], options=options))
 
 
 def refs_in(worlds: Mapping[str, Snapshot]) -> dict[str, list[str]]:

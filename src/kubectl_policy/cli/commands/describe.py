@@ -97,7 +97,7 @@ class _Authors:
 
     def __init__(self, analysis: "Analysis") -> None:
         """Keep the analysis; git is asked for each setting when needed."""
-        from kubectl_policy.sources.places.authors import Authors
+        from kubectl_policy.sources.locations.authors import Authors
 
         self._index, self._lines = analysis.index, Authors()
 

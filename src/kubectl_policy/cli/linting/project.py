@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.model import FieldPath, Json
-    from kubectl_policy.text.events import Steps
+    from kubectl_policy.text import Steps
 
 FILE: Final = ".kubectl-policy.yaml"
 _HINT: Final = "docs/linting.md describes the config file"

@@ -12,14 +12,13 @@ from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources import Lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.cli.call import Call
     from kubectl_policy.cli.config import PolicyConfig
     from kubectl_policy.model import ObjectRef, Snapshot
     from kubectl_policy.sources import InputOptions
-    from kubectl_policy.sources.worlds import NamedWorld
 
 
 @value(kw_only=True)
@@ -55,11 +54,11 @@ class Reader:
         state = self._state_of(base) if base else ""
         lines = Lines()
         around = self._read_around()
-        snapshots = {world.name: world.snapshot for world in self._read()}
+        snapshots = self._read()
         if not base:
             worlds = [self._linted(snapshot, around, name) for name, snapshot in snapshots.items()]
             return ToLint(worlds=worlds, lines=self._call.lines, lines_before=lines)
-        before = {world.name: world.snapshot for world in self._read_base(state, lines)}
+        before = self._read_base(state, lines)
         # A single world in both states is the same world, whatever its names.
         if len(snapshots) == len(before) == 1:
             before = dict(zip(snapshots, before.values(), strict=True))
@@ -83,15 +82,15 @@ class Reader:
             renamed=self._renamed(base),
         )
 
-    def _read(self) -> Sequence[NamedWorld]:
-        """Read the worlds of the input; a cluster is one world."""
+    def _read(self) -> Mapping[str, Snapshot]:
+        """Read the worlds of the input by their names; a cluster is one world."""
         from kubectl_policy.cli import terminal
         from kubectl_policy.cli.remarks import mention_waiting
-        from kubectl_policy.sources.worlds import NamedWorld, load_worlds
+        from kubectl_policy.sources.manifests import load_worlds
 
         call = self._call
         if not call.paths:
-            return (NamedWorld(name="", snapshot=call.read(whole=True).snapshot),)
+            return {"": call.read(whole=True).snapshot}
         if "-" in call.paths:
             mention_waiting()
         with terminal.progress("rendering") as progress:
@@ -109,17 +108,17 @@ class Reader:
             raise UsageError(problem, "name one that holds all, and --exclude the rest")
         return f"{base}:./{os.path.relpath(paths[0])}"
 
-    def _read_base(self, state: str, lines: Lines) -> Sequence[NamedWorld]:
+    def _read_base(self, state: str, lines: Lines) -> Mapping[str, Snapshot]:
         """Read the worlds of the base; none if it does not have the path."""
         from kubectl_policy.cli import terminal
-        from kubectl_policy.sources.worlds import load_worlds
+        from kubectl_policy.sources.manifests import load_worlds
 
         try:
             with terminal.progress("rendering") as progress:
                 return load_worlds(state, options=self._options, progress=progress, lines=lines, may_be_revision=True)
         except NothingThereError as nothing:
             terminal.complain(f"everything counts as new: {nothing.message}")
-            return ()
+            return {}
 
     def _renamed(self, base: str) -> Callable[[str], str]:
         """Return a function from the names of files in the base to their present names."""

@@ -11,7 +11,6 @@ from kubectl_policy.lint.baseline import baseline_text, compare, read_baseline
 from kubectl_policy.lint.linting import found_in
 from kubectl_policy.lint.report import Report
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.sources.places.comments import Comments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +29,7 @@ class Linting:
         """Lint the input."""
         self._read, self._settings, self._project = read, settings, project
         self._lines = FindingLines(read.lines, read.renamed)
-        comments = Comments(read.lines.text)
-        self._found: Found = found_in(read.worlds, settings, self._lines.locate, comments.of)
+        self._found: Found = found_in(read.worlds, settings, self._lines.locate, read.lines.comments)
 
     def baseline(self) -> str:
         """Return the text of a baseline with all findings that are not suppressed, of any severity."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.lint.facts.matches import matches_of
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.values import cached_property, compact
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.attached_hostnames import is_left_to_others
 from kubectl_policy.topology.gateway.hostnames import comparable, intersection
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, ROUTES, hostnames_of, parent_refs
@@ -29,7 +29,8 @@ _At: TypeAlias = "tuple[NodeRef, Port | None]"
 _Routes: TypeAlias = "dict[str, list[Resource]]"
 
 
-class Place(NamedTuple):
+@compact
+class Place:
     """Where requests come in: a listener, or what a route names as one, and a hostname, empty for every one."""
 
     at: NodeRef
@@ -51,7 +52,8 @@ class Loss:
     certain: bool
 
 
-class LeftToOther(NamedTuple):
+@compact
+class LeftToOther:
     """A hostname of a route at a listener to which it is attached, and for which another listener has the requests."""
 
     route: Resource

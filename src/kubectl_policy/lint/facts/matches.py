@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.values import compact
@@ -24,7 +24,8 @@ _ANY: Final = frozenset({".*", "/.*", "^/.*", "^/.*$", "/.*$"})
 _Pairs: TypeAlias = "tuple[tuple[str, str, str], ...]"
 
 
-class Conditions(NamedTuple):
+@compact
+class Conditions:
     """What a match asks of a request: `sort` is the type of its path, or says that it is a method of gRPC.
 
     The `path` of a prefix has no slash at its end, and so is empty for every path; that of gRPC is `service/method`, of

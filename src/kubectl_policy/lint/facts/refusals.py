@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.model.values import value
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.unattached import refusal
 from kubectl_policy.topology.conditions import route_conditions
 from kubectl_policy.topology.gateway.hostnames import intersect

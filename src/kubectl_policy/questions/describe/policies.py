@@ -168,7 +168,7 @@ def _beaten_at(target: NodeRef, first: NodeRef, declared: Declared) -> Declared:
     if not any(itself in fate.superseded_by for fate in declared.fates):
         return declared
     fates = (
-        fate._replace(superseded_by=tuple(here if beater == itself else beater for beater in fate.superseded_by))
+        replace(fate, superseded_by=tuple(here if beater == itself else beater for beater in fate.superseded_by))
         for fate in declared.fates
     )
     return replace(declared, fates=tuple(fates))

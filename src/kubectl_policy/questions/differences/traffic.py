@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.body import text_of
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.values import value
-from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS
+from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped
 from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.differences.counts import owner
 from kubectl_policy.questions.differences.serving import Serving

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import compact, replace, value
 from kubectl_policy.questions.shared.places import places_in
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
 from kubectl_policy.resolution.traced import KeyedList
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.traced import Field
 
 
-class NamedNode(NamedTuple):
+@compact
+class NamedNode:
     """What stands in a spec at a path of keys, and its name."""
 
     field: Field
@@ -27,7 +28,8 @@ class NamedNode(NamedTuple):
     node: Leaf | Traced
 
 
-class NamedLeaf(NamedTuple):
+@compact
+class NamedLeaf:
     """A leaf of a spec with its path of keys and its name.
 
     `whole` is the list in which it stands if the kind may merge that list by its elements; else the leaf itself.
@@ -66,8 +68,8 @@ def named_leaves(spec: Traced, profile: PolicyKindProfile) -> Iterator[NamedLeaf
             yield from _below(NamedNode(field=(key,), name=field_name((key,)), node=child), profile)
         elif not isinstance(child, Leaf):
             for leaf in _below(NamedNode(field=(), name="", node=child), profile):
-                whole = leaf.whole._replace(field=(key, *leaf.whole.field))
-                yield leaf._replace(field=(key, *leaf.field), whole=whole)
+                whole = replace(leaf.whole, field=(key, *leaf.whole.field))
+                yield replace(leaf, field=(key, *leaf.field), whole=whole)
 
 
 def _below(named: NamedNode, profile: PolicyKindProfile, whole: NamedNode | None = None) -> Iterator[NamedLeaf]:
@@ -108,7 +110,7 @@ def _by_contribution(effective: EffectivePolicy, profile: PolicyKindProfile) -> 
 
 
 def _named(fate: Fate, name: str) -> Fate:
-    return fate if fate.field == name else fate._replace(field=name)
+    return fate if fate.field == name else replace(fate, field=name)
 
 
 def declared_fields(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[Declared]:

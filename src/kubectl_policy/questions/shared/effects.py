@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.values import compact
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.references import ROUTES, backend_refs, depth_of, parent_refs
@@ -93,7 +94,8 @@ def targets_of(policy: ObjectRef, resolution: Resolution) -> frozenset[NodeRef]:
     return frozenset([part.source.target for part in resolution.contributions_of.get(policy, ())])
 
 
-class PolicyOutcome(NamedTuple):
+@compact
+class PolicyOutcome:
     """An outcome that a policy has a part in, by way of some of its targets, and whether a field of it is in force."""
 
     effective: EffectivePolicy
@@ -156,7 +158,7 @@ def _routes_referring_to(analysis: Analysis, obj: ObjectRef) -> Iterable[ObjectR
     if analysis.registry.profile_of(obj.group_kind) is None:
         return (*relations.routes_naming(obj), *relations.routes_referring_to(obj))
     # No API takes a policy for a parent or a backend: a cluster is not asked for routes that do so all the same.
-    read = [route.ref for kind in ROUTES for route in index.read_with_words(kind, obj.kind, obj.name)]
+    read = [route.ref for kind in ROUTES for route in index.read_with_strings(kind, obj.kind, obj.name)]
     by_parent = (route for route in read if any(ref.object == obj for ref in parent_refs(index, route)))
     by_backend = (route for route in read if any(ref.object == obj for ref in backend_refs(index, route)))
     return (*by_parent, *by_backend)

@@ -178,11 +178,11 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
     for named, fate in named_fates(effective, profile):
         if fate.state not in {"effective", "undecided"}:
             origin, declared_in = origin_of(analysis, fate.source), places.field(named.field, named.leaf)
-            beaten.setdefault(named.field, []).append(fate._replace(origin=origin, declared_in=declared_in))
+            beaten.setdefault(named.field, []).append(replace(fate, origin=origin, declared_in=declared_in))
     for field, leaf, fate in effective.resolution.own_fates:
         if fate.state == "superseded":
             origin, declared_in = origin_of(analysis, fate.source), places.field(field, leaf)
-            beaten.setdefault(field, []).append(fate._replace(origin=origin, declared_in=declared_in))
+            beaten.setdefault(field, []).append(replace(fate, origin=origin, declared_in=declared_in))
     settings = tuple(
         Setting(
             field=named.name,

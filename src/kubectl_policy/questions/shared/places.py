@@ -9,7 +9,7 @@ from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import WHOLE, Json
 from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.own import OF_RULE
-from kubectl_policy.resolution import Fate, Leaf
+from kubectl_policy.resolution import Leaf
 from kubectl_policy.resolution.contributions import stands_below_name
 from kubectl_policy.resolution.traced import CollectedValues, KeyedList
 
@@ -129,7 +129,7 @@ def at_line(placed: AnyPlaced, locate: Locate, who: Who | None = None, **also: o
     if not also:
         return placed
     changed: Any = placed
-    return cast("AnyPlaced", changed._replace(**also) if isinstance(placed, Fate) else replace(changed, **also))
+    return cast("AnyPlaced", replace(changed, **also))
 
 
 def _exact_origin(placed: Placed, locate: Locate) -> Origin | None:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.changes.blocks import alike, joined, targets_of
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
 from kubectl_policy.render.output.text import Line, Span, cut
@@ -179,7 +180,7 @@ def _sort_words(change: EffectChange) -> Mapping[ChangeSort, str]:
     sources = [(before.source, after.source) for before, after in moved if before and after]
     if not all(before.object == after.object for before, after in sources):
         return _SORTS
-    now = {after.overrides for before, after in sources if before._replace(overrides=after.overrides) == after}
+    now = {after.overrides for before, after in sources if replace(before, overrides=after.overrides) == after}
     return {**_SORTS, "moved": _NOW[now.pop()] if len(now) == 1 else _BY_ANOTHER_TARGET}
 
 

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
+from kubectl_policy.patterns import pattern
 from kubectl_policy.sources.files.decoding import PIECE, unpacked
 from kubectl_policy.sources.files.disk import Disk
 from kubectl_policy.sources.files.tree import StoredTree, TreeEntry, folder_in, reason_of
@@ -17,7 +18,7 @@ from kubectl_policy.text import DocumentError
 if TYPE_CHECKING:
     from tarfile import TarFile, TarInfo
 
-SUFFIXES: Final = (".tar", ".tar.gz", ".tgz")
+_SUFFIX: Final = pattern(r"\.(?:tar|tar\.gz|tgz)(?=:|\Z)")
 # An archive is read into memory; Flux unpacks no more than 100 MiB.
 MAX_SIZE: Final = 2**28
 MAX_MEMBERS: Final = 100_000
@@ -25,27 +26,17 @@ MAX_MEMBERS: Final = 100_000
 _BLOCK: Final = 512
 
 
-class ArchiveTree(StoredTree):
-    """Files of an archive, all of them in memory; opened by `open_archive`."""
-
-    noun = "archive"
-
-
 def archive_and_path(operand: str) -> tuple[str, str] | None:
     """Split `ARCHIVE` and `ARCHIVE:PATH`, of an archive that is on disk; None of anything else."""
-    if operand.endswith(SUFFIXES):
-        return (operand, "") if os.path.isfile(operand) else None  # noqa: PTH113 (to import Path takes longer)
-    archive, _, path = operand.partition(":")
-    while len(archive) < len(operand):
-        if archive.endswith(SUFFIXES) and os.path.isfile(archive):  # noqa: PTH113 (see above)
-            return archive, path
-        more, _, path = path.partition(":")
-        archive = f"{archive}:{more}"
+    for suffix in _SUFFIX.finditer(operand):
+        archive = operand[: suffix.end()]
+        if os.path.isfile(archive):  # noqa: PTH113 (to import Path takes longer)
+            return archive, operand[suffix.end() + 1 :]
     return None
 
 
-def open_archive(name: str) -> ArchiveTree:
-    """Open the archive in a file. Raises SourceError if it is damaged, too large, or hostile."""
+def open_archive(name: str) -> StoredTree:
+    """Read the archive in a file into memory. Raises SourceError if it is damaged, too large, or hostile."""
     try:
         about = os.stat(name)  # noqa: PTH116 (see above)
         top = _read(name, (about.st_ino, about.st_mtime_ns, about.st_size))
@@ -53,7 +44,7 @@ def open_archive(name: str) -> ArchiveTree:
         raise _refusal(name, error.problem.message) from None
     except (OSError, ValueError) as error:
         raise SourceError(f"{name}: {reason_of(error)}", "check the path and its permissions") from None
-    return ArchiveTree(f"{name}:", TreeEntry("folder", top))
+    return StoredTree(f"{name}:", TreeEntry("folder", top), "archive")
 
 
 @lru_cache(maxsize=2)

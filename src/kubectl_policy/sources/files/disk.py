@@ -7,6 +7,7 @@ import os
 import posixpath
 import stat
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
 
 from kubectl_policy.errors import SourceError
@@ -78,10 +79,6 @@ class Disk(FileTree):
             folder = outer
         return folder
 
-    def in_repositories(self, named: Iterable[str]) -> FileTree:
-        """Return the same disk as `RepositoriesOnDisk`."""
-        return RepositoriesOnDisk(named)
-
 
 class RepositoriesOnDisk(FileTree):
     """A disk from its root, whose links do not lead out of a repository. A path has no links in it but at its end."""
@@ -90,7 +87,7 @@ class RepositoriesOnDisk(FileTree):
         """Call files as a person does who named some files and folders, relative or not."""
         self._disk = Disk()
         self._named = {os.path.realpath(name): name for name in named if name != "-"}
-        self._repositories: dict[str, str | None] = {}
+        self._repository_of = cache(self._disk.repository_of)
 
     def entries(self, folder: str) -> Iterator[tuple[str, Kind]]:
         """List the names in a folder with their kinds. Raises OSError."""
@@ -116,14 +113,8 @@ class RepositoriesOnDisk(FileTree):
 
     def repository_of(self, path: str) -> str | None:
         """Return the folder of the git repository that a path is in; None if it is in none."""
-        folder = path.lstrip("/")
-        if folder not in self._repositories:
-            outer = posixpath.dirname(folder)
-            if os.path.lexists(f"/{folder}/.git"):
-                self._repositories[folder] = folder
-            else:
-                self._repositories[folder] = self.repository_of(outer) if outer != folder else None
-        return self._repositories[folder]
+        repository = self._repository_of(f"/{path.lstrip('/')}")
+        return repository and repository[1:]
 
     def root_of(self, path: str) -> str:
         """Return the repository that a path is in or, without one, the named folder around it, or else its folder."""

@@ -7,7 +7,8 @@ import re
 import warnings
 from contextlib import suppress
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.snapshot import LeftOut, Origin
@@ -31,9 +32,9 @@ _MAX_LENGTH: Final = 1000
 class _Rule:
     """Patterns of a file, or of the command line, for the paths below one folder."""
 
-    def __init__(self, folder: str, lines: Sequence[str]) -> None:
-        """Compile nothing before a path comes that a pattern may match."""
-        self._start, self._lines = len(folder) + 1 if folder else 0, lines
+    def __init__(self, folder: str, lines: Sequence[str], rank: int = 0) -> None:
+        """Compile nothing before a path comes that a pattern may match; the rule of the highest rank decides."""
+        self._start, self._lines, self.rank = len(folder) + 1 if folder else 0, lines, rank
         self._required = {_required_letters(line) for line in lines}
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
@@ -49,9 +50,6 @@ class _Rule:
         return _compiled(self._lines)
 
 
-_Rules: TypeAlias = "tuple[tuple[_Rule, ...], ...]"
-
-
 class Exclusions:
     """Patterns of a call for files to leave out, as in a .gitignore at the top of each folder that is searched."""
 
@@ -64,30 +62,25 @@ class Exclusions:
                 hint = "write it as in a .gitignore: `--exclude tests/`"
                 raise UsageError(f'"{pattern}" is not a file pattern', hint)
 
-    def search(self, tree: FileTree, folder: str) -> Search:
-        """Begin to search a folder; ignore files above it count up to the top of its repository."""
-        try:
-            real, _ = tree.resolve(folder)
-        except (OSError, ValueError):
-            # There is nothing in it to leave out.
-            real = folder
-        top = tree.repository_of(real)
-        top = real if top is None else top
-        return Search(self, tree, tree.source(folder), top, below(real, top).lstrip("/"))
-
 
 class Search:
-    """Search of one folder and everything below it; made by `Exclusions`."""
+    """Search of one folder and everything below it, with the ignore files above it, up to the top of its repository."""
 
-    def __init__(self, exclusions: Exclusions, tree: FileTree, root: str, top: str, lead: str) -> None:
-        """Search the folder called `root`, which is at the path `lead` below the top of its repository."""
-        self._exclusions, self._tree, self._root, self._top, self._lead = exclusions, tree, root, top, lead
-        self._rules: dict[str, _Rules] = {}
+    def __init__(self, exclusions: Exclusions, tree: FileTree, folder: str) -> None:
+        """Begin with a folder that may be ignored itself: who names it wants the files in it."""
+        real = folder
+        # There is nothing to leave out of a folder that cannot be read.
+        with suppress(OSError, ValueError):
+            real, _ = tree.resolve(folder)
+        repository = tree.repository_of(real)
+        self._exclusions, self._tree, self._root = exclusions, tree, tree.source(folder)
+        self._top = real if repository is None else repository
+        self._lead = lead = below(real, self._top).lstrip("/")
+        self._rules: dict[str, tuple[_Rule, ...]] = {}
         self._patterns = _Rule(lead, exclusions.patterns)
         # Ignore files count from this folder on.
         self._first = ""
         outer = [*accumulate(lead.split("/"), posixpath.join)] if lead else []
-        # Who names a folder wants the files in it, even if git ignores the folder.
         if any(self._is_ignored(folder, is_folder=True) for folder in outer):
             self._first = lead
             self._rules.clear()
@@ -95,7 +88,7 @@ class Search:
     def may_leave_out(self, folder: str) -> bool:
         """Whether anything can be left out of a folder: by the call, or by a file in it or around it."""
         path = posixpath.join(self._lead, below(folder, self._root))
-        return bool(self._exclusions.patterns) or any(self._rules_of(path.rstrip("/")))
+        return bool(self._exclusions.patterns or self._rules_of(path.rstrip("/")))
 
     def leaves_out(self, source: str, *, is_folder: bool) -> bool:
         """Whether a file or a folder is left out, which is noted; the folders around it were asked for before."""
@@ -107,33 +100,21 @@ class Search:
             return True
         return False
 
-    def leaves_out_on_the_way(self, source: str, *, is_folder: bool) -> bool:
-        """Whether a file or folder, or any folder on the way to it, is left out, which is noted."""
-        path = posixpath.normpath(below(source, self._root))
-        if path == "." or path.partition("/")[0] == "..":
-            return False
-        *folders, last = (posixpath.join(self._root, way) for way in accumulate(path.split("/"), posixpath.join))
-        on_the_way = any(self.leaves_out(folder, is_folder=True) for folder in folders)
-        return on_the_way or self.leaves_out(last, is_folder=is_folder)
-
     def _is_ignored(self, path: str, *, is_folder: bool) -> bool:
         """Whether ignore files leave out a file or folder, of which the last pattern that matches it decides."""
-        rules = (rule for of_kind in reversed(self._rules_of(posixpath.dirname(path))) for rule in reversed(of_kind))
+        rules = reversed(self._rules_of(posixpath.dirname(path)))
         verdicts = (rule.verdict(path, is_folder=is_folder) for rule in rules)
         return next((verdict for verdict in verdicts if verdict is not None), False)
 
-    def _rules_of(self, folder: str) -> _Rules:
-        """Return the rules for a folder: of each kind of ignore file, the outer ones first."""
+    def _rules_of(self, folder: str) -> tuple[_Rule, ...]:
+        """Return the rules for a folder: for each name of ignore files, those of the outer folders first."""
         if folder not in self._rules:
-            names = self._tree.ignore_files
-            outer: _Rules = ((),) * len(names)
-            if folder != self._first:
-                outer = self._rules_of(posixpath.dirname(folder))
-            paths = (posixpath.join(self._top, folder, name) for name in names)
-            read = (_patterns_in(_text_at(self._tree, path).splitlines()) for path in paths)
-            self._rules[folder] = tuple(
-                (*rules, _Rule(folder, lines)) if lines else rules for rules, lines in zip(outer, read, strict=True)
-            )
+            rules = [*self._rules_of(posixpath.dirname(folder))] if folder != self._first else []
+            for rank, name in enumerate(self._tree.ignore_files):
+                text = _text_at(self._tree, posixpath.join(self._top, folder, name))
+                if lines := _patterns_in(text.splitlines()):
+                    rules.append(_Rule(folder, lines, rank))
+            self._rules[folder] = tuple(sorted(rules, key=attrgetter("rank")))
         return self._rules[folder]
 
 

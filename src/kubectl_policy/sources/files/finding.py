@@ -8,13 +8,13 @@ import os
 import posixpath
 from contextlib import contextmanager
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.files.archives import archive_and_path, open_archive
 from kubectl_policy.sources.files.disk import Disk
-from kubectl_policy.sources.files.exclusion import Exclusions, below
+from kubectl_policy.sources.files.exclusion import Exclusions, Search, below
 from kubectl_policy.sources.files.tree import OWN_IGNORE_FILE, STDIN, reason_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kubectl_policy.model.snapshot import LeftOut
-    from kubectl_policy.sources.files.exclusion import Search
     from kubectl_policy.sources.files.tree import FileTree, Kind, StoredTree
 
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
@@ -96,7 +95,7 @@ def find_files(
         inside = tree.named(path)
         named = [InputFile(STDIN)] if path == "-" else list(_named(tree, inside, exclusions))
         if not named:
-            raise _nothing_in(tree.title(inside), left_out=len(exclusions.left_out) > before)
+            raise _nothing_in(tree, inside, left_out=len(exclusions.left_out) > before)
         for file in named:
             files.setdefault(posixpath.normpath(file.path), replace(file, argument=argument) if argument else file)
     return list(files.values())
@@ -132,23 +131,29 @@ def read_stored(source: str) -> str:
         return tree.text(path)
 
 
-def _nothing_in(folder: str, *, left_out: bool) -> NothingThereError:
-    """Return the error for a folder without manifests, or with none but those that are left out of it."""
+def _nothing_in(tree: FileTree, path: str, *, left_out: bool) -> SourceError:
+    """Return the error for a path without manifests, or with none but those that are left out."""
     if left_out:
-        message = f"{folder}: what is in it is left out, by --exclude, .gitignore or {OWN_IGNORE_FILE}"
+        message = f"{tree.title(path)}: what is in it is left out, by --exclude, .gitignore or {OWN_IGNORE_FILE}"
         return NothingThereError(message, "name a file itself to read it all the same")
-    return NothingThereError(f"{folder}: there is no manifest in it", "manifests end in .yaml, .yml or .json")
+    if has_wildcards(path) and not tree.kind(path):
+        return SourceError(f"{path}: no file matches this pattern", "`**` matches folders of any depth")
+    return NothingThereError(f"{tree.title(path)}: there is no manifest in it", "manifests end in .yaml, .yml or .json")
 
 
 def _named(tree: FileTree, path: str, exclusions: Exclusions) -> Iterator[InputFile]:
     """Find the manifests that one path names."""
     source, on_disk = tree.source(path), isinstance(tree, Disk)
+    top, parts = "/" if path.startswith("/") else tree.top, [part for part in path.split("/") if part not in {"", "."}]
     try:
         _, kind = tree.resolve(path.rstrip("/") or path[:1])
     except FileNotFoundError:
         if not (on_disk and has_wildcards(path)):
             raise tree.not_found(path) from None
-        yield from _matching(tree, path, exclusions)
+        fixed = [*takewhile(lambda part: not has_wildcards(part), parts)]
+        # With a slash at the end, only folders are meant.
+        pattern = [*parts[len(fixed) :], *(["*"] if path.endswith("/") else [])]
+        yield from _Walk(tree, _joined(top, *fixed), exclusions, pattern).manifests()
         return
     except (OSError, ValueError) as error:
         raise SourceError(f"{source}: {reason_of(error)}", "check the path and its permissions") from None
@@ -158,125 +163,105 @@ def _named(tree: FileTree, path: str, exclusions: Exclusions) -> Iterator[InputF
     if kind != "folder":
         yield InputFile(source)
         return
-    path = _joined("/" if path.startswith("/") else tree.top, *path.split("/"))
-    root = tree.source(path)
-    for file in _manifests_in(tree, path, exclusions.search(tree, path), set(), root):
-        if file.path == root:
-            raise SourceError(f"{root}: {file.problem}", "check the path and its permissions")
+    walk = _Walk(tree, _joined(top, *parts), exclusions)
+    for file in walk.manifests():
+        if file.path == walk.root:
+            raise SourceError(f"{walk.root}: {file.problem}", "check the path and its permissions")
         yield file
 
 
-def _matching(disk: FileTree, pattern: str, exclusions: Exclusions) -> Iterator[InputFile]:
-    """Find the manifests that a pattern matches, and those in folders that it matches."""
-    top = "/" if pattern.startswith("/") else "."
-    # With a slash at the end, only folders are meant.
-    parts = [part for part in pattern.split("/") if part]
-    if pattern.endswith("/"):
-        parts.append(".")
-    root = _joined(top, *takewhile(lambda part: not has_wildcards(part), parts))
-    search = exclusions.search(disk, root)
-    matches = sorted(_matches(disk, top, parts, search), key=lambda match: match.path)
-    if not matches:
-        raise SourceError(f"{pattern}: no file matches this pattern", "`**` matches folders of any depth")
-    seen: set[str] = set()
-    for match in matches:
-        if match.problem:
-            yield replace(match, root=root)
-        elif not search.leaves_out_on_the_way(match.path, is_folder=disk.kind(match.path) == "folder"):
-            yield from _manifests_in(disk, match.path, search, seen, root)
+class _Step(NamedTuple):
+    """File, folder or link to look at."""
+
+    path: str
+    real: str
+    """The path without links, unless it is a link itself."""
+    kind: Kind
+    positions: frozenset[int]
+    """The positions in the pattern of the parts that may follow."""
+    may_be_left_out: bool = False
 
 
-def _matches(disk: FileTree, top: str, parts: Iterable[str], search: Search) -> Iterator[InputFile]:
-    """Find the paths to which the parts of a pattern lead from a folder, and folders on the way that cannot be read.
+class _Walk:
+    """A walk through a folder, or through what a pattern matches in it; links are followed.
 
-    For each part, no folder is looked into twice, whatever links and `..` lead to it.
+    The parts of a pattern are names with wildcards, or `**` for folders of any depth. What a pattern matches counts
+    with all that is in it. Hidden files and folders count where a part of the pattern begins with a dot.
     """
-    paths = [top]
-    for part in parts:
-        folders, paths = paths, list[str]()
-        seen: set[str] = set()
-        for folder in folders:
-            if part == "**":
-                for path, kind, error in _walk(disk, folder, seen, search):
-                    if kind == "folder":
-                        paths.append(path)
-                    elif error and not isinstance(error, FileNotFoundError):
-                        yield InputFile(path, reason_of(error))
-                continue
+
+    def __init__(self, tree: FileTree, top: str, exclusions: Exclusions, pattern: Iterable[str] = ()) -> None:
+        self._tree, self._top, self.root = tree, top, tree.source(top)
+        self._search = Search(exclusions, tree, top)
+        self._parts, self._passed = [*pattern, "**"], 1
+
+    def manifests(self) -> Iterator[InputFile]:
+        """Find the manifests, and what cannot be read; pipes and devices might block and are none.
+
+        Raises SourceError for a tree that is too large.
+        """
+        rest: list[_Step] = [_Step(self._top, "", "link", self._open({0}))]
+        # Folders by their paths without links, and by the parts of the pattern that may follow.
+        seen: set[tuple[str, frozenset[int]]] = set()
+        while rest:
+            step = rest.pop()
+            source, has_name_of_manifest = self._tree.source(step.path), is_manifest(step.path.rpartition("/")[2])
+            inside: list[_Step] = []
             try:
-                real, _ = disk.resolve(folder)
-                if real not in seen:
-                    seen.add(real)
-                    paths += _children(disk, folder, part)
-            except (FileNotFoundError, NotADirectoryError, ValueError):
-                continue
+                real, kind = self._tree.resolve(step.path) if step.kind == "link" else (step.real, step.kind)
+                is_folder = kind == "folder"
+                may_count = is_folder or has_name_of_manifest
+                if step.may_be_left_out and may_count and self._search.leaves_out(source, is_folder=is_folder):
+                    continue
+                if is_folder and (real, step.positions) not in seen:
+                    inside = self._inside(step, real)
+                    seen.add((real, step.positions))
             except OSError as error:
-                yield InputFile(folder, reason_of(error))
-    yield from map(InputFile, paths)
-
-
-def _children(disk: FileTree, folder: str, part: str) -> list[str]:
-    """Return the paths that a part of a pattern without `**` matches in a folder. Raises OSError and ValueError."""
-    if not has_wildcards(part):
-        os.lstat(posixpath.join(folder, part))
-        return [_joined(folder, part)]
-    names = sorted(name for name, _ in disk.entries(folder) if part.startswith(".") or not name.startswith("."))
-    return [_joined(folder, name) for name in names if fnmatch.fnmatchcase(name, part)]
-
-
-def _manifests_in(tree: FileTree, top: str, search: Search, seen: set[str], root: str) -> Iterator[InputFile]:
-    """Find the manifests in a folder that is not yet seen, or a manifest; pipes and devices might block and are none.
-
-    Raises SourceError for a tree that is too large.
-    """
-    for path, kind, error in _walk(tree, top, seen, search):
-        source = tree.source(path)
-        if error is None:
-            if kind == "file" and is_manifest(posixpath.basename(path)):
-                yield InputFile(source, root=root)
-        # A link to nothing only matters if it looks like a manifest; any other closed folder or link may hold some.
-        elif is_manifest(posixpath.basename(path)) or not isinstance(error, FileNotFoundError):
-            yield InputFile(source, reason_of(error), root)
-
-
-def _walk(tree: FileTree, top: str, seen: set[str], search: Search) -> Iterator[tuple[str, Kind, OSError | None]]:
-    """Walk a path and all below it that is not hidden or left out, each with its kind, or why it cannot be read.
-
-    Links are followed. A folder that was seen, by its path without links, is left out.
-    """
-    rest: list[tuple[str, str, Kind, bool]] = [(top, "", "link", False)]
-    passed = 1
-    while rest:
-        path, real, kind, perhaps_out = rest.pop()
-        inside: list[tuple[str, Kind]] = []
-        try:
-            if kind == "link":
-                real, kind = tree.resolve(path)
-            is_folder = kind == "folder"
-            may_count = is_folder or is_manifest(posixpath.basename(path))
-            if perhaps_out and may_count and search.leaves_out(tree.source(path), is_folder=is_folder):
+                # A link to nothing only matters if it looks like a manifest; any other closed folder may hold some.
+                if has_name_of_manifest or not isinstance(error, FileNotFoundError):
+                    yield InputFile(source, reason_of(error), self.root)
                 continue
-            if is_folder:
-                inside = sorted((entry for entry in tree.entries(path) if not entry[0].startswith(".")), reverse=True)
-        except OSError as error:
-            yield path, "", error
-            continue
-        if is_folder:
-            if real in seen:
-                continue
-            seen.add(real)
-            passed += len(inside)
-            if passed > tree.max_entries:
-                raise SourceError(
-                    f"{tree.title(top)}: more than {tree.max_entries:,} files and folders", "name a folder in it"
-                )
-            start = "" if path in {"", "."} else f"{path.rstrip('/')}/"
-            start_real = f"{real.rstrip('/')}/"
-            perhaps_out = search.may_leave_out(tree.source(path))
-            rest.extend((start + name, start_real + name, inner, perhaps_out) for name, inner in inside)
-        yield path, kind, None
+            if kind == "file" and has_name_of_manifest and len(self._parts) - 1 in step.positions:
+                yield InputFile(source, root=self.root)
+            rest += inside
+
+    def _inside(self, folder: _Step, real: str) -> list[_Step]:
+        """Return what to look at in a folder, the last one first. Raises OSError and SourceError."""
+        start = "" if folder.path in {"", "."} else f"{folder.path.rstrip('/')}/"
+        start_real = f"{real.rstrip('/')}/"
+        may_be_left_out = self._search.may_leave_out(self._tree.source(folder.path))
+        inside = [
+            _Step(start + name, start_real + name, kind, positions, may_be_left_out)
+            for name, kind in sorted(self._tree.entries(folder.path), reverse=True)
+            if kind != "file" or is_manifest(name)
+            if (positions := self._after(folder.positions, name))
+        ]
+        self._passed += len(inside)
+        if self._passed > self._tree.max_entries:
+            message = f"{self._tree.title(self._top)}: more than {self._tree.max_entries:,} files and folders"
+            raise SourceError(message, "name a folder in it")
+        return inside
+
+    def _after(self, positions: frozenset[int], name: str) -> frozenset[int]:
+        """Return the positions in the pattern behind a name that may follow; none if it does not match."""
+        is_hidden, after = name.startswith("."), set[int]()
+        if len(self._parts) == 1:
+            # There is no pattern, and many files.
+            return frozenset() if is_hidden else positions
+        for position in positions:
+            part = self._parts[position]
+            if part == "**":
+                after.update(() if is_hidden else (position,))
+            elif fnmatch.fnmatchcase(name, part) and (part.startswith(".") or not is_hidden):
+                after.add(position + 1)
+        return self._open(after)
+
+    def _open(self, positions: set[int]) -> frozenset[int]:
+        """Return positions with those behind a `**`, which may stand for no folder at all."""
+        for position, part in enumerate(self._parts[:-1]):
+            if part == "**" and position in positions:
+                positions.add(position + 1)
+        return frozenset(positions)
 
 
 def _joined(folder: str, *names: str) -> str:
-    parts = [name for name in names if name not in {"", "."}]
-    return posixpath.join(*(() if parts and folder in {"", "."} else (folder,)), *parts)
+    return posixpath.join(*(() if names and folder in {"", "."} else (folder,)), *names)

@@ -8,9 +8,9 @@ import posixpath
 import re
 import shutil
 import subprocess
-from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta, timezone
-from typing import IO, TYPE_CHECKING, Final, Self, cast
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.model.values import value
@@ -33,8 +33,8 @@ _ENVIRONMENT: Final = {
 }
 # A repository may name a program that is asked which files have changed.
 _SETTINGS: Final = ("--no-pager", "-c", "core.fsmonitor=false")
+_REVISION_AND_PATH: Final = re.compile(r"((?:\{[^}]*\}|[^:{])*):(.*)", re.DOTALL)
 _ID: Final = r"[0-9a-f]{40,64}"
-_ZONE: Final = re.compile(r"([+-])([0-9]{2})([0-9]{2})")
 # `cat-file --batch` answers with an id, a type and a size, or with an id and why there is none.
 _HEADER: Final = 3
 _MAX_FOLDER_SIZE: Final = 2**26
@@ -55,15 +55,14 @@ class GitAnswer:
 def ask(*arguments: str) -> GitAnswer:
     """Run a git command. Raises SourceError if git is not installed."""
     try:
-        done = subprocess.run(  # noqa: S603 (no shell, and whatever a user names stands behind --end-of-options)
-            _command(*arguments), env=_environment(), stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
+        process = _started(*arguments, errors=subprocess.PIPE)
     except (OSError, ValueError) as error:
         # An argument that no process can be given, such as one with a NUL.
         return GitAnswer("", str(error))
-    if done.returncode:
-        return GitAnswer("", _text(done.stderr).strip().partition("\n")[0].removeprefix("fatal: ") or "git failed")
-    return GitAnswer(_text(done.stdout).removesuffix("\n"))
+    out, complaint = process.communicate()
+    if process.returncode:
+        return GitAnswer("", _text(complaint).strip().partition("\n")[0].removeprefix("fatal: ") or "git failed")
+    return GitAnswer(_text(out).removesuffix("\n"))
 
 
 def tree_of(revision: str) -> str:
@@ -78,14 +77,9 @@ def revision_and_path(operand: str) -> tuple[str, str] | None:
 
     The index has the empty name (`:PATH`). `C:/PATH` is no revision.
     """
-    depth = 0
-    for position, character in enumerate(operand):
-        if character == ":" and not depth:
-            name, path = operand[:position], operand[position + 1 :]
-            is_drive = len(name) == 1 and path.startswith(("/", "\\"))
-            return None if is_drive else (name, path)
-        depth = max(depth + (character == "{") - (character == "}"), 0)
-    return None
+    match = _REVISION_AND_PATH.fullmatch(operand)
+    is_drive = match and len(match[1]) == 1 and match[2].startswith(("/", "\\"))
+    return (match[1], match[2]) if match and not is_drive else None
 
 
 @contextmanager
@@ -94,7 +88,7 @@ def open_revision(name: str) -> Generator[GitTree]:
     tree = tree_of(name) if name else ""
     if not tree:
         _check_repository(name)
-    with Objects() as objects:
+    with closing(Objects()) as objects:
         yield GitTree(name, objects, TreeEntry("folder", tree) if name else _index())
 
 
@@ -116,16 +110,16 @@ class GitTree(StoredTree):
 
     def not_found(self, path: str) -> NothingThereError:
         """Return the error for a path that leads to nothing, with a hint at the one that is meant."""
-        found = super().not_found(path)
-        found.hint = f"{found.hint}, or with ./ at the current directory"
+        error = super().not_found(path)
+        error.hint = f"{error.hint}, or with ./ at the current directory"
         top = ask("rev-parse", "--show-toplevel").out
         if top and os.path.lexists(posixpath.join(top, path)):
-            found.hint = f"it is on disk, but not in {self.title()}: name the file or folder itself, or add it to git"
+            error.hint = f"it is on disk, but not in {self.title()}: name the file or folder itself, or add it to git"
         with suppress(OSError):
-            if here := self.here():
-                self.entry(here + path)
-                found.hint = f"write {self.source('./' + path)}: a path starts at the root of the repository"
-        return found
+            if folder := self.here():
+                self.entry(folder + path)
+                error.hint = f"write {self.source('./' + path)}: a path starts at the root of the repository"
+        return error
 
     def _inside(self, folder: TreeEntry) -> Mapping[str, TreeEntry]:
         is_object = folder.kind == "folder" and not folder.problem and isinstance(folder.content, str)
@@ -143,22 +137,28 @@ class Objects:
         self._process: subprocess.Popen[bytes] | None = None
         self._folders: dict[str, dict[str, TreeEntry]] = {}
 
-    def __enter__(self) -> Self:
-        """Close it when the block is left."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the process."""
-        self._close()
-
     def read(self, object_id: str, limit: int) -> bytes:
         """Read an object, and no more of it than the limit and one byte. Raises OSError if it is not here."""
         process = self._process = self._process or _started("cat-file", "--batch")
-        try:
-            return self._read(process, object_id, limit)
-        except BrokenPipeError:
-            self._close()
-            raise OSError(errno.EIO, "git gave up on it: see `git fsck`") from None
+        to_git, from_git = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+        header, data, size = list[bytes](), b"", 0
+        with suppress(BrokenPipeError):
+            to_git.write(f"{object_id}\n".encode())
+            to_git.flush()
+            header = from_git.readline().split()
+        if header and len(header) != _HEADER:
+            raise OSError(errno.EIO, "its content is not in this clone of the repository")
+        if header:
+            size = int(header[2])
+            # A line break follows the content.
+            data = from_git.read(min(size, limit) + 1)
+        if len(data) <= min(size, limit):
+            self.close()
+            raise OSError(errno.EIO, "git gave up on it: see `git fsck`")
+        if size > limit:
+            # The rest of it would stand before the next answer.
+            self.close()
+        return data[:size]
 
     def folder(self, object_id: str) -> dict[str, TreeEntry]:
         """Read the entries of a folder. Raises OSError if it is not here, or is none."""
@@ -170,46 +170,19 @@ class Objects:
                 raise OSError(errno.EIO, problem) from None
         return self._folders[object_id]
 
-    def _read(self, process: subprocess.Popen[bytes], object_id: str, limit: int) -> bytes:
-        to_git, from_git = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
-        to_git.write(f"{object_id}\n".encode())
-        to_git.flush()
-        header = from_git.readline().split()
-        if not header:
-            raise BrokenPipeError
-        if len(header) != _HEADER:
-            raise OSError(errno.EIO, "its content is not in this clone of the repository")
-        size = int(header[2])
-        # A line break follows the content.
-        wanted = min(size, limit) + 1
-        data = from_git.read(wanted)
-        if len(data) < wanted:
-            raise BrokenPipeError
-        if size > limit:
-            # The rest of it would stand before the next answer.
-            self._close()
-            return data
-        return data[:size]
-
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End the process."""
         process, self._process = self._process, None
         if process:
             process.kill()
             process.communicate()
 
 
-def folder_of_commit(data: bytes) -> TreeEntry:
-    """Return the folder at the top of a commit, of which git's text begins with its id."""
-    return TreeEntry("folder", data.partition(b"\n")[0].removeprefix(b"tree ").decode())
-
-
-def time_of(seconds: str, zone: str) -> str:
-    """Return a time in a commit (`1767225600 +0100`) as ISO 8601 writes it; empty for what is no time."""
-    parts = _ZONE.fullmatch(zone)
+def time_of(date: str) -> str:
+    """Return a time as git stores it (`1767225600 +0100`) as ISO 8601 writes it; empty for what is no time."""
+    seconds, _, zone = date.partition(" ")
     try:
-        offset = timedelta(hours=int(parts[2]), minutes=int(parts[3])) if parts else timedelta()
-        in_zone = timezone(-offset if parts and parts[1] == "-" else offset)
-        return datetime.fromtimestamp(int(seconds), in_zone).isoformat()
+        return datetime.fromtimestamp(int(seconds), datetime.strptime(zone, "%z").tzinfo).isoformat()
     except (ValueError, OverflowError, OSError):
         return ""
 
@@ -218,13 +191,13 @@ def _entries(data: bytes, id_size: int) -> dict[str, TreeEntry]:
     """Parse a tree object: mode, name and id of each entry. Raises ValueError for anything else."""
     entries: dict[str, TreeEntry] = {}
     end = 0
-    for found in re.finditer(rb"([0-7]{5,6}) ([^\0]+)\0(.{%d})" % id_size, data, re.DOTALL):
-        if found.start() != end:
+    for match in re.finditer(rb"([0-7]{5,6}) ([^\0]+)\0(.{%d})" % id_size, data, re.DOTALL):
+        if match.start() != end:
             break
-        end, name = found.end(), _text(found[2])
+        end, name = match.end(), _text(match[2])
         # A damaged folder may have a path where a name should be.
         if "/" not in name and name not in {".", ".."}:
-            entries[name] = _entry(found[1].decode(), found[3].hex())
+            entries[name] = _entry(match[1].decode(), match[3].hex())
     if end != len(data):
         raise ValueError
     return entries
@@ -280,29 +253,21 @@ def _nearest(name: str) -> str:
     return "it may be a branch, a tag or a commit: `git branch --all`, `git tag` and `git log` show them"
 
 
-def _started(*arguments: str) -> subprocess.Popen[bytes]:
-    """Start a git command that is talked with."""
-    return subprocess.Popen(  # noqa: S603 (no shell, and nothing in it that a user names)
-        _command(*arguments),
-        env=_environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def _command(*arguments: str) -> tuple[str, ...]:
+def _started(*arguments: str, errors: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """Start a git command. Raises SourceError if git is not installed."""
     git = shutil.which("git")
     if git is None:
         raise SourceError(
             "git is not installed, and a revision cannot be read without it",
             "install git, or check the revision out and name the folder",
         )
-    return (git, *_SETTINGS, *arguments)
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, **_ENVIRONMENT}
+    return subprocess.Popen(  # noqa: S603 (no shell, and whatever a user names stands behind --end-of-options)
+        (git, *_SETTINGS, *arguments),
+        env={**os.environ, **_ENVIRONMENT},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+    )
 
 
 def _text(data: bytes) -> str:

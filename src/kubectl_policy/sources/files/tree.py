@@ -84,10 +84,6 @@ class FileTree(ABC):
         """Return the folder of the repository that a path is in; None if it is in none."""
         return path[:0]
 
-    def in_repositories(self, named: Iterable[str]) -> FileTree:  # noqa: ARG002 (for a disk)
-        """Return the tree whose links stay in repositories, with files called as a person does who named some."""
-        return self
-
     def root_of(self, path: str) -> str:
         """Return the folder of the repository that a path is in; without a repository, the named folder around it."""
         return path[:0]
@@ -118,33 +114,26 @@ class TreeEntry(NamedTuple):
 class StoredTree(FileTree):
     """Tree whose links are followed here and not by an operating system: a git revision, an index or an archive."""
 
-    noun: str = "repository"
-
-    def __init__(self, prefix: str, top: TreeEntry) -> None:
-        """Start at the folder at the top."""
-        self.prefix = prefix
-        self._top = top
+    def __init__(self, prefix: str, top: TreeEntry, noun: str = "repository") -> None:
+        """Start at the folder at the top; messages call the tree by the noun."""
+        self.prefix, self._top, self.noun = prefix, top, noun
 
     def entries(self, folder: str) -> Iterator[tuple[str, Kind]]:
         """List the names in a folder with their kinds. Raises OSError."""
-        inside = self._inside(self.entry(folder))
+        inside = self._inside(self.entry(folder)[1])
         return ((name, entry.kind) for name, entry in inside.items())
 
     def resolve(self, path: str) -> tuple[str, Kind]:
         """Return the absolute path without links of a file or folder, and its kind. Raises OSError."""
-        real, entry = self._resolve(path)
+        real, entry = self.entry(path)
         return real, entry.kind
 
     def read(self, path: str, limit: int) -> bytes:
         """Read a file, and no more of it than the limit and one byte. Raises OSError."""
-        entry = self.entry(path)
+        _, entry = self.entry(path)
         if entry.kind != "file":
             raise _error(errno.EISDIR)
         return self._content(entry, limit)
-
-    def entry(self, path: str) -> TreeEntry:
-        """Return the file or folder at a path. Raises OSError."""
-        return self._resolve(path)[1]
 
     def named(self, path: str) -> str:
         """Return the path that a person means: from the top, or with `./` or `../` from `here`.
@@ -177,8 +166,8 @@ class StoredTree(FileTree):
             raise _error(errno.EISDIR)
         return entry.content[: limit + 1]
 
-    def _resolve(self, path: str) -> tuple[str, TreeEntry]:
-        """Follow a path and the links in it as a file system does. Raises OSError."""
+    def entry(self, path: str) -> tuple[str, TreeEntry]:
+        """Follow a path and the links in it: the path without links, and what is there. Raises OSError."""
         rest = list(reversed(path.split("/")))
         way = [("", self._top)]
         links = 0

@@ -10,10 +10,10 @@ from kubectl_policy.model import Origin, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.files.decoding import decoded
-from kubectl_policy.sources.places.written import MAX_SIZE, WrittenObjects, objects_in
+from kubectl_policy.sources.locations.written import MAX_SIZE, WrittenObjects
 from kubectl_policy.sources.rendered.kustomize import documents
 from kubectl_policy.text import DocumentError, Unread
-from kubectl_policy.text.documents import DocumentReader
+from kubectl_policy.text.documents import DocumentReader, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

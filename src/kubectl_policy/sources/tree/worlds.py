@@ -8,9 +8,9 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from kubectl_policy.model import Gap, ObjectRef, Origin
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.values import cached_property, value
+from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.outline import mentions_of
 from kubectl_policy.sources.tree.clusters import shortest_ends
 
@@ -203,9 +203,9 @@ class Alternatives:
 
 def _made_on(chain: Chain, resource: Resource) -> ObjectRef:
     """Return the name of an object after one way to a cluster."""
-    kind, namespace, name = resource.ref
+    ref = resource.ref
     prefix, suffix = chain.names[-1] if chain.names else ("", "")
-    return ObjectRef(kind, chain.namespace or namespace or chain.default, f"{prefix}{name}{suffix}")
+    return ObjectRef(ref.group_kind, chain.namespace or ref.namespace or chain.default, f"{prefix}{ref.name}{suffix}")
 
 
 def _connected(pairs: Collection[tuple[int, int]]) -> list[tuple[list[int], list[tuple[int, int]]]]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at, value_at
-from kubectl_policy.model.index import Referrers, grouped
+from kubectl_policy.model.index import Referrers
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.model.values import field, value
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.conflicts import conflicts_among, has_unknowns, possible_conflict
 from kubectl_policy.topology.gateway.hostnames import comparable
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL, lets_namespace, listeners_in

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.facts.losses import by_winner
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import Rule
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.values import compact
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.resolution import order_unknown
@@ -71,7 +72,8 @@ def _rejected(policy: ObjectRef, enforcement: Enforcement) -> Iterator[tuple[Obj
             yield first.object, _Meeting(source.target, first.target, "")
 
 
-class _Meeting(NamedTuple):
+@compact
+class _Meeting:
     """A target of a policy, the one on which it meets another one, and the field that both set, if that matters."""
 
     own: NodeRef

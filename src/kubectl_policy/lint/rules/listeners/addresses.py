@@ -9,7 +9,7 @@ from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.served import has_tls, is_served, related_listener
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.model.index import grouped
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.gateway.conflicts import conflicts_among
 from kubectl_policy.topology.references import GATEWAY

@@ -10,9 +10,9 @@ from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.served import has_tls, is_served, place_of_hostname, related_listener
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import each_mapping, mapping_at, strings_at, text_at
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.unknown import is_unknown_hostname
 from kubectl_policy.model.values import value
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import (
     CONFIG_MAP,
     INVALID,

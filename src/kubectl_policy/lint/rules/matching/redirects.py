@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.facts.matches import EXACT, PREFIX
 from kubectl_policy.lint.finding import Finding, Fix, some
@@ -10,6 +10,7 @@ from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.served import related_listener
 from kubectl_policy.model.fields import items_at, mapping_at, text_at
 from kubectl_policy.model.unknown import port_at
+from kubectl_policy.model.values import compact, replace
 from kubectl_policy.topology.gateway.hostnames import around, comparable
 from kubectl_policy.topology.gateway.listeners import listener_words
 from kubectl_policy.topology.references import HTTP_ROUTE, hostnames_of, parent_refs
@@ -29,7 +30,8 @@ _REPEATED: Final = frozenset({"", "GET", "HEAD"})
 _ACME: Final = "/.well-known/acme-challenge"
 
 
-class _Filter(NamedTuple):
+@compact
+class _Filter:
     """A filter of a rule of an HTTPRoute, or of one of its backends: the index of the rule, and its place."""
 
     route: Resource
@@ -104,7 +106,8 @@ def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=each.route.ref, field=each.field, message=message, reason="IncompatibleFilters")
 
 
-class _Redirect(NamedTuple):
+@compact
+class _Redirect:
     """A redirect of a rule, with its place in the route."""
 
     route: Resource
@@ -186,7 +189,7 @@ def _comes_back(world: Linted, redirect: _Redirect, place: Place) -> str | None:
         return None
     # Of a hostname that a route does not name, requests need not come here.
     hostname = comparable(text_at(redirect.to, "hostname")) or place.hostname
-    return hostname if place._replace(hostname=hostname) in world.competition.places_of(redirect.route.ref) else None
+    return hostname if replace(place, hostname=hostname) in world.competition.places_of(redirect.route.ref) else None
 
 
 def _may_take(  # noqa: PLR0913, PLR0917 (a request, and who would have it)

@@ -10,8 +10,8 @@ from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.served import place_of_hostname, related_listener
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.refs import is_unnamed
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.gateways import ISOLATION
 from kubectl_policy.topology.gateway.hostnames import around, covers
 from kubectl_policy.topology.gateway.listeners import listener_words

@@ -11,8 +11,8 @@ from kubectl_policy.lint.shares import is_mirror, lost_with
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import mappings_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
-from kubectl_policy.model.index import grouped
 from kubectl_policy.model.unknown import is_unknown_kind, port_at
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.references import HTTP_ROUTE, NOT_PERMITTED, ROUTES, WITH_PORTS, parent_refs
 
 if TYPE_CHECKING:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Related, some
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model.fields import items_at
-from kubectl_policy.model.index import grouped
+from kubectl_policy.model.values import compact
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import around, comparable, intersect, intersection
 from kubectl_policy.topology.gateway.listeners import listener_words
@@ -167,7 +168,8 @@ def _by_listener(world: Linted, kind: GroupKind) -> Mapping[NodeRef, Sequence[Re
     )
 
 
-class _Taken(NamedTuple):
+@compact
+class _Taken:
     """A route that is not accepted at a listener, and the one of the other kind that has a hostname of it."""
 
     refused: Resource
@@ -217,7 +219,7 @@ def _wider(name: str) -> Iterator[str]:
 
 
 def _taken_by_other(world: Linted, taken: _Taken, listener: NodeRef) -> Finding:
-    refused, accepted, hostname = taken
+    refused, accepted, hostname = taken.refused, taken.accepted, taken.hostname
     known = refused.created is not None and accepted.created is not None
     which = f"{accepted.ref}" if known else "the older one, and their ages are not known here"
     what = f"hostname {hostname}" if hostname else "hostnames"

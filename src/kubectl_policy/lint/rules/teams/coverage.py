@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, value_at
-from kubectl_policy.model.index import grouped
+from kubectl_policy.model.values import compact
+from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries
@@ -58,7 +59,8 @@ def route_without_required_policy(world: Linted) -> Iterator[Finding]:
                 yield _not_covered(world, requirement, route, lacking, unseen)
 
 
-class _InForce(NamedTuple):
+@compact
+class _InForce:
     """What policies of one kind come to on a path of some, given by its place."""
 
     path: int

@@ -12,8 +12,8 @@ import pytest
 
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.sources import InputOptions, Lines, load_manifests, load_state
-from kubectl_policy.sources.places import below, origins
-from kubectl_policy.sources.worlds import load_worlds
+from kubectl_policy.sources.locations import origins, written
+from kubectl_policy.sources.manifests import load_worlds
 from tests.repository import alone
 from tests.sources.rendered.trees import kubectl, write
 
@@ -230,9 +230,9 @@ class TestKustomize:
         assert _origins(_read(text)) == {"own": "own.yaml:2"}
 
     def test_of_too_many(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Where a stranger says something else of each object, nobody looks for ever: the rest is taken at its word."""
-        monkeypatch.setattr(origins, "_PATIENCE", 4)
-        monkeypatch.setattr(below, "_MAX_ENTRIES", 9)
+        """In a large tree, notes are taken at their word."""
+        monkeypatch.setattr(origins, "_MAX_FOLDERS", 0)
+        monkeypatch.setattr(written, "_MAX_ENTRIES", 9)
         write(tmp_path, self.FILES)
         text = "---\n".join(_annotated(ORIGIN, f"path: ../base/{name}.yaml", name) for name in ("a", "web", "b"))
         found = _origins(_read(text))
@@ -365,8 +365,8 @@ class TestFolders:
         """Each file says it for itself; what says nothing is where it is."""
         files = {"out/a.yaml": _helm("shop/templates/web.yaml", "r-web"), "out/b.yaml": SERVICE % "b"}
         write(tmp_path, {**files, **{f"charts/shop/{name}": text for name, text in CHART.items()}})
-        (world,) = load_worlds("out", options=InputOptions(map_origins=True))
-        assert _origins(world.snapshot) == {"r-web": "charts/shop/templates/web.yaml:2", "b": "out/b.yaml:1"}
+        (world,) = load_worlds("out", options=InputOptions(map_origins=True)).values()
+        assert _origins(world) == {"r-web": "charts/shop/templates/web.yaml:2", "b": "out/b.yaml:1"}
 
     def test_in_a_revision(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Everything is in that revision, also what it comes from; paths are from the current directory."""

@@ -1,10 +1,10 @@
-"""Who wrote which line of a file, and when, by `git blame` of what is committed; a line that is not, says so."""
+"""Authors of the lines of files, by `git blame` of what is committed; other lines are marked as not committed."""
 
 from __future__ import annotations
 
 import os
 import re
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import SourceError
@@ -14,7 +14,7 @@ from kubectl_policy.sources.files.archives import archive_and_path
 from kubectl_policy.sources.files.decoding import decoded
 from kubectl_policy.sources.files.git import revision_and_path
 from kubectl_policy.sources.files.tree import STDIN
-from kubectl_policy.sources.places.lines import text_at
+from kubectl_policy.sources.locations.lines import text_at
 from kubectl_policy.text import DocumentError
 
 if TYPE_CHECKING:
@@ -28,15 +28,16 @@ _BLAME: Final = ("blame", "--porcelain", "--no-textconv")
 
 
 class Authors:
-    """Who wrote the lines of files, each of which git is asked about once."""
+    """Authors of the lines of files, each of which git is asked about once."""
 
     def __init__(self) -> None:
-        """Ask nothing yet. `complaints` are what keeps lines of files from being known, as that is found out."""
+        """Ask nothing yet."""
+        # Reasons for which authors are not known, in the order in which they were met.
         self.complaints: dict[str, None] = {}
         self._lines: dict[str, list[Authorship]] = {}
 
     def of(self, origin: Origin) -> Authorship | None:
-        """Who wrote a line of a file, or of `REV:PATH`; None where that cannot be told."""
+        """Return the author of a line of a file, or of `REV:PATH`; None if it is unknown."""
         if origin.source not in self._lines:
             self._lines[origin.source] = self._read(origin.source)
         lines = self._lines[origin.source]
@@ -79,42 +80,37 @@ class Authors:
         blob = git.ask(*folder, "rev-parse", "--verify", "--quiet", f"{commit}:{prefix}{path}").out
         if not blob:
             return [NOT_COMMITTED] * len(lines)
-        there = git.ask(*folder, "cat-file", "blob", blob)
+        committed = git.ask(*folder, "cat-file", "blob", blob)
         if git.ask(*folder, "rev-parse", "--is-shallow-repository").out == "true":
             self.complaints["this is a shallow clone: lines that are older count as its first commit's"] = None
         blamed = git.ask(*folder, *_BLAME, commit, "--", path)
-        if complaint := there.complaint or blamed.complaint:
+        if complaint := committed.complaint or blamed.complaint:
             raise ValueError(complaint)
         authors = dict(_parsed(blamed.out))
-        committed = decoded(there.out.encode("utf-8", "surrogateescape")).split("\n")
-        places = _same(committed, lines)
-        return [
-            authors.get(places[place] + 1, NOT_COMMITTED) if place in places else NOT_COMMITTED
-            for place in range(len(lines))
-        ]
-
-
-def _same(committed: list[str], lines: list[str]) -> dict[int, int]:
-    """By the place of a line, where it is among those that are committed."""
-    old, new = ([line.rstrip("\r") for line in each] for each in (committed, lines))
-    if old == new:
-        return {place: place for place in range(len(new))}
-    blocks = SequenceMatcher(None, old, new).get_matching_blocks()
-    return {block.b + step: block.a + step for block in blocks for step in range(block.size)}
+        old, new = (
+            [line.rstrip("\r") for line in version]
+            for version in (decoded(committed.out.encode("utf-8", "surrogateescape")).split("\n"), lines)
+        )
+        result = [NOT_COMMITTED] * len(lines)
+        blocks = [Match(0, 0, len(new))] if old == new else SequenceMatcher(None, old, new).get_matching_blocks()
+        for block in blocks:
+            for offset in range(block.size):
+                result[block.b + offset] = authors.get(block.a + offset + 1, NOT_COMMITTED)
+        return result
 
 
 def _parsed(blamed: str) -> Iterator[tuple[int, Authorship]]:
-    """The lines, from 1, with their authors: what is known of a commit is said once."""
-    known: dict[str, dict[str, str]] = {}
-    commit, line = "", 0
-    for each in blamed.split("\n"):
-        if each.startswith("\t"):
-            said = known[commit]
-            when = git.time_of(said.get("author-time", ""), said.get("author-tz", ""))
-            yield line, Authorship(who=said.get("author", ""), when=when, commit=commit)
-        elif header := _HEADER.fullmatch(each):
-            commit, line = header[1], int(header[2])
-            known.setdefault(commit, {})
+    """Yield line numbers (from 1) with their authors; a commit is described once."""
+    commits: dict[str, dict[str, str]] = {}
+    commit, number = "", 0
+    for line in blamed.split("\n"):
+        if line.startswith("\t"):
+            fields = commits[commit]
+            when = git.time_of(f"{fields.get('author-time')} {fields.get('author-tz')}")
+            yield number, Authorship(who=fields.get("author", ""), when=when, commit=commit)
+        elif header := _HEADER.fullmatch(line):
+            commit, number = header[1], int(header[2])
+            commits.setdefault(commit, {})
         else:
-            key, _, value = each.partition(" ")
-            known[commit][key] = value
+            key, _, value = line.partition(" ")
+            commits[commit][key] = value

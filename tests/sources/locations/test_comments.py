@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.sources.places.comments import Comments
+from kubectl_policy.sources import Lines
 from tests.repository import alone
 
 if TYPE_CHECKING:
@@ -19,22 +19,24 @@ def test_in_a_file(tmp_path: Path) -> None:
     """Which is read once."""
     file = tmp_path / "a.yaml"
     file.write_text(TEXT)
-    comments = Comments()
-    assert [each.says for each in comments.of(str(file))] == ["ignore GWP1001"]
+    lines = Lines()
+    assert [each.says for each in lines.comments(str(file))] == ["ignore GWP1001"]
     file.unlink()
-    assert [each.line for each in comments.of(str(file))] == [2]
+    assert [each.line for each in lines.comments(str(file))] == [2]
 
 
 def test_in_what_is_no_file(tmp_path: Path) -> None:
     """There is none, whatever is the matter with it."""
     (tmp_path / "b.yaml").write_bytes(b"\xff\xfe\xfa # kubectl-policy: ignore")
     for source in (str(tmp_path), f"{tmp_path}/no.yaml", f"{tmp_path}/b.yaml", "<stdin>", "kind:dev", "a\0b", ""):
-        assert Comments().of(source) == ()
+        assert Lines().comments(source) == ()
 
 
 def test_in_what_cannot_be_read_again() -> None:
     """Whoever has the text may tell it."""
-    assert [each.line for each in Comments(lambda _: TEXT).of("<stdin>")] == [2]
+    lines = Lines()
+    lines.keep("<stdin>", TEXT)
+    assert [each.line for each in lines.comments("<stdin>")] == [2]
 
 
 def test_in_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,5 +45,5 @@ def test_in_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository.write("a.yaml", TEXT)
     repository.commit()
     monkeypatch.chdir(repository.folder)
-    assert [each.line for each in Comments().of("HEAD:a.yaml")] == [2]
-    assert Comments().of("HEAD:b.yaml") == ()
+    assert [each.line for each in Lines().comments("HEAD:a.yaml")] == [2]
+    assert Lines().comments("HEAD:b.yaml") == ()

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kubectl_policy.sources.places.written import WrittenObjects, without_actions
+from kubectl_policy.sources.locations.written import WrittenObjects, without_actions
 
 MANIFESTS = """\
 # Ours.

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy.model import Origin
 from kubectl_policy.model.authorship import NOT_COMMITTED, Authorship
-from kubectl_policy.sources.places.authors import Authors
+from kubectl_policy.sources.locations.authors import Authors
 from tests.repository import Repository
 
 if TYPE_CHECKING:
