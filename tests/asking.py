@@ -12,8 +12,8 @@ from kubectl_policy.model.kinds import CRD, NAMESPACE, SERVICE, plural
 from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import world_of
 from kubectl_policy.profiles.registry import Registry
-from kubectl_policy.sources.cluster.api.served import Served
-from kubectl_policy.sources.cluster.world import ClusterKinds, ClusterWorld, Query
+from kubectl_policy.sources.cluster.api.discovery import Served
+from kubectl_policy.sources.cluster.world import ClusterWorld, Interests, Query
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -41,17 +41,16 @@ class Asked:
         self._index, self._profiles = Index(snapshot), profiles
         registry = Registry(self._index, profiles)
         kinds = {*self._index.kinds, *self._index.group_kinds}.difference(without)
-        policies = frozenset(kind for kind in kinds if registry.profile_of(kind))
-        few = {GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT, CRD, *policies}
+        policies = [kind for kind in kinds if registry.profile_of(kind)]
         self._snapshot = snapshot
         self.world = ClusterWorld(
-            ClusterKinds(
-                served={kind: self._served(kind) for kind in kinds},
-                few=frozenset(few),
-                policies=policies,
+            Interests(
+                few={GATEWAY_CLASS, GATEWAY, *LISTENER_SETS, REFERENCE_GRANT},
                 alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
                 below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
             ),
+            {kind: self._served(kind) for kind in kinds},
+            policies,
             namespace,
         )
         self.world.take(Query(CRD), self._index.of_kind(CRD))
@@ -59,8 +58,7 @@ class Asked:
         self.rounds = 0
 
     def _served(self, kind: GroupKind) -> Served:
-        named = plural(kind.kind.lower())
-        return Served(kind.group, "v1", kind.kind, named, "", self._index.namespaced(kind), (), ("get", "list"), ())
+        return Served(kind.group, "v1", kind.kind, plural(kind.kind.lower()), self._index.namespaced(kind))
 
     def answer(self, question: Callable[[Analysis], ObjectAnswer]) -> ObjectAnswer | PolicyError:
         """The answer, or why there is none, once everything is known that it is asked for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy import analyze
 from kubectl_policy.errors import PolicyError, StillToBeRead
@@ -10,11 +10,13 @@ from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE, plural
 from kubectl_policy.profiles.registry import Registry
-from kubectl_policy.sources.cluster.api.answers import ListAnswer, ObjectAnswer
+from kubectl_policy.sources.cluster.api.connection import Connection, ListAnswer
+from kubectl_policy.sources.cluster.api.discovery import Discovery, Served
 from kubectl_policy.sources.cluster.api.refusals import refusal_of
-from kubectl_policy.sources.cluster.api.served import Discovery, Served
-from kubectl_policy.sources.cluster.asking import Cluster, ClusterAddress, Interests
+from kubectl_policy.sources.cluster.asking import Cluster
+from kubectl_policy.sources.cluster.world import Interests
 from kubectl_policy.topology.references import GATEWAY_CLASS, HIERARCHY, ROUTES, WITH_LISTENERS
+from tests.sources.cluster.reaching import access_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
 
     Found = TypeVar("Found")
-
-
-_VERBS: Final = ("get", "list")
 
 
 class Server:
@@ -42,7 +41,7 @@ class Server:
         index = Index(snapshot)
         kinds = {NAMESPACE, REFERENCE_GRANT, *HIERARCHY, *index.definitions, *index.group_kinds}
         self.served = [
-            Served(kind.group, "v1", kind.kind, plural(kind.kind.lower()), "", index.namespaced(kind), (), _VERBS, ())
+            Served(kind.group, "v1", kind.kind, plural(kind.kind.lower()), index.namespaced(kind))
             for kind in sorted(kinds)
         ]
         paths = {kind.group_kind: kind for kind in self.served}
@@ -55,19 +54,20 @@ class Server:
                 self._lists.setdefault(path, []).append(dict(resource.raw))
 
     seconds_left: float | None = None
+    access: Final = access_of("")
 
     def hurried(self) -> Server:
         """The same: it takes no time."""
         return self
 
-    def get(self, path: str, query: Mapping[str, str] | None = None, accept: str = "") -> ObjectAnswer:
+    def get(self, path: str, query: Mapping[str, str] | None = None, accept: str = "") -> Mapping[str, Json]:
         """An object. Raises Refusal."""
         del query, accept
         self._check(path)
         found = self._objects.get(path)
         if not isinstance(found, dict):
             raise refusal_of(404, {})
-        return ObjectAnswer(found)
+        return found
 
     def list(self, path: str, query: Mapping[str, str], accept: str, chunk_size: int) -> ListAnswer:
         """The objects at a path. Raises Refusal."""
@@ -102,9 +102,7 @@ class Refusing:
             is_profiled=lambda kind: (profile := known.profile_of(kind)) is not None and profile.known_by == "profile",
         )
         self._profiles = profiles
-        self.cluster = Cluster(
-            server, Discovery(server.served, ()), interests, ClusterAddress(name="c", server="", namespace=namespace)
-        )
+        self.cluster = Cluster(cast("Connection", server), Discovery(server.served), interests, namespace)
 
     def answer(self, question: Callable[[Analysis], Found]) -> Found:
         """The answer to a question, once everything is known that it is asked for. Raises PolicyError."""

@@ -9,8 +9,8 @@ import pytest
 from kubectl_policy.model.body import text_of
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.world import Loaded, Overlay, has_name, world_of
-from kubectl_policy.sources.cluster.api.served import Served
-from kubectl_policy.sources.cluster.world import ClusterKinds, ClusterWorld, Query
+from kubectl_policy.sources.cluster.api.discovery import Served
+from kubectl_policy.sources.cluster.world import ClusterWorld, Interests, Query
 from tests import build
 
 if TYPE_CHECKING:
@@ -203,10 +203,7 @@ def test_words(text: str, found: bool) -> None:  # noqa: FBT001
 
 def test_changes_to_a_cluster_that_is_still_to_be_read() -> None:
     """They wait for the cluster, which says what it serves."""
-    kinds = ClusterKinds(
-        served={kind: _served(kind) for kind in (ROUTE, GATEWAY)}, few=frozenset(), policies=frozenset()
-    )
-    cluster = ClusterWorld(kinds, "default")
+    cluster = ClusterWorld(Interests(), {kind: _served(kind) for kind in (ROUTE, GATEWAY)}, (), "default")
     world = Overlay(cluster, {build.ref("HTTPRoute", "s"): None, OBJECTS[-1].ref: OBJECTS[-1]})
     assert bool(world.is_waiting) is False
     assert {kind: world.serves(kind) for kind in (ROUTE, POLICY, build.service().ref.group_kind)} == {
@@ -223,13 +220,12 @@ def test_changes_to_a_cluster_that_is_still_to_be_read() -> None:
 
 
 def _served(kind: GroupKind) -> Served:
-    return Served(kind.group, "v1", kind.kind, f"{kind.kind.lower()}s", "", True, (), ("get", "list"), ())  # noqa: FBT003 (namespaced)
+    return Served(kind.group, "v1", kind.kind, f"{kind.kind.lower()}s", namespaced=True)
 
 
 def test_what_is_on_its_way_is_not_asked_for_once_more() -> None:
     """Neither by names nor in namespaces; it is waited for."""
-    kinds = ClusterKinds(served={ROUTE: _served(ROUTE)}, few=frozenset(), policies=frozenset())
-    world = ClusterWorld(kinds, "default")
+    world = ClusterWorld(Interests(), {ROUTE: _served(ROUTE)}, (), "default")
     world.start_round([Query(ROUTE)])
     assert not world.names_of(ROUTE, "default")
     assert not world.has(build.ref("HTTPRoute", "s"))
@@ -241,10 +237,7 @@ def test_what_is_on_its_way_is_not_asked_for_once_more() -> None:
 
 def test_what_may_be_listed_in_namespaces_alone_is_read_in_all_that_matter() -> None:
     """Also in one that the question turns out to be about after it asked for the kind."""
-    kinds = ClusterKinds(
-        served={kind: _served(kind) for kind in (POLICY, GATEWAY)}, few=frozenset(), policies=frozenset({POLICY})
-    )
-    world = ClusterWorld(kinds, "default")
+    world = ClusterWorld(Interests(), {kind: _served(kind) for kind in (POLICY, GATEWAY)}, [POLICY], "default")
     world.take(Query(POLICY), None)
     assert not world.names_of(POLICY)
     assert world.wanted == (Query(POLICY, "default"),)

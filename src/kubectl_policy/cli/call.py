@@ -149,7 +149,7 @@ class Call(ClusterFlags):
         """The cluster that is asked if no manifests are read."""
         from kubectl_policy.cli.clusters.live import Live
 
-        return self.reached or Live(lambda: self.cluster_options(self.cluster), self.namespace, self.assumed)
+        return self.reached or Live(self.cluster_options(self.cluster), self.namespace, self.assumed)
 
     @property
     def in_namespace(self) -> str:

@@ -12,7 +12,7 @@ from kubectl_policy.sources.cluster.reaching.access import Access
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from kubectl_policy.sources.cluster.api.answers import ObjectAnswer
+    from kubectl_policy.model import Json
     from tests.sources.cluster.faulty import FaultyServer
 
 
@@ -32,7 +32,7 @@ def reaching(server: FaultyServer) -> Access:
     return access_of(server.url)
 
 
-def outcome(call: Callable[[], ObjectAnswer]) -> ObjectAnswer | RequestRefused:
+def outcome(call: Callable[[], Mapping[str, Json]]) -> Mapping[str, Json] | RequestRefused:
     """What a call answers, or why it does not."""
     try:
         return call()

@@ -12,8 +12,7 @@ import pytest
 from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError
 
 from kubectl_policy.errors import ClusterError
-from kubectl_policy.sources.cluster.options import ClusterOptions
-from kubectl_policy.sources.cluster.reaching.access import access_to
+from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to
 from tests.sources.cluster.kubeconfigs import written
 from tests.sources.cluster.servers import CERTIFICATES, Server, served
 

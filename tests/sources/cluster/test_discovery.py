@@ -14,12 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.sources.cluster.api.answers import ObjectAnswer
 from kubectl_policy.sources.cluster.api.connection import Connection
-from kubectl_policy.sources.cluster.api.discovery import discover
-from kubectl_policy.sources.cluster.api.discovery_cache import cache_path, read_cache, write_cache
+from kubectl_policy.sources.cluster.api.discovery import EVERY_GROUP, Discovery, Served
+from kubectl_policy.sources.cluster.api.discovery_cache import cache_path, discover, read_cache, write_cache
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused
-from kubectl_policy.sources.cluster.api.served import EVERY_GROUP, Discovery, Served, UnknownGroup
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer, Kind
 from tests.sources.cluster.reaching import reaching
@@ -40,6 +38,7 @@ KINDS: Final = (
     Kind("example.io", "v1alpha1", "Gatewaylike", "gatewaylikes", short_names=("gtw", "gateways")),
     Kind("authorization.k8s.io", "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", verbs=("create",)),
 )
+RETRY_POLICY: Final = GroupKind("example.io", "RetryPolicy")
 SERVER: Final = "https://10.0.0.1:6443"
 
 
@@ -64,7 +63,7 @@ def found(server: FaultyServer, cache: Path) -> Discovery:
 
 def served(name: str = "gateways", kind: str = "Gateway") -> Served:
     """A kind."""
-    return Served(GATEWAYS, "v1", kind, name, kind.lower(), True, ("gtw",), ("get", "list"), ())  # noqa: FBT003 (short)
+    return Served(GATEWAYS, "v1", kind, name, namespaced=True, short_names=("gtw",))
 
 
 def test_kinds_are_in_their_preferred_version(server: FaultyServer, tmp_path: Path) -> None:
@@ -80,9 +79,9 @@ def test_kinds_are_in_their_preferred_version(server: FaultyServer, tmp_path: Pa
         "gatewaylikes.v1alpha1.example.io",
     ]
     gateway = discovery.kinds[GroupKind(GATEWAYS, "Gateway")]
-    assert (gateway.namespaced, gateway.short_names, gateway.singular) == (True, ("gtw",), "gateway")
+    assert (gateway.namespaced, gateway.short_names) == (True, ("gtw",))
     assert not discovery.kinds[GroupKind("", "Namespace")].namespaced
-    assert discovery.gaps == ()
+    assert not discovery.gaps
 
 
 def test_two_requests_are_enough(new: FaultyServer, tmp_path: Path) -> None:
@@ -101,43 +100,11 @@ def test_what_is_remembered_can_be_asked_again(new: FaultyServer, tmp_path: Path
     new.kinds.append(Kind("example.io", "v1", "RetryPolicy", "retrypolicies"))
     old = found(new, tmp_path)
     fresh = old.refresh()
-    assert old.named("retrypolicies") == ()
-    assert [each.version for each in fresh.named("retrypolicies")] == ["v1"]
+    assert RETRY_POLICY not in old.kinds
+    assert fresh.kinds[RETRY_POLICY].version == "v1"
     assert fresh.refresh() is fresh
     assert len(new.requests) == 4
-    assert found(new, tmp_path).named("retrypolicies")
-
-
-@pytest.mark.parametrize(
-    ("name", "kinds"),
-    [
-        ("gateways", [GATEWAYS, "networking.istio.io"]),
-        ("Gateway", [GATEWAYS, "networking.istio.io"]),
-        ("gtw", [GATEWAYS, "example.io"]),
-        ("gw", ["networking.istio.io"]),
-        (f"gateways.{GATEWAYS}", [GATEWAYS]),
-        ("gateway.networking.istio.io", ["networking.istio.io"]),
-        ("gateways.v1.networking.istio.io", ["networking.istio.io"]),
-        ("gateways.gateway", [GATEWAYS]),
-        ("gtw.example", ["example.io"]),
-        ("svc", [""]),
-        ("services.v1.", [""]),
-        ("ns", [""]),
-        ("gateways.v2.networking.istio.io", []),
-        ("gateways.apps", []),
-        ("bindings", []),
-        ("", []),
-        (".", []),
-    ],
-)
-def test_names_mean_what_kubectl_means(new: FaultyServer, tmp_path: Path, name: str, kinds: list[str]) -> None:
-    """Plurals and singulars before short names, in any case, in the order of the server, with part of a group."""
-    assert [each.group for each in found(new, tmp_path).named(name)] == kinds
-
-
-def test_categories(new: FaultyServer, tmp_path: Path) -> None:
-    """As in `kubectl get gateway-api`."""
-    assert [each.kind for each in found(new, tmp_path).in_category("gateway-api")] == ["Gateway", "HTTPRoute"]
+    assert RETRY_POLICY in found(new, tmp_path).kinds
 
 
 def test_paths() -> None:
@@ -145,7 +112,7 @@ def test_paths() -> None:
     gateway = served()
     assert gateway.path() == f"/apis/{GATEWAYS}/v1/gateways"
     assert gateway.path("baker", "a/b") == f"/apis/{GATEWAYS}/v1/namespaces/baker/gateways/a%2Fb"
-    node = Served("", "v1", "Node", "nodes", "node", False, (), ("get", "list"), ())  # noqa: FBT003 (short)
+    node = Served("", "v1", "Node", "nodes", namespaced=False)
     assert node.path("baker", "n1") == "/api/v1/nodes/n1"
 
 
@@ -153,7 +120,7 @@ def test_a_group_that_does_not_answer_is_a_gap(server: FaultyServer, tmp_path: P
     """All others count, and nothing is written down."""
     server.stale.add("example.io")
     discovery = found(server, tmp_path)
-    assert [gap.group for gap in discovery.gaps] == ["example.io"]
+    assert [*discovery.gaps] == ["example.io"]
     assert GroupKind(GATEWAYS, "Gateway") in discovery.kinds
     assert [*tmp_path.iterdir()] == []
 
@@ -164,7 +131,7 @@ def test_a_slow_group_of_an_old_server_is_a_gap(tmp_path: Path) -> None:
         old.fault("/apis/example.io/*", faults.silence)
         discovery = discover(Connection(reaching(old), timeout=0.5), old.url, str(tmp_path))
     reason = "no answer within half of the time that --request-timeout 0.5s left"
-    assert discovery.gaps == (UnknownGroup("example.io", reason),)
+    assert {group: refusal.reason for group, refusal in discovery.gaps.items()} == {"example.io": reason}
     assert len(discovery.kinds) == 6
 
 
@@ -172,7 +139,7 @@ def test_half_of_the_answer_is_better_than_none(new: FaultyServer, tmp_path: Pat
     """Which groups there are is not known then."""
     new.fault("/apis", faults.status(403))
     discovery = found(new, tmp_path)
-    assert discovery.gaps == (UnknownGroup(EVERY_GROUP, "forbidden"),)
+    assert {group: refusal.reason for group, refusal in discovery.gaps.items()} == {EVERY_GROUP: "forbidden"}
     assert GroupKind("", "Service") in discovery.kinds
 
 
@@ -199,7 +166,7 @@ def test_what_no_server_can_serve_is_left_out(new: FaultyServer, tmp_path: Path)
 def test_the_file_is_for_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is where kubectl keeps its own, but in a folder of ours."""
     monkeypatch.setenv("KUBECACHEDIR", str(tmp_path / "cache"))
-    write_cache(Discovery([served()], ()), SERVER)
+    write_cache(Discovery([served()]), SERVER)
     place = tmp_path / "cache" / "kubectl-policy" / "10.0.0.1_6443" / "discovery.json"
     assert cache_path(SERVER) == place
     assert [each.name for each in place.parent.iterdir()] == ["discovery.json"]
@@ -220,13 +187,13 @@ def test_without_a_home_nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Path, "home", homeless)
     assert cache_path(SERVER) is None
     assert cache_path("https://..", "/tmp/x") is None  # noqa: S108 (nothing is written there)
-    write_cache(Discovery([served()], ()), SERVER)
+    write_cache(Discovery([served()]), SERVER)
     assert read_cache(SERVER) == ()
 
 
 def written(cache: Path, text: bytes | None = None) -> Path:
     """The file about a server, with other contents if any."""
-    write_cache(Discovery([served()], ()), SERVER, str(cache))
+    write_cache(Discovery([served()]), SERVER, str(cache))
     place = cache_path(SERVER, str(cache))
     assert place
     if text is not None:
@@ -258,7 +225,7 @@ def test_what_others_may_write_is_as_none(tmp_path: Path) -> None:
     place.unlink()
     place.mkdir()
     assert read_cache(SERVER, str(tmp_path)) == ()
-    write_cache(Discovery([served()], ()), SERVER, str(tmp_path))
+    write_cache(Discovery([served()]), SERVER, str(tmp_path))
     assert read_cache(SERVER, str(tmp_path)) == ()
 
 
@@ -272,7 +239,7 @@ def test_what_belongs_to_somebody_else_is_as_none(tmp_path: Path, monkeypatch: p
 def test_a_place_that_cannot_be_written_is_no_error(new: FaultyServer, tmp_path: Path) -> None:
     """The answer is there all the same."""
     (tmp_path / "kubectl-policy").write_text("no folder")
-    assert found(new, tmp_path).named("gateways")
+    assert found(new, tmp_path).kinds
 
 
 def test_another_server_is_not_taken_for_this(tmp_path: Path) -> None:
@@ -283,30 +250,37 @@ def test_another_server_is_not_taken_for_this(tmp_path: Path) -> None:
     assert read_cache(other, str(tmp_path)) == ()
 
 
-ROW: Final = [GATEWAYS, "v1", "Gateway", "gateways", "gateway", True, ["gtw"], ["get", "list"], []]
+KIND: Final[dict[str, Any]] = {
+    "group": GATEWAYS,
+    "version": "v1",
+    "kind": "Gateway",
+    "plural": "gateways",
+    "namespaced": True,
+    "short_names": ["gtw"],
+}
 
 
 @pytest.mark.parametrize(
-    "rows",
+    "kinds",
     [
         [],
         {},
         [1],
-        [ROW[:-1]],
-        [[*ROW, 1]],
-        [[*ROW[:3], "../secrets", *ROW[4:]]],
-        [[*ROW[:5], 1, *ROW[6:]]],
-        [[*ROW[:6], [1], *ROW[7:]]],
-        [[*ROW[:6], "gtw", *ROW[7:]]],
-        [ROW, None],
+        [[*KIND.values()]],
+        [{"kind": "Gateway"}],
+        [{**KIND, "plural": "../secrets"}],
+        [{**KIND, "namespaced": 1}],
+        [{**KIND, "short_names": [1]}],
+        [{**KIND, "short_names": "gtw"}],
+        [KIND, None],
     ],
 )
-def test_what_is_not_as_we_wrote_it_is_as_none(tmp_path: Path, rows: Any) -> None:  # noqa: ANN401 (anything)
+def test_what_is_not_as_we_wrote_it_is_as_none(tmp_path: Path, kinds: Any) -> None:  # noqa: ANN401 (anything)
     """All of it: who changed one kind may have changed others."""
     assert not read_cache(SERVER, str(tmp_path))
-    written(tmp_path, json.dumps({"form": 1, "server": SERVER, "kinds": rows}).encode())
+    written(tmp_path, json.dumps({"server": SERVER, "kinds": kinds}).encode())
     assert not read_cache(SERVER, str(tmp_path))
-    written(tmp_path, json.dumps({"form": 1, "server": SERVER, "kinds": [ROW]}).encode())
+    written(tmp_path, json.dumps({"server": SERVER, "kinds": [KIND]}).encode())
     assert [*read_cache(SERVER, str(tmp_path))] == [served()]
 
 
@@ -314,9 +288,9 @@ def test_what_is_not_as_we_wrote_it_is_as_none(tmp_path: Path, rows: Any) -> Non
     text=st.one_of(
         st.binary(max_size=50),
         st.recursive(
-            st.none() | st.booleans() | st.floats() | st.text(max_size=5) | st.sampled_from(ROW),
+            st.none() | st.booleans() | st.floats() | st.text(max_size=5) | st.just(KIND),
             lambda inner: st.lists(inner, max_size=9) | st.dictionaries(st.sampled_from(["kinds", "a"]), inner),
-        ).map(lambda kinds: json.dumps({"form": 1, "server": SERVER, "kinds": kinds}).encode()),
+        ).map(lambda kinds: json.dumps({"server": SERVER, "kinds": kinds}).encode()),
     )
 )
 def test_damage_is_no_error(tmp_path_factory: pytest.TempPathFactory, text: bytes) -> None:
@@ -337,9 +311,9 @@ class Anything:
         """The body of every answer."""
         self.body = body
 
-    def get(self, path: str, query: object = (), accept: str = "") -> ObjectAnswer:  # noqa: ARG002 (as is asked)
+    def get(self, path: str, query: object = (), accept: str = "") -> dict[str, Any]:  # noqa: ARG002 (as is asked)
         """The same, whatever is asked for."""
-        return ObjectAnswer(self.body)
+        return self.body
 
     def hurried(self) -> Anything:
         """The same: it takes no time."""
@@ -364,7 +338,7 @@ def test_any_answer_is_discovery(tmp_path_factory: pytest.TempPathFactory, body:
 def test_three_hundred_definitions_are_remembered_in_milliseconds(tmp_path: Path) -> None:
     """Completion waits for it."""
     kinds = [served(f"things{number}", f"Thing{number}") for number in range(400)]
-    write_cache(Discovery(kinds, ()), SERVER, str(tmp_path))
+    write_cache(Discovery(kinds), SERVER, str(tmp_path))
     best = 1.0
     for _ in range(5):
         start = time.perf_counter()

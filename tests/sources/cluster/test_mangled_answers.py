@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.sources.cluster.api.answers import ObjectAnswer
 from kubectl_policy.sources.cluster.api.connection import Connection
+from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from tests.sources.cluster import faults
 from tests.sources.cluster.faulty import FaultyServer
 from tests.sources.cluster.mangling import answers, nearly_http
@@ -32,7 +32,7 @@ def is_understood(server: FaultyServer, fault: Fault) -> bool:
     """Whether an answer comes of a fault, or a refusal with its reason."""
     server.fault("/*", faults.then_hang_up(fault))
     result = outcome(lambda: Connection(reaching(server), timeout=0.25).get("/api"))
-    return isinstance(result.body, dict) if isinstance(result, ObjectAnswer) else bool(result.reason)
+    return bool(result.reason) if isinstance(result, RequestRefused) else isinstance(result, dict)
 
 
 @given(answers())

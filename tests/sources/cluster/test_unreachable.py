@@ -78,7 +78,7 @@ def test_a_real_handshake() -> None:
         trusting = PoolManager(ca_certs=authority)
         assert reason_of(server.url, trusting) == "the server's certificate is for another address"
         right = PoolManager(ca_certs=authority, server_hostname="cluster.example", assert_hostname="cluster.example")
-        assert Connection(access_of(server.url, pool=right)).get("/api").body
+        assert Connection(access_of(server.url, pool=right)).get("/api")["kind"]
 
 
 def test_a_certificate_that_has_expired() -> None:

@@ -8,14 +8,13 @@ import pytest
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
-from kubectl_policy.sources.cluster.api.served import Served
-from kubectl_policy.sources.cluster.api.watch import WatchEvent
+from kubectl_policy.sources.cluster.api.discovery import Served
 from kubectl_policy.sources.cluster.watches import ReadVersions, watch_scopes
 from kubectl_policy.sources.cluster.world import EVENT, Query
 
 POLICY: Final = GroupKind("example.com", "ColorPolicy")
 SERVED: Final = {
-    kind: Served(kind.group, "v1", kind.kind, plural, "", namespaced, (), ("get", "list"), ())
+    kind: Served(kind.group, "v1", kind.kind, plural, namespaced)
     for kind, plural, namespaced in (
         (NAMESPACE, "namespaces", False),
         (SERVICE, "services", True),
@@ -92,7 +91,7 @@ def test_events_about_an_object_are_selected() -> None:
 def test_which_events_are_changes(name: str, version: str, is_change: bool) -> None:  # noqa: FBT001 (a row of a table)
     """A server begins with the objects that there are, and tells of others; of a list, every event counts."""
     metadata = {"namespace": "app", "name": name, "resourceVersion": version}
-    event = WatchEvent("ADDED", {"metadata": metadata})
+    changed = {"metadata": metadata}
     read = ReadVersions(objects={("app", "a"): "3", ("app", "absent"): ""})
-    assert read.is_outdated_by(event) is is_change
-    assert ReadVersions("1").is_outdated_by(event)
+    assert read.is_outdated_by(changed) is is_change
+    assert ReadVersions("1").is_outdated_by(changed)

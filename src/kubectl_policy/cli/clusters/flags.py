@@ -1,16 +1,20 @@
 """kubectl's flags about the cluster to ask, declared once for all commands."""
 
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import fields_of, value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kubectl_policy.sources.cluster.options import ClusterOptions
+    from kubectl_policy.sources.cluster.reaching.access import ClusterOptions
+
+# A flag that help does not list: who needs it knows it from kubectl.
+_KubectlFlag: Final = partial(typer.Option, hidden=True)
 
 
 @value(kw_only=True)
@@ -25,65 +29,47 @@ class ClusterFlags:
     all_contexts: Annotated[
         bool, typer.Option("--all-contexts", help="Ask the clusters of all contexts in the kubeconfig.")
     ] = False
-    user: Annotated[str, typer.Option(metavar="NAME", help="The user of the kubeconfig to be.", hidden=True)] = ""
-    server: Annotated[
-        str, typer.Option("--server", "-s", metavar="URL", help="The API server to ask.", hidden=True)
-    ] = ""
-    token: Annotated[str, typer.Option(metavar="TOKEN", help="Bearer token for the API server.", hidden=True)] = ""
-    impersonated: Annotated[str, typer.Option("--as", metavar="USER", help="Ask as another user.", hidden=True)] = ""
-    impersonated_groups: Annotated[
-        list[str] | None,
-        typer.Option("--as-group", metavar="GROUP", help="Ask as a member of a group. Repeatable.", hidden=True),
+    user: Annotated[str, _KubectlFlag(metavar="NAME", help="The user of the kubeconfig to be.")] = ""
+    server: Annotated[str, _KubectlFlag("--server", "-s", metavar="URL", help="The API server to ask.")] = ""
+    token: Annotated[str, _KubectlFlag(metavar="TOKEN", help="Bearer token for the API server.")] = ""
+    as_: Annotated[str, _KubectlFlag("--as", metavar="USER", help="Ask as another user.")] = ""
+    as_group: Annotated[
+        list[str] | None, _KubectlFlag(metavar="GROUP", help="Ask as a member of a group. Repeatable.")
     ] = None
-    impersonated_uid: Annotated[
-        str, typer.Option("--as-uid", metavar="UID", help="Ask with a user's UID.", hidden=True)
-    ] = ""
-    impersonated_extra: Annotated[
+    as_uid: Annotated[str, _KubectlFlag(metavar="UID", help="Ask with a user's UID.")] = ""
+    as_extra: Annotated[
         list[str] | None,
-        typer.Option(
-            "--as-user-extra",
-            metavar="KEY=VALUE",
-            help="Ask with more that is said of a user. Repeatable.",
-            hidden=True,
-        ),
+        _KubectlFlag("--as-user-extra", metavar="KEY=VALUE", help="Ask with more that is said of a user. Repeatable."),
     ] = None
     certificate_authority: Annotated[
-        str, typer.Option(metavar="FILE", help="Certificate of the authority to trust.", hidden=True)
+        str, _KubectlFlag(metavar="FILE", help="Certificate of the authority to trust.")
     ] = ""
-    client_certificate: Annotated[
-        str, typer.Option(metavar="FILE", help="Client certificate for TLS.", hidden=True)
-    ] = ""
-    client_key: Annotated[str, typer.Option(metavar="FILE", help="Key of the client certificate.", hidden=True)] = ""
+    client_certificate: Annotated[str, _KubectlFlag(metavar="FILE", help="Client certificate for TLS.")] = ""
+    client_key: Annotated[str, _KubectlFlag(metavar="FILE", help="Key of the client certificate.")] = ""
     insecure_skip_tls_verify: Annotated[
         bool,
-        typer.Option(
+        _KubectlFlag(
             "--insecure-skip-tls-verify",
             help="Do not check the server's certificate. This makes the connection insecure.",
-            hidden=True,
         ),
     ] = False
     tls_server_name: Annotated[
-        str, typer.Option(metavar="NAME", help="Name to expect in the server's certificate.", hidden=True)
+        str, _KubectlFlag(metavar="NAME", help="Name to expect in the server's certificate.")
     ] = ""
     disable_compression: Annotated[
-        bool, typer.Option("--disable-compression", help="Ask for answers that are not compressed.", hidden=True)
+        bool, _KubectlFlag("--disable-compression", help="Ask for answers that are not compressed.")
     ] = False
-    request_timeout: Annotated[
+    timeout: Annotated[
         str,
-        typer.Option(
+        _KubectlFlag(
+            "--request-timeout",
             metavar="TIME",
             help="How long the cluster may take for all that is asked, such as 10s or 1m; 0 for any time.",
-            hidden=True,
         ),
     ] = "30s"
-    cache_dir: Annotated[
-        str, typer.Option(metavar="FOLDER", help="Where what the cluster serves is remembered.", hidden=True)
-    ] = ""
+    cache_dir: Annotated[str, _KubectlFlag(metavar="FOLDER", help="Where what the cluster serves is remembered.")] = ""
     chunk_size: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER", min=0, help="Ask for long lists in parts of this size; 0 for whole.", hidden=True
-        ),
+        int, _KubectlFlag(metavar="NUMBER", min=0, help="Ask for long lists in parts of this size; 0 for whole.")
     ] = 0
 
     @property
@@ -106,39 +92,21 @@ class ClusterFlags:
 
     def cluster_options(self, cluster: str) -> "ClusterOptions":
         """Return how the cluster is reached. Raises `UsageError` for a text that is no time, or no KEY=VALUE."""
-        from kubectl_policy.sources.cluster.options import ClusterOptions
+        from msgspec import convert
 
-        return ClusterOptions(
-            kubeconfig=self.kubeconfig,
-            context=next(iter(self.contexts or ()), ""),
-            cluster=cluster,
-            user=self.user,
-            server=self.server,
-            tls_server_name=self.tls_server_name,
-            insecure_skip_tls_verify=self.insecure_skip_tls_verify or None,
-            client_certificate=self.client_certificate,
-            client_key=self.client_key,
-            certificate_authority=self.certificate_authority,
-            token=self.token,
-            as_=self.impersonated,
-            as_group=tuple(self.impersonated_groups or ()),
-            as_uid=self.impersonated_uid,
-            as_user_extra=_values_of_keys(self.impersonated_extra or ()),
-            disable_compression=self.disable_compression or None,
-            request_timeout=seconds(self.request_timeout),
-            cache_dir=self.cache_dir,
-            chunk_size=self.chunk_size,
-        )
+        from kubectl_policy.sources.cluster.reaching.access import ClusterOptions
 
-
-def _values_of_keys(texts: "Sequence[str]") -> dict[str, tuple[str, ...]]:
-    values: dict[str, tuple[str, ...]] = {}
-    for text in texts:
-        key, equals, value = text.partition("=")
-        if not (key and equals):
-            raise UsageError(f'"{text}" is not KEY=VALUE', "write --as-user-extra team=bakers")
-        values[key] = (*values.get(key, ()), value)
-    return values
+        extra: dict[str, tuple[str, ...]] = {}
+        for text in self.as_extra or ():
+            key, equals, value = text.partition("=")
+            if not (key and equals):
+                raise UsageError(f'"{text}" is not KEY=VALUE', "write --as-user-extra team=bakers")
+            extra[key] = (*extra.get(key, ()), value)
+        # Most flags are called as the options are.
+        options = {name: flag for name in fields_of(ClusterOptions) if (flag := getattr(self, name, None))}
+        context = next(iter(self.contexts or ()), "")
+        options |= {"context": context, "cluster": cluster, "as_user_extra": extra}
+        return convert({**options, "request_timeout": seconds(self.timeout)}, ClusterOptions)
 
 
 def seconds(text: str) -> float:

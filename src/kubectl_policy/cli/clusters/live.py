@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.sources.cluster.api.connection import Connection
-    from kubectl_policy.sources.cluster.api.served import Discovery
+    from kubectl_policy.sources.cluster.api.discovery import Discovery
     from kubectl_policy.sources.cluster.asking import Cluster
-    from kubectl_policy.sources.cluster.options import ClusterOptions
-    from kubectl_policy.sources.cluster.reaching.access import Access
-    from kubectl_policy.sources.cluster.watches import ClusterWatches
+    from kubectl_policy.sources.cluster.reaching.access import Access, ClusterOptions
+    from kubectl_policy.sources.cluster.world import Interests
     from kubectl_policy.sources.options import Progress
 
 # Seconds after which a terminal shows what is waited for.
@@ -30,17 +29,21 @@ class Live:
     """The cluster of a command, reached when it is first asked."""
 
     def __init__(
-        self, options: Callable[[], ClusterOptions], namespace: str, assumed: Sequence[AssumedObjects]
+        self,
+        options: ClusterOptions,
+        namespace: str,
+        assumed: Sequence[AssumedObjects],
+        access: Access | None = None,
     ) -> None:
         """Reach it as the options say; without a `namespace`, the question is about that of the context."""
-        self._read_options, self._namespace, self._assumed = options, namespace, assumed
-        self._access: Access | None = None
-        self._cluster: Cluster | None = None
+        self._options, self._namespace, self._assumed, self._access = options, namespace, assumed, access
+        # What was read so far; None as long as nothing was asked.
+        self.cluster: Cluster | None = None
         self.progress: Progress | None = None
 
-    @cached_property
-    def _options(self) -> ClusterOptions:
-        return self._read_options()
+    def afresh(self) -> Live:
+        """Return the same cluster, reached in the same way, of which nothing is read yet."""
+        return Live(self._options, self._namespace, self._assumed, self.access)
 
     @property
     def access(self) -> Access:
@@ -56,18 +59,13 @@ class Live:
         """Return the namespace that the question is about. Raises `ClusterError` where there is no context."""
         return self._namespace or self.access.namespace
 
-    @property
-    def name(self) -> str:
-        """Return the name of the context, else of the cluster, else its URL."""
-        return self.access.context or self.access.cluster or self.access.server
-
     def snapshot(self, profiles: Sequence[PolicyKindProfile], *, optional: bool, routes: bool) -> Snapshot:
         """Return what was read so far; nothing if the cluster is `optional` and cannot be asked.
 
         All `routes` are asked for at once. Raises `ClusterError` if the cluster cannot be asked.
         """
         try:
-            self._cluster = self._cluster or self._reach(profiles, routes=routes)
+            self.cluster = self.cluster or self._reach(_interests(profiles, routes=routes))
         except ClusterError as error:
             if not optional:
                 raise
@@ -76,54 +74,41 @@ class Live:
             from kubectl_policy.model import Snapshot
 
             return Snapshot()
-        return self._cluster.snapshot(self._assumed)
+        return self.cluster.snapshot(self._assumed)
 
-    def _reach(self, profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Cluster:
-        from kubectl_policy.model.grants import REFERENCE_GRANT
-        from kubectl_policy.model.kinds import NAMESPACE, SERVICE, is_kubernetes_own
-        from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
-        from kubectl_policy.sources.cluster.asking import Cluster, ClusterAddress, Interests
-        from kubectl_policy.sources.cluster.world import EVENT, WORKLOADS
-        from kubectl_policy.topology.gateway.certificates import SECRET
-        from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
+    def everything(self, profiles: Sequence[PolicyKindProfile]) -> Snapshot:
+        """Return all that any question may ask for, once it was read.
 
-        own, served = {profile.group_kind: profile for profile in profiles}, self._served
-        if isinstance(served, PolicyError):
-            raise served
+        Raises `ClusterError` if the cluster cannot be asked.
+        """
+        snapshot = self.snapshot(profiles, optional=False, routes=True)
+        if self.cluster:
+            self.cluster.want_everything()
+        self.settle()
+        return replace(snapshot, resources=tuple(snapshot.resources))
 
-        def profile_of(kind: GroupKind) -> PolicyKindProfile | None:
-            return own.get(kind) or built_in_profiles(kind.group).get(kind)
+    def settle(self) -> None:
+        """End the command unless everything that it asked for was read: without that, its answer does not count."""
+        if self.cluster and not self.cluster.is_settled:
+            raise StillToBeRead(self.access.name)
 
-        def is_for_workloads(kind: GroupKind) -> bool:
-            profile = profile_of(kind)
-            targets = profile.declared_targets if profile and profile.attachment == "none" else ()
-            return bool(targets) and WORKLOADS.issuperset(targets)
+    def look_up(self) -> None:
+        """Ask the cluster which kinds it serves; the first question raises what goes wrong with that."""
+        _ = self._served
 
-        few = (GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT)
-        singly = {NAMESPACE, *WITH_PORTS, SECRET, EVENT}
-        # Filters, parameters and backends of an implementation are in the groups of its policies.
-        groups = {*built_in_groups(), *(kind.group for kind in own)}
-        interests = Interests(
-            few=few,
-            first=(*few, *ROUTES, SERVICE, NAMESPACE) if routes else few,
-            # Routes lead to these, by names that cannot be asked for before the routes are there.
-            alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
-            below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
-            is_profiled=lambda kind: profile_of(kind) is not None,
-            is_for_workloads=is_for_workloads,
-            groups=groups,
-            matters=lambda kind: kind in singly or (kind.group in groups and not is_kubernetes_own(kind)),
-        )
-        address = ClusterAddress(name=self.name, server=self.access.server, namespace=self.namespace)
-        return Cluster(*served, interests, address, self._options.chunk_size)
+    def _reach(self, interests: Interests) -> Cluster:
+        from kubectl_policy.sources.cluster.asking import Cluster
+
+        if isinstance(self._served, PolicyError):
+            raise self._served
+        return Cluster(*self._served, interests, self.namespace, self._options.chunk_size)
 
     @cached_property
     def _served(self) -> tuple[Connection, Discovery] | PolicyError:
         """Return the connection to the cluster and the kinds that it serves; or why it cannot be asked."""
         from kubectl_policy.sources.cluster.api.connection import Connection
-        from kubectl_policy.sources.cluster.api.discovery import discover
-        from kubectl_policy.sources.cluster.api.refusals import RequestRefused
-        from kubectl_policy.sources.cluster.cluster_errors import cluster_error
+        from kubectl_policy.sources.cluster.api.discovery_cache import discover
+        from kubectl_policy.sources.cluster.api.refusals import RequestRefused, cluster_error
 
         try:
             server = self.access.server
@@ -133,59 +118,45 @@ class Live:
             connection = Connection(self.access, timeout=self._options.request_timeout)
             return connection, discover(connection, server, self._options.cache_dir)
         except RequestRefused as refusal:
-            return cluster_error(self.name, self.access.server, refusal)
+            return cluster_error(self.access, refusal)
         except PolicyError as error:
             return error
 
-    def look_up(self) -> None:
-        """Ask the cluster which kinds it serves; the first question raises what goes wrong with that."""
-        _ = self._served
 
-    def everything(self, profiles: Sequence[PolicyKindProfile]) -> Snapshot:
-        """Return all that any question may ask for, once it was read.
+def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Interests:
+    """Return what profiles and the Gateway API say of kinds; all `routes` are asked for at once."""
+    from kubectl_policy.model.grants import REFERENCE_GRANT
+    from kubectl_policy.model.kinds import NAMESPACE, SERVICE, is_kubernetes_own
+    from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
+    from kubectl_policy.sources.cluster.world import EVENT, WORKLOADS, Interests
+    from kubectl_policy.topology.gateway.certificates import SECRET
+    from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
-        Raises `ClusterError` if the cluster cannot be asked.
-        """
-        snapshot = self.snapshot(profiles, optional=False, routes=True)
-        if self._cluster:
-            self._cluster.want_everything()
-        self.settle()
-        return replace(snapshot, resources=tuple(snapshot.resources))
+    own = {profile.group_kind: profile for profile in profiles}
 
-    @property
-    def version(self) -> str:
-        """Return the version of the API server; "" where it is not known."""
-        return self._cluster.version() if self._cluster else ""
+    def profile_of(kind: GroupKind) -> PolicyKindProfile | None:
+        return own.get(kind) or built_in_profiles(kind.group).get(kind)
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether everything that was asked for so far was read, or cannot be read."""
-        return self._cluster is None or self._cluster.is_settled
+    def is_for_workloads(kind: GroupKind) -> bool:
+        profile = profile_of(kind)
+        targets = profile.declared_targets if profile and profile.attachment == "none" else ()
+        return bool(targets) and WORKLOADS.issuperset(targets)
 
-    def settle(self) -> None:
-        """End the command unless everything that it asked for was read: without that, its answer does not count."""
-        if not self.is_settled:
-            raise StillToBeRead(self.name)
-
-    def fetch(self) -> None:
-        """Read what is still to be read. Raises `ClusterError` if the cluster cannot be asked."""
-        if self._cluster:
-            self._cluster.fetch(self.progress)
-
-    def refresh(self) -> bool:
-        """Ask the cluster which kinds it serves, where that was only remembered; return whether it was."""
-        return self._cluster is not None and self._cluster.refresh()
-
-    def afresh(self) -> Live:
-        """Return the same cluster, reached in the same way, of which nothing is read yet."""
-        fresh = Live(self._read_options, self._namespace, self._assumed)
-        fresh._access = self.access
-        return fresh
-
-    def watch(self, watches: ClusterWatches) -> None:
-        """Watch what was read, and nothing else."""
-        if self._cluster and not isinstance(self._served, PolicyError):
-            watches.follow(self._served[0], self._cluster.watch_scopes())
+    few = (GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT)
+    singly = {NAMESPACE, *WITH_PORTS, SECRET, EVENT}
+    # Filters, parameters and backends of an implementation are in the groups of its policies.
+    groups = {*built_in_groups(), *(kind.group for kind in own)}
+    return Interests(
+        few=few,
+        first=(*few, *ROUTES, SERVICE, NAMESPACE) if routes else few,
+        # Routes lead to these, by names that cannot be asked for before the routes are there.
+        alongside=dict.fromkeys(ROUTES, (SERVICE, NAMESPACE)),
+        below=dict.fromkeys(WITH_LISTENERS, tuple(ROUTES)),
+        is_profiled=lambda kind: profile_of(kind) is not None,
+        is_for_workloads=is_for_workloads,
+        groups=groups,
+        matters=lambda kind: kind in singly or (kind.group in groups and not is_kubernetes_own(kind)),
+    )
 
 
 def run_command(live: Live, command: Callable[[], int]) -> int:
@@ -228,8 +199,9 @@ def fetched_all(live: Live, end: int | PolicyError) -> bool:
 
     Raises `ClusterError` if the cluster cannot be asked.
     """
-    if not live.is_settled:
-        live.fetch()
+    cluster = live.cluster
+    if cluster and not cluster.is_settled:
+        cluster.fetch(live.progress)
         return False
     # A type that was unknown some hours ago may be served now.
-    return not (isinstance(end, UsageError) and live.refresh())
+    return not (cluster and isinstance(end, UsageError) and cluster.refresh())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.cli.clusters.live import PATIENCE, Live, attempt, fetched_all
@@ -50,10 +50,6 @@ class ClusterQuestion:
     ask: Callable[[], int]
 
 
-# The output of a command beside its answer, and its exit code or error.
-_End: TypeAlias = tuple[terminal.Held, "int | PolicyError"]
-
-
 def ask_clusters(questions: Sequence[ClusterQuestion], output_format: str) -> int:
     """Ask each cluster, show the answers in a format, and return the worst exit code.
 
@@ -65,16 +61,12 @@ def ask_clusters(questions: Sequence[ClusterQuestion], output_format: str) -> in
     if format_of(output_format).part in {"names", *PICTURES, *OF_CI}:
         message = f"-o {output_format} does not say which cluster an object is in"
         raise UsageError(message, "ask one --context, or use -o json")
-    contexts = [question.answer.context for question in questions]
-    ends = dict(zip(contexts, _ask_all(questions), strict=True))
+    ends = _ask_all(questions)
     errors = {context: end for context, (_, end) in ends.items() if isinstance(end, PolicyError)}
     if len(errors) == len(questions) and len({(error.message, error.hint) for error in errors.values()}) == 1:
         raise next(iter(errors.values()))
-    answers = tuple(
-        question.answer.answer
-        for question in questions
-        if question.answer.answer and question.answer.context not in errors
-    )
+    collected = [question.answer for question in questions if question.answer.context not in errors]
+    answers = tuple(answer.answer for answer in collected if answer.answer)
     unanswered = tuple(
         Unanswered(context=context, message=error.message, hint=error.hint) for context, error in errors.items()
     )
@@ -89,8 +81,8 @@ def ask_clusters(questions: Sequence[ClusterQuestion], output_format: str) -> in
     return max(codes, key=_CODES.index)
 
 
-def _ask_all(questions: Sequence[ClusterQuestion]) -> list[_End]:
-    """Return the end of each command, in the order of the questions.
+def _ask_all(questions: Sequence[ClusterQuestion]) -> dict[str, tuple[terminal.Held, int | PolicyError]]:
+    """Return the output of each command beside its answer, and its exit code or error, by context.
 
     Clusters are read at the same time; everything else is done for one after another.
     """
@@ -100,7 +92,7 @@ def _ask_all(questions: Sequence[ClusterQuestion]) -> list[_End]:
         # Whoever has to log in is asked for one cluster after another.
         with suppress(PolicyError):
             _ = question.live.access
-    ends: dict[int, _End] = {}
+    ends: dict[str, tuple[terminal.Held, int | PolicyError]] = {}
     with (
         terminal.progress("asking the clusters:", after=PATIENCE) as progress,
         ThreadPoolExecutor(min(len(questions), _MAX_THREADS)) as threads,
@@ -108,14 +100,14 @@ def _ask_all(questions: Sequence[ClusterQuestion]) -> list[_End]:
         for question in questions:
             question.live.progress = progress
         list(threads.map(Live.look_up, [question.live for question in questions]))
-        while waiting := [index for index in range(len(questions)) if index not in ends]:
-            attempts = [attempt(questions[index].ask) for index in waiting]
-            lives = [questions[index].live for index in waiting]
-            settled = [*threads.map(_settled_end, lives, [end for _, end in attempts])]
-            for index, (output, _), end in zip(waiting, attempts, settled, strict=True):
+        while waiting := [question for question in questions if question.answer.context not in ends]:
+            attempts = [attempt(question.ask) for question in waiting]
+            lives = [question.live for question in waiting]
+            settled = threads.map(_settled_end, lives, [end for _, end in attempts])
+            for question, (output, _), end in zip(waiting, attempts, settled, strict=True):
                 if end is not None:
-                    ends[index] = (output, end)
-    return [ends[index] for index in range(len(questions))]
+                    ends[question.answer.context] = output, end
+    return {question.answer.context: ends[question.answer.context] for question in questions}
 
 
 def _settled_end(live: Live, end: int | PolicyError) -> int | PolicyError | None:

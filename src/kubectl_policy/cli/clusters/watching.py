@@ -9,7 +9,7 @@ import sys
 import time
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.cli.clusters.live import run_until_settled
@@ -36,6 +36,7 @@ _DEFAULT_HEIGHT: Final = 24
 # Escape sequences: to another screen, where long lines are cut and no cursor is seen; and back.
 _ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 _LEAVE: Final = "\x1b[?7h\x1b[?25h\x1b[?1049l"
+_ENDING_SIGNALS: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def watch(live: Live, command: Callable[[Live], int], output_format: str) -> int:
@@ -59,7 +60,8 @@ def watch(live: Live, command: Callable[[Live], int], output_format: str) -> int
                 failures += 1
             else:
                 failures = 0
-                live.watch(watches)
+                if live.cluster:
+                    live.cluster.watch(watches)
                 if not display.show(output, f"error: {end.message}" if isinstance(end, PolicyError) else ""):
                     return 0
                 _wait(watches, display)
@@ -87,53 +89,31 @@ def _wait(watches: ClusterWatches, display: _Display) -> None:
         pass
 
 
-class _Display(Protocol):
-    """Where answers are shown."""
-
-    @property
-    def is_resized(self) -> bool:
-        """Whether an answer would be laid out in another way now."""
-        ...
-
-    def show(self, output: terminal.Held, error: str) -> bool:
-        """Show an answer, or an error instead of one, unless that is shown already; return whether anybody reads it."""
-        ...
-
-    def show_stale(self, reason: str) -> None:
-        """Show that the last answer may be stale from now on, and why."""
-        ...
-
-    def close(self) -> None:
-        """Show nothing any more."""
-        ...
-
-
 @contextmanager
 def _display(output_format: str) -> Generator[_Display]:
-    display: _Display
-    if terminal.is_terminal() and format_of(output_format).styled and os.environ.get("TERM") != "dumb":
-        display = _ScreenDisplay()
-    else:
-        display = _StreamDisplay({"yaml": "---\n", "json": ""}.get(output_format, "\n"))
+    is_screen = terminal.is_terminal() and format_of(output_format).styled and os.environ.get("TERM") != "dumb"
+    display = (_Screen if is_screen else _Display)({"yaml": "---\n", "json": ""}.get(output_format, "\n"))
     try:
         yield display
     finally:
         display.close()
 
 
-class _StreamDisplay:
-    """Answers one after the other, with a separator between them."""
-
-    is_resized = False
+class _Display:
+    """Show answers one after the other, with a separator between them."""
 
     def __init__(self, separator: str) -> None:
-        """Show nothing yet."""
         self._separator = separator
         self._shown: tuple[object, ...] = ()
         self._updated, self._stale_reason = _now(), ""
 
+    @property
+    def is_resized(self) -> bool:
+        """Whether an answer would be laid out in another way now."""
+        return False
+
     def show(self, output: terminal.Held, error: str) -> bool:
-        """See `_Display`."""
+        """Show an answer, or an error instead of one, unless that is shown already; return whether anybody reads it."""
         if self._stale_reason:
             terminal.complain(f"{_now()}: the cluster answers again")
         self._updated, self._stale_reason = _now(), ""
@@ -148,42 +128,40 @@ class _StreamDisplay:
         return is_read
 
     def show_stale(self, reason: str) -> None:
-        """See `_Display`."""
+        """Show that the last answer may be stale from now on, and why."""
         if reason != self._stale_reason:
             terminal.complain(f"{_now()}: the answer may be old, it is as of {self._updated}: {reason}")
         self._stale_reason = reason
 
     def close(self) -> None:
-        """See `_Display`."""
+        """Show nothing any more."""
 
 
-class _ScreenDisplay:
-    """The last answer on the other screen of a terminal, which shows its first screen again afterwards."""
+class _Screen(_Display):
+    """Show the last answer on the other screen of a terminal, which shows its first screen again afterwards."""
 
-    def __init__(self) -> None:
-        """Show nothing yet."""
-        self._text, self._size = "", os.terminal_size((0, 0))
-        self._updated, self._is_open = _now(), False
+    _text, _size, _is_open = "", os.terminal_size((0, 0)), False
 
     @property
     def is_resized(self) -> bool:
-        """See `_Display`."""
         return self._is_open and os.get_terminal_size(sys.stdout.fileno()) != self._size
 
     def show(self, output: terminal.Held, error: str) -> bool:
-        """See `_Display`. With an error, the last answer stays."""
+        """Show an answer; with an error, the last answer stays."""
         remarks = "".join(f"{visible(line)}\n" for line in (*output.remarks, *([error] if error else [])))
         self._text = f"{output.answer or (self._text if error else '')}{remarks}"
         self._updated = _now()
         return self._draw(f"as of {self._updated}; Ctrl-C ends")
 
     def show_stale(self, reason: str) -> None:
-        """See `_Display`."""
         self._draw(f"may be old: as of {self._updated}, asked again at {_now()}: {reason}")
 
     def _draw(self, status: str) -> bool:
         if not self._is_open:
-            self._open()
+            self._is_open = True
+            for ending in _ENDING_SIGNALS:
+                signal.signal(ending, self._end)
+            terminal.write(_ENTER)
         self._size = os.get_terminal_size(sys.stdout.fileno())
         height = self._size.lines or _DEFAULT_HEIGHT
         room, lines = max(height - 2, 1), self._text.splitlines()
@@ -193,25 +171,15 @@ class _ScreenDisplay:
         drawn = "".join(f"{line}\x1b[K\n" for line in lines)
         return terminal.write(f"\x1b[H{drawn}\x1b[J\x1b[{height}H\x1b[2m{visible(status)}\x1b[0m\x1b[K")
 
-    def _open(self) -> None:
-        self._is_open = True
-        for ending in _ENDING_SIGNALS:
-            signal.signal(ending, self._end)
-        terminal.write(_ENTER)
-
     def _end(self, number: int, _: FrameType | None) -> None:
         # This may interrupt a write, which is not to go on.
         os.write(sys.stdout.fileno(), _LEAVE.encode())
         os._exit(128 + number)
 
     def close(self) -> None:
-        """See `_Display`."""
         if self._is_open:
             self._is_open = False
             terminal.write(_LEAVE)
-
-
-_ENDING_SIGNALS: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def _now() -> str:

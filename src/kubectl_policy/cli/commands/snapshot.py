@@ -76,5 +76,6 @@ def _origin(call: Call) -> dict[str, str]:
     """Return the fields of the header that name the cluster."""
     if call.paths:
         return {"cluster": call.cluster}
-    access = call.live.access
-    return {"cluster": access.cluster, "context": access.context, "server": call.live.version}
+    access, cluster = call.live.access, call.live.cluster
+    version = cluster.version() if cluster else ""
+    return {"cluster": access.cluster, "context": access.context, "server": version}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef, Resource
 from kubectl_policy.model.fields import text_at, time_at
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kubectl_policy.model import Json, Origin
-    from kubectl_policy.sources.cluster.api.answers import ListAnswer, ObjectAnswer
-    from kubectl_policy.sources.cluster.api.served import Discovery, Served
+    from kubectl_policy.sources.cluster.api.connection import Connection
+    from kubectl_policy.sources.cluster.api.discovery import Discovery, Served
 
 # Of these kinds only metadata is read: names, labels and owners. The data of Secrets is never read.
 _METADATA_ALONE: Final = frozenset(
@@ -25,27 +25,6 @@ _METADATA_ALONE: Final = frozenset(
 # Workloads come and go all the time, and no policy is about one of them: their Events are not listed.
 _WITH_MANY_EVENTS: Final = ("Pod", "ReplicaSet", "Job", "CronJob", "Node", "HorizontalPodAutoscaler")
 _OK, _NOT_FOUND = 200, 404
-
-
-class ApiConnection(Protocol):
-    """The requests that are sent to a server: those of a `Connection`."""
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Return the seconds until the deadline of all requests; None if there is none."""
-        ...
-
-    def hurried(self) -> ApiConnection:
-        """Return a connection that leaves half of the time for later requests."""
-        ...
-
-    def get(self, path: str, query: Mapping[str, str] = ..., accept: str = ...) -> ObjectAnswer:
-        """Get an object. Raises RequestRefused."""
-        ...
-
-    def list(self, path: str, query: Mapping[str, str], accept: str, chunk_size: int) -> ListAnswer:
-        """List the objects at a path. Raises RequestRefused."""
-        ...
 
 
 @value()
@@ -60,7 +39,7 @@ class RequestOutcome:
 class QueryFetcher:
     """Answers queries from one API server; threads may share it."""
 
-    def __init__(self, connection: ApiConnection, discovery: Discovery, origin: Origin, chunk_size: int) -> None:
+    def __init__(self, connection: Connection, discovery: Discovery, origin: Origin, chunk_size: int) -> None:
         """Ask for kinds as a server serves them; lists come in parts of `chunk_size` objects unless that is 0."""
         self._connection, self.discovery = connection, discovery
         self._origin, self._chunk_size = origin, chunk_size
@@ -75,8 +54,8 @@ class QueryFetcher:
         is_partial = query.kind in _METADATA_ALONE
         try:
             if query.name:
-                accept = METADATA if is_partial else JSON
-                answer = self._connection.get(served.path(query.namespace, query.name), {}, accept).body
+                path = served.path(query.namespace, query.name)
+                answer = self._connection.get(path, accept=METADATA if is_partial else JSON)
                 self.versions[query] = text_at(answer, "metadata.resourceVersion")
                 items: Sequence[Mapping[str, Json]] = [answer]
             else:
@@ -103,7 +82,7 @@ class QueryFetcher:
         message = "the server does not know this kind, though it says that it serves it"
         return RequestOutcome(None, RequestRefused(_NOT_FOUND, message))
 
-    def _list(self, connection: ApiConnection, query: Query, accept: str) -> Sequence[Mapping[str, Json]]:
+    def _list(self, connection: Connection, query: Query, accept: str) -> Sequence[Mapping[str, Json]]:
         selector = field_selector(query)
         path = self.discovery.kinds[query.kind].path(query.namespace)
         answer = connection.list(path, {"fieldSelector": selector} if selector else {}, accept, self._chunk_size)

@@ -17,10 +17,10 @@ from kubectl_policy.sources.cluster.world import Query
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kubectl_policy.model import GroupKind
+    from kubectl_policy.model import GroupKind, Json
     from kubectl_policy.sources.cluster.api.connection import Connection
-    from kubectl_policy.sources.cluster.api.served import Served
-    from kubectl_policy.sources.cluster.api.watch import Watch, WatchEvent
+    from kubectl_policy.sources.cluster.api.discovery import Served
+    from kubectl_policy.sources.cluster.api.watch import Watch
 
 # Each watch is a connection to the server.
 _MAX_WATCHES: Final = 64
@@ -46,13 +46,28 @@ class ReadVersions:
     # The version of each single object by namespace and name, "" for an object that is absent; None for a list.
     objects: Mapping[tuple[str, str], str] | None = None
 
-    def is_outdated_by(self, event: WatchEvent) -> bool:
-        """Whether an event of the scope is a change to what was read."""
+    def is_outdated_by(self, changed: Mapping[str, Json]) -> bool:
+        """Whether a changed object of the scope is one that was read, in another version."""
         if self.objects is None:
             return True
-        name = (text_at(event.object, "metadata.namespace"), text_at(event.object, "metadata.name"))
+        name = (text_at(changed, "metadata.namespace"), text_at(changed, "metadata.name"))
         version = self.objects.get(name)
-        return version is not None and version != text_at(event.object, "metadata.resourceVersion")
+        return version is not None and version != text_at(changed, "metadata.resourceVersion")
+
+
+class _ScopeWatch:
+    """The watch of a scope, which goes on as another one whenever the server ends it."""
+
+    def __init__(self, scope: WatchScope, versions: ReadVersions) -> None:
+        self.scope, self.versions = scope, versions
+        self.current: Watch | None = None
+        self.is_closed = False
+
+    def close(self) -> None:
+        """Stop watching. A watch that is about to begin goes on for some minutes, and nobody listens."""
+        self.is_closed = True
+        if self.current:
+            self.current.close()
 
 
 class ClusterWatches:
@@ -90,53 +105,28 @@ class ClusterWatches:
         return has_changed
 
     def _run(self, watch: _ScopeWatch, connection: Connection) -> None:
-        has_begun = False
+        # Without a version of a list, the server begins with the objects that there are.
+        version = watch.versions.listed
         try:
-            while events := watch.begin(connection):
-                has_begun = True
-                for event in events:
-                    if watch.versions.is_outdated_by(event):
+            while not watch.is_closed:
+                query = {"resourceVersion": version, "fieldSelector": watch.scope.selector}
+                query = {key: text for key, text in query.items() if text}
+                watch.current = connection.watch(watch.scope.path, query, METADATA)
+                for changed in watch.current:
+                    if watch.versions.is_outdated_by(changed):
                         self._signal.set()
+                version = watch.current.resource_version
+                time.sleep(_PAUSE)
         except RequestRefused as refusal:
             with self._lock:
                 if watch.is_closed:
                     return
                 self._running.pop(watch.scope, None)
-                if not has_begun and refusal.status != _GONE:
+                if not watch.current and refusal.status != _GONE:
                     self._refused.add(watch.scope)
                     self.is_complete = False
             # What changed in the meantime is unknown: the cluster has to be asked.
             self._signal.set()
-
-
-class _ScopeWatch:
-    """One watch of a scope after the other: servers end a watch after some minutes."""
-
-    def __init__(self, scope: WatchScope, versions: ReadVersions) -> None:
-        self.scope, self.versions = scope, versions
-        self.is_closed = False
-        self._resource_version = versions.listed
-        self._current: Watch | None = None
-
-    def begin(self, connection: Connection) -> Watch | None:
-        """Begin the next watch where the last one ended; None once this is closed. Raises RequestRefused.
-
-        Without a version of a list, the server begins with the objects that there are.
-        """
-        if self._current:
-            self._resource_version = self._current.resource_version
-            time.sleep(_PAUSE)
-        if self.is_closed:
-            return None
-        query = {"resourceVersion": self._resource_version, "fieldSelector": self.scope.selector}
-        self._current = connection.watch(self.scope.path, {key: text for key, text in query.items() if text}, METADATA)
-        return self._current
-
-    def close(self) -> None:
-        """Stop watching. A watch that is about to begin goes on for some minutes, and nobody listens."""
-        self.is_closed = True
-        if self._current:
-            self._current.close()
 
 
 def watch_scopes(
@@ -146,14 +136,11 @@ def watch_scopes(
 
     A kind that was listed in single namespaces, as it may not be listed everywhere, has one scope for each of them.
     """
-    by_kind: dict[GroupKind, list[Query]] = {}
-    for query in versions:
-        by_kind.setdefault(query.kind, []).append(query)
-    return {
-        scope: read
-        for kind, queries in by_kind.items()
-        for scope, read in _scopes_of_kind(served[kind], queries, versions)
-    }
+    scopes: dict[WatchScope, ReadVersions] = {}
+    for kind in dict.fromkeys(query.kind for query in versions):
+        queries = [query for query in versions if query.kind == kind]
+        scopes.update(_scopes_of_kind(served[kind], queries, versions))
+    return scopes
 
 
 def _scopes_of_kind(

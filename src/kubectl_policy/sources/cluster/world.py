@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.fields import text_at
+from kubectl_policy.model.kinds import CRD, GATEWAY_API, NAMESPACE
 from kubectl_policy.model.values import value
 from kubectl_policy.model.world import Loaded, World
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from kubectl_policy.model import Resource
-    from kubectl_policy.sources.cluster.api.served import Served
+    from kubectl_policy.model import Json, Resource
+    from kubectl_policy.sources.cluster.api.discovery import Served
 
 EVENT: Final = GroupKind("", "Event")
 # An Event is stored once, and served in both groups.
 EVENTS: Final = frozenset({EVENT, GroupKind("events.k8s.io", "Event")})
 WORKLOADS: Final = frozenset({GroupKind("", "Pod"), GroupKind("", "Node")})
+_GATEWAY_CLASS: Final = GroupKind(GATEWAY_API, "GatewayClass")
+# These fields hold no references to objects that a question asks for: owners do not matter to any.
+_WITHOUT_REFERENCES: Final = frozenset({"metadata", "status"})
 # The characters of a segment of a path: names of most kinds have fewer, those of roles and the like also a colon.
 _IN_NAMES: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:")
 _MAX_NAME_LENGTH: Final = 253
@@ -43,20 +48,25 @@ class Query:
 
 
 @value(kw_only=True)
-class ClusterKinds:
-    """The kinds that a cluster serves, and how they are asked for."""
+class Interests:
+    """What is known of kinds before a cluster is asked."""
 
-    served: Mapping[GroupKind, Served]
-    # Kinds of which there are few objects: all are listed as soon as anything is asked of them.
-    few: frozenset[GroupKind]
-    # Kinds of policies, which are listed to find out of which kinds there are objects.
-    policies: frozenset[GroupKind]
-    # Kinds of policies for workloads alone, which are listed as well unless the question is about other objects.
-    for_workloads: frozenset[GroupKind] = frozenset()
-    # Kinds that are listed together with another one.
+    # Kinds of which there are few objects, besides policies: all are listed as soon as anything is asked of them.
+    few: Collection[GroupKind] = ()
+    # Kinds that nearly every question lists: they are listed at once.
+    first: Collection[GroupKind] = ()
+    # Kinds that are listed together with another one, as its objects refer to them.
     alongside: Mapping[GroupKind, Collection[GroupKind]] = MappingProxyType({})
     # Kinds that are listed for a question about one object of another kind.
     below: Mapping[GroupKind, Collection[GroupKind]] = MappingProxyType({})
+    # Whether a profile says that a kind is one of policies; of other kinds, their definitions say so.
+    is_profiled: Callable[[GroupKind], bool] = lambda _: False
+    # Whether a question may ask for any object of a kind, as of policies; of other kinds, for those that these name.
+    matters: Callable[[GroupKind], bool] = lambda _: False
+    # Whether policies of a kind are for workloads alone, as NetworkPolicies are.
+    is_for_workloads: Callable[[GroupKind], bool] = lambda _: False
+    # API groups of which it matters whether they are served.
+    groups: Collection[str] = ()
 
 
 class ClusterWorld(World):
@@ -66,9 +76,19 @@ class ClusterWorld(World):
     is wanted any more.
     """
 
-    def __init__(self, kinds: ClusterKinds, namespace: str) -> None:
-        """Read nothing yet; the question is about a `namespace`."""
-        self._kinds, self._policies = kinds, kinds.policies
+    def __init__(
+        self,
+        interests: Interests,
+        served: Mapping[GroupKind, Served],
+        policies: Collection[GroupKind],
+        namespace: str,
+    ) -> None:
+        """Read nothing yet of the kinds that are served, among them those of policies; ask about a `namespace`."""
+        self._interests, self._served = interests, served
+        self.few = frozenset({*interests.few, *policies, CRD})
+        # Policies for workloads alone are listed as well, unless the question is about other objects.
+        self._for_workloads = frozenset(filter(interests.is_for_workloads, policies))
+        self._policies = frozenset(policies) - self._for_workloads
         self._objects: dict[ObjectRef, Resource] = {}
         self._loaded: Loaded | None = None
         # The queries so far, and whether they were answered, or refused.
@@ -96,7 +116,7 @@ class ClusterWorld(World):
                 named.setdefault(query.kind, []).append(query)
         queries = [query for query in self._wanted if not query.name]
         if self._is_first_round and self._concerns_workloads:
-            queries += (Query(kind) for kind in self._kinds.for_workloads if Query(kind) not in self._wanted)
+            queries += (Query(kind) for kind in self._for_workloads if Query(kind) not in self._wanted)
         for kind, by_name in named.items():
             is_listed = len(by_name) > _MAX_NAMED and Query(kind) not in self._answered
             queries += [Query(kind)] if is_listed else by_name
@@ -125,7 +145,7 @@ class ClusterWorld(World):
     def start_round(self, pending: Iterable[Query] = ()) -> None:
         """Forget what was wanted, as the question is asked anew; the answers to `pending` queries are on their way."""
         if self._is_first_round and self._concerns_workloads:
-            self._policies |= self._kinds.for_workloads
+            self._policies |= self._for_workloads
         self._is_first_round = False
         self._pending = frozenset(query.kind for query in pending if query == Query(query.kind))
         self._wanted.clear()
@@ -134,7 +154,7 @@ class ClusterWorld(World):
         """Want all objects of a kind or, where these may not be listed at once, those in the namespaces concerned."""
         if kind in self._listed:
             return
-        served = self._kinds.served.get(kind)
+        served = self._served.get(kind)
         is_refused = self._answered.get(Query(kind)) is False
         if not (is_refused and served and served.namespaced) or kind in self._unlistable:
             self._want(Query(kind))
@@ -142,6 +162,35 @@ class ClusterWorld(World):
         self._listed_by_namespace.add(kind)
         for namespace in sorted(self._namespaces)[:_MAX_NAMESPACES]:
             self._want(Query(kind, namespace))
+
+    def want_everything(self) -> None:
+        """Want all objects that any question may ask for: those of many kinds, and those of any kind that these name.
+
+        What is wanted grows with what is read: this is to be called again until nothing is wanted.
+        """
+        kinds = {*self.few, *filter(self._interests.matters, self._served)} & self._served.keys()
+        for kind in sorted(kinds):
+            self.want_all(kind)
+        for holder in self:
+            for ref in self._named_in(holder) if holder.ref.group_kind in kinds else ():
+                self.get(ref)
+
+    def _named_in(self, holder: Resource) -> Iterator[ObjectRef]:
+        """Yield what an object names: its Namespace, its class, and whatever is named by kind and name."""
+        yield ObjectRef(NAMESPACE, "", holder.ref.namespace)
+        yield ObjectRef(_GATEWAY_CLASS, "", text_at(holder.raw, "spec.gatewayClassName"))
+        unread: list[Json] = [inner for field, inner in holder.raw.items() if field not in _WITHOUT_REFERENCES]
+        while unread:
+            part = unread.pop()
+            if isinstance(part, Mapping):
+                group = text_at(part, "group") or text_at(part, "apiVersion").rpartition("/")[0]
+                served = self._served.get(GroupKind(group, text_at(part, "kind")))
+                if served and "name" in part:
+                    namespace = text_at(part, "namespace") or holder.ref.namespace
+                    yield ObjectRef(served.group_kind, namespace if served.namespaced else "", text_at(part, "name"))
+                unread += part.values()
+            elif isinstance(part, list):
+                unread += part
 
     def _concern(self, namespace: str) -> None:
         """Add a namespace to those that the question is about, also for kinds that were asked for before."""
@@ -166,11 +215,11 @@ class ClusterWorld(World):
 
     def serves(self, kind: GroupKind) -> bool:
         """Whether the cluster serves a kind."""
-        return kind in self._kinds.served
+        return kind in self._served
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """Return the object of a name; None if there is none, or none was read yet."""
-        if ref.group_kind not in self._kinds.policies:
+        if ref.group_kind not in self._policies:
             self._concern(ref.namespace)
         resource = self._objects.get(ref)
         if resource is None and self._may_exist(ref):
@@ -190,7 +239,7 @@ class ClusterWorld(World):
             return ()
         if namespace:
             self._concern(namespace)
-        if not namespace or kind in self._kinds.few:
+        if not namespace or kind in self.few:
             self.want_all(kind)
         elif kind not in self._listed:
             self._want(Query(kind, namespace))
@@ -235,7 +284,7 @@ class ClusterWorld(World):
     def _may_exist(self, ref: ObjectRef) -> bool:
         """Whether there may be an object of a name that was not read."""
         kind, namespace, name = ref.group_kind, ref.namespace, ref.name
-        served = self._kinds.served.get(kind)
+        served = self._served.get(kind)
         if served is None or served.namespaced != bool(namespace) or not (is_name(name) and is_name(namespace or name)):
             return False
         return not (kind in self._listed or (namespace and self._answered.get(Query(kind, namespace))))
@@ -245,13 +294,13 @@ class ClusterWorld(World):
         whole = Query(query.kind)
         if query.kind in self._pending:
             query = whole
-        if query.kind not in self._kinds.served or query in self._answered or query in self._wanted:
+        if query.kind not in self._served or query in self._answered or query in self._wanted:
             return
         self._wanted[query] = None
-        for kind in self._kinds.alongside.get(query.kind, ()) if query == whole else ():
+        for kind in self._interests.alongside.get(query.kind, ()) if query == whole else ():
             self._want(Query(kind))
         if self._is_first_round and query.name:
-            for kind in self._kinds.below.get(query.kind, ()):
+            for kind in self._interests.below.get(query.kind, ()):
                 self._want(Query(kind))
             self._want(_events_about(ObjectRef(query.kind, query.namespace, query.name)))
 

@@ -1,18 +1,17 @@
-"""Answers of a server: an object, a list of objects, or the refusal that a response means."""
+"""Answers of a server: the JSON object in a response, or the refusal that it means; of Secrets, the metadata."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, cast
 
-from kubectl_policy.model.fields import integer_at, mapping_at
-from kubectl_policy.model.values import value
+from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused, printable, refusal_of
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.json_reader import decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from urllib3 import BaseHTTPResponse
 
@@ -24,26 +23,8 @@ _MAX_REFUSAL_BYTES: Final = 2**20
 _PIECE: Final = 2**18
 
 
-@value()
-class ObjectAnswer:
-    """The object at a path, as decoded JSON."""
-
-    body: Mapping[str, Json]
-
-
-@value()
-class ListAnswer:
-    """The objects of all pages of a list, and the state of the cluster that they are from.
-
-    Objects of kinds that Kubernetes itself has do not say their `apiVersion` and `kind` in lists.
-    """
-
-    items: Sequence[Mapping[str, Json]]
-    resource_version: str
-
-
-def decode_response(response: BaseHTTPResponse, check: Callable[[], object]) -> Mapping[str, Json]:
-    """Read the object in a response, piece by piece; `check` is called after each piece, and may raise.
+def decode_response(response: BaseHTTPResponse) -> Mapping[str, Json]:
+    """Read the object in a response, piece by piece.
 
     Raises RequestRefused for everything but success and an object, and what urllib3 raises while it reads.
     """
@@ -52,9 +33,13 @@ def decode_response(response: BaseHTTPResponse, check: Callable[[], object]) -> 
         location = printable(response.headers.get("Location", ""))
         raise RequestRefused(status, "the server redirects elsewhere, where no credentials are sent", location)
     is_success = HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
-    raw = _read(response, MAX_BYTES if is_success else _MAX_REFUSAL_BYTES, check)
-    check()
-    media_type = printable(response.headers.get("Content-Type", "").partition(";")[0])
+    limit = MAX_BYTES if is_success else _MAX_REFUSAL_BYTES
+    raw = bytearray()
+    while piece := response.read1(_PIECE):
+        raw += piece
+        if len(raw) > limit:
+            refused = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if is_success else status
+            raise RequestRefused(refused, f"the answer is larger than {limit >> 20} MiB")
     try:
         body = decoded(raw)
     except DocumentError:
@@ -65,6 +50,7 @@ def decode_response(response: BaseHTTPResponse, check: Callable[[], object]) -> 
         if body.get("kind") == "Status" and body.get("status") == "Failure":
             raise refusal_of(integer_at(body, "code") or status, body)
         return cast("Mapping[str, Json]", body)
+    media_type = printable(response.headers.get("Content-Type", "").partition(";")[0])
     if media_type == "text/html":
         reason = (
             f"the server answered with status {status} and {media_type}: is there a proxy or a login page in between?"
@@ -84,12 +70,9 @@ def strip_secrets(answer: Mapping[str, Json]) -> Mapping[str, Json]:
     if answer.get("kind") not in {"PartialObjectMetadata", "PartialObjectMetadataList"}:
         raise RequestRefused(HTTPStatus.NOT_ACCEPTABLE, "the server does not give the metadata of Secrets alone")
     stripped = _strip(answer)
-    items = answer.get("items", ())
-    if isinstance(items, list):
-        stripped["items"] = [_strip(item) for item in items if isinstance(item, dict)]
-    elif items is None:
-        # Go writes it where there are none.
-        stripped["items"] = None
+    # Go writes null where there are none.
+    if "items" in answer and isinstance(answer["items"], list | None):
+        stripped["items"] = [_strip(item) for item in mappings_at(answer, "items")]
     return stripped
 
 
@@ -97,14 +80,3 @@ def _strip(secret: Mapping[str, Json]) -> dict[str, Json]:
     dropped = {"annotations", "managedFields"}
     metadata = {name: field for name, field in mapping_at(secret, "metadata").items() if name not in dropped}
     return {**{name: secret[name] for name in ("apiVersion", "kind") if name in secret}, "metadata": metadata}
-
-
-def _read(response: BaseHTTPResponse, limit: int, check: Callable[[], object]) -> bytearray:
-    body = bytearray()
-    while piece := response.read1(_PIECE):
-        body += piece
-        if len(body) > limit:
-            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE if limit == MAX_BYTES else response.status
-            raise RequestRefused(status, f"the answer is larger than {limit >> 20} MiB")
-        check()
-    return body

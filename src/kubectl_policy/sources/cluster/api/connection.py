@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from concurrent.futures import Future
-from contextlib import closing, contextmanager
+from contextlib import closing
 from copy import copy
-from functools import partial
 from http import HTTPStatus
 from platform import machine
 from threading import Thread
@@ -21,13 +21,12 @@ from urllib3.util import Timeout
 from kubectl_policy import __version__
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.values import value
-from kubectl_policy.sources.cluster.api.answers import ListAnswer, ObjectAnswer, decode_response, strip_secrets
+from kubectl_policy.sources.cluster.api.answers import decode_response, strip_secrets
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused, refusal_of_error
 from kubectl_policy.sources.cluster.api.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Callable, Mapping, Sequence
 
     from urllib3 import BaseHTTPResponse
 
@@ -40,16 +39,27 @@ METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s
 
 # Seconds before each retry: a server that restarts behind a balancer is back that soon, or a gap is the better answer.
 _PAUSES: Final = (0.1, 0.3, 0.9)
-# As many objects as kubectl takes at once, where a server cannot give all; and pages beyond which a list never ends.
+# As many objects as kubectl takes at once, where a server cannot give all.
 _CHUNK: Final = 500
-_MAX_PAGES: Final = 100_000
 _TOO_LARGE: Final = frozenset({413, 504})
 # Seconds after which a server is to end a watch, and after which a silent one is cut.
 _WATCH: Final = 240
 _WATCH_SILENCE: Final = 300
 _NO_QUERY: Final[Mapping[str, str]] = {}
+_SECRETS: Final = re.compile("api/v1/(watch/)?(namespaces/[^/]+/)?secrets(/|$)")
 
 Result = TypeVar("Result")
+
+
+@value()
+class ListAnswer:
+    """The objects of all pages of a list, and the state of the cluster that they are from.
+
+    Objects of kinds that Kubernetes itself has do not say their `apiVersion` and `kind` in lists.
+    """
+
+    items: Sequence[Mapping[str, Json]]
+    resource_version: str
 
 
 @value()
@@ -57,8 +67,6 @@ class _Request:
     path: str
     query: Mapping[str, str]
     accept: str
-    # Statuses after which the same is not asked again, though it may be worth it otherwise.
-    final: AbstractSet[int] = frozenset()
 
 
 class Connection:
@@ -70,7 +78,7 @@ class Connection:
 
     def __init__(self, access: Access, *, timeout: float = 30.0) -> None:
         """The deadline is `timeout` seconds from now; 0 is none."""
-        self._access, self._timeout = access, timeout
+        self.access, self._timeout = access, timeout
         self._end = time.monotonic() + timeout if timeout else None
         self._within = f" within --request-timeout {timeout:g}s" if timeout else ""
 
@@ -81,16 +89,15 @@ class Connection:
 
     def hurried(self) -> Connection:
         """Return the connection for what others wait for: it leaves them half of the time until the deadline."""
-        hurried = copy(self)
-        if self._end is not None:
-            now = time.monotonic()
-            hurried._end = now + (self._end - now) / 2  # noqa: SLF001 (of this class)
+        hurried, seconds = copy(self), self.seconds_left
+        if seconds is not None:
+            hurried._end = time.monotonic() + seconds / 2  # noqa: SLF001 (of this class)
             hurried._within = f" within half of the time that --request-timeout {self._timeout:g}s left"  # noqa: SLF001 (see above)
         return hurried
 
-    def get(self, path: str, query: Mapping[str, str] = _NO_QUERY, accept: str = JSON) -> ObjectAnswer:
+    def get(self, path: str, query: Mapping[str, str] = _NO_QUERY, accept: str = JSON) -> Mapping[str, Json]:
         """Get the object at a path. Of Secrets it is the metadata, whatever is accepted."""
-        return ObjectAnswer(self._ask(_Request(path, query, accept)))
+        return self._ask(_Request(path, query, accept))
 
     def list(
         self, path: str, query: Mapping[str, str] = _NO_QUERY, accept: str = JSON, chunk_size: int = 0
@@ -100,13 +107,13 @@ class Connection:
         What changes between two pages is as it was at the first one; where the server has forgotten that state, the
         list starts over without pages. https://kubernetes.io/docs/reference/using-api/api-concepts/#retrieving-large-results-sets-in-chunks
         """
-        request = _Request(path, query, accept, final=frozenset() if chunk_size else _TOO_LARGE)
+        request = _Request(path, query, accept)
         try:
             return self._list_pages(request, chunk_size)
         except RequestRefused as refusal:
             if chunk_size or refusal.status not in _TOO_LARGE:
                 raise
-        return self._list_pages(_Request(path, query, accept), _CHUNK)
+        return self._list_pages(request, _CHUNK)
 
     def watch(self, path: str, query: Mapping[str, str], accept: str = JSON) -> Watch:
         """Watch a path, from the `resourceVersion` in the query on, until it is closed or the server ends it.
@@ -116,41 +123,47 @@ class Connection:
         """
         options = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": str(_WATCH)}
         request = _Request(path, {**query, **options}, accept)
-        is_secret = _is_of_secrets(request)
+        is_of_secrets = _is_of_secrets(request)
+        timeout = self._timeout or None
 
         def begin(headers: Mapping[str, str]) -> BaseHTTPResponse:
-            timeout = Timeout(connect=self._timeout or None, read=_WATCH_SILENCE)
-            response = self._send(request, headers, timeout)
+            response = self._send(request, headers, Timeout(connect=timeout, read=_WATCH_SILENCE))
             if response.status != HTTPStatus.OK:
                 with closing(response):
-                    decode_response(response, lambda: None)
+                    decode_response(response)
             return response
 
-        response = self._wait(lambda: self._ask_with_new_credentials(begin), self._timeout or None)
-        late = partial(refusal_of_error, late="the server is silent")
-        return Watch(response, query.get("resourceVersion", ""), late, strip_secrets if is_secret else dict)
+        response = self._wait(lambda: self._ask_with_new_credentials(begin), timeout)
+        return Watch(response, query.get("resourceVersion", ""), is_of_secrets=is_of_secrets)
 
-    def _list_pages(self, request: _Request, chunk_size: int, *, is_second_time: bool = False) -> ListAnswer:
+    def _list_pages(self, request: _Request, chunk_size: int) -> ListAnswer:
         items: list[Mapping[str, Json]] = []
+        query = {**request.query, **({"limit": str(chunk_size)} if chunk_size else {})}
         token = ""
-        for _ in range(_MAX_PAGES):
+        while True:
             try:
-                page = self._ask(_page_request(request, chunk_size, token))
+                page = self._ask(_Request(request.path, query, request.accept))
             except RequestRefused as refusal:
-                if refusal.status != HTTPStatus.GONE or not token or is_second_time:
+                if refusal.status != HTTPStatus.GONE or not (token and chunk_size):
                     raise
-                return self._list_pages(request, 0, is_second_time=True)
-            items += _items(page)
+                return self._list_pages(request, 0)
+            listed = mappings_at(page, "items")
+            # Go writes null where there are none.
+            if "items" not in page or not (page["items"] is None or listed == page["items"]):
+                raise RequestRefused(HTTPStatus.OK, "the server answered with something that is no list")
+            items += listed
             last, token = token, text_at(page, "metadata.continue")
             if not token:
                 return ListAnswer(items, text_at(page, "metadata.resourceVersion"))
             if token == last:
-                break
-        raise RequestRefused(HTTPStatus.OK, "the server answers with the same page of a list again and again")
+                raise RequestRefused(HTTPStatus.OK, "the server answers with the same page of a list again and again")
+            # The token says which state it is of, and servers refuse to be told twice.
+            query = {name: text for name, text in query.items() if not name.startswith("resourceVersion")}
+            query["continue"] = token
 
     def _ask(self, request: _Request) -> Mapping[str, Json]:
         is_secret = _is_of_secrets(request)
-        answer = self._wait(lambda: self._ask_with_retries(request), self._seconds_left())
+        answer = self._wait(lambda: self._ask_with_retries(request), self.seconds_left)
         return strip_secrets(answer) if is_secret else answer
 
     def _wait(self, work: Callable[[], Result], seconds: float | None) -> Result:
@@ -171,33 +184,43 @@ class Connection:
 
     def _ask_with_retries(self, request: _Request) -> Mapping[str, Json]:
         def ask(headers: Mapping[str, str]) -> Mapping[str, Json]:
-            seconds = self._seconds_left()
+            seconds = self.seconds_left
+            if seconds == 0:
+                raise self._late()
             with closing(self._send(request, headers, Timeout(connect=seconds, read=seconds))) as response:
-                return decode_response(response, self._seconds_left)
+                return decode_response(response)
 
         for pause in _PAUSES:
             try:
                 return self._ask_with_new_credentials(ask)
             except RequestRefused as refusal:
-                if not refusal.retry or refusal.status in request.final:
+                if not refusal.retry:
                     raise
                 self._pause(refusal, pause)
         return self._ask_with_new_credentials(ask)
 
     def _ask_with_new_credentials(self, ask: Callable[[Mapping[str, str]], Result]) -> Result:
-        """Ask, and once more if the credentials were refused and there are new ones."""
-        headers = self._access.headers()
-        with self._refuse_errors():
+        """Ask, and once more if the credentials were refused and there are new ones.
+
+        Raises RequestRefused for whatever stands in the way of an answer.
+        """
+        headers = self.access.headers()
+        try:
             try:
                 return ask(headers)
             except RequestRefused as refusal:
-                if refusal.status != HTTPStatus.UNAUTHORIZED or not self._access.renew(headers):
+                if refusal.status != HTTPStatus.UNAUTHORIZED or not self.access.renew(headers):
                     raise
-            return ask(self._access.headers())
+            return ask(self.access.headers())
+        except (HTTPError, OSError) as error:
+            raise refusal_of_error(error, self._late().reason) from None
+        except ValueError:
+            # What is wrong with a header is not told: it may be a token.
+            raise RequestRefused(0, "a header cannot be sent: is there a line break in the token?") from None
 
     def _pause(self, refusal: RequestRefused, seconds: float) -> None:
         """Wait as long as the server says, or a little, where that leaves time to ask again."""
-        seconds_left = self._seconds_left()
+        seconds_left = self.seconds_left
         pause = max(refusal.wait, seconds)
         if seconds_left is not None and pause >= seconds_left:
             if not refusal.wait:
@@ -207,17 +230,6 @@ class Connection:
             raise RequestRefused(refusal.status, reason, refusal.message)
         time.sleep(pause)
 
-    @contextmanager
-    def _refuse_errors(self) -> Generator[None]:
-        """Raise RequestRefused for whatever stands in the way of an answer."""
-        try:
-            yield
-        except (HTTPError, OSError) as error:
-            raise refusal_of_error(error, self._late().reason) from None
-        except ValueError:
-            # What is wrong with a header is not told: it may be a token.
-            raise RequestRefused(0, "a header cannot be sent: is there a line break in the token?") from None
-
     def _send(self, request: _Request, headers: Mapping[str, str], timeout: Timeout) -> BaseHTTPResponse:
         query = f"?{urlencode(request.query)}" if request.query else ""
         # Whoever is impersonated may be in several groups, each of which is a header of its own.
@@ -225,22 +237,15 @@ class Connection:
         headers["Accept"] = request.accept
         headers.setdefault("Accept-Encoding", "identity" if "watch" in request.query else "gzip")
         headers["User-Agent"] = f"kubectl-policy/{__version__} ({sys.platform}/{machine()})"
-        return self._access.pool.urlopen(
+        return self.access.pool.urlopen(
             "GET",
-            f"{self._access.server}{request.path}{query}",
+            f"{self.access.server}{request.path}{query}",
             headers=headers,
             redirect=False,
             retries=False,
             preload_content=False,
             timeout=timeout,
         )
-
-    def _seconds_left(self) -> float | None:
-        """Return the seconds until the deadline; None if there is none. Raises RequestRefused if it has passed."""
-        seconds = self.seconds_left
-        if seconds == 0:
-            raise self._late()
-        return seconds
 
     def _late(self) -> RequestRefused:
         return RequestRefused(0, f"no answer{self._within}")
@@ -253,36 +258,10 @@ def _is_of_secrets(request: _Request) -> bool:
     object, such as `a/proxy` or `..`, must not decide what is read (`IsValidPathSegmentName` of
     k8s.io/apimachinery/pkg/api/validation/path). Raises ValueError if more than metadata is asked.
     """
-    segments = request.path.removeprefix("/").split("/")
-    names = [unquote(segment) for segment in segments]
+    names = [unquote(segment) for segment in request.path.removeprefix("/").split("/")]
     if any(not name or name in {".", ".."} or "/" in name or "%" in name for name in names):
         raise RequestRefused(HTTPStatus.NOT_FOUND, "not found", "nothing can have such a name")
-    match segments:
-        case ["api", "v1", "secrets", *_] | ["api", "v1", "namespaces", _, "secrets", *_]:
-            is_secret = True
-        case ["api", "v1", "watch", *rest]:
-            is_secret = "secrets" in rest
-        case _:
-            is_secret = False
+    is_secret = _SECRETS.match("/".join(names)) is not None
     if is_secret and request.accept not in {METADATA, METADATA_LIST}:
         raise ValueError(f"of Secrets, nothing but metadata is asked: {request.path}")
     return is_secret
-
-
-def _page_request(request: _Request, chunk_size: int, token: str) -> _Request:
-    query = dict(request.query)
-    if chunk_size:
-        query["limit"] = str(chunk_size)
-    if token:
-        # The token says which state it is of, and servers refuse to be told twice.
-        query = {name: text for name, text in query.items() if not name.startswith("resourceVersion")}
-        query["continue"] = token
-    return _Request(request.path, query, request.accept, final=request.final)
-
-
-def _items(page: Mapping[str, Json]) -> Sequence[Mapping[str, Json]]:
-    """Return the objects in a list; Go writes `null` where there are none. Raises RequestRefused if it is no list."""
-    items = mappings_at(page, "items")
-    if "items" not in page or not (page["items"] is None or items == page["items"]):
-        raise RequestRefused(HTTPStatus.OK, "the server answered with something that is no list")
-    return items

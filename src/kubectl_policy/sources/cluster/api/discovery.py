@@ -1,15 +1,19 @@
-"""Discovery: ask an API server for all kinds that it serves, or read them from a cache."""
+"""Discovery: the kinds that an API server serves, and how to ask it for them."""
 
 from __future__ import annotations
 
+import re
 from functools import partial
-from typing import TYPE_CHECKING, Final, TypeVar
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
-from kubectl_policy.sources.cluster.api.discovery_cache import read_cache, write_cache
+from kubectl_policy.model.kinds import impossible
+from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.values import compact
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused
-from kubectl_policy.sources.cluster.api.served import EVERY_GROUP, Discovery, Served, UnknownGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,95 +29,116 @@ _AGGREGATED: Final = (
     "application/json"
 )
 _MAX_THREADS: Final = 8
+_NEEDED: Final = frozenset({"get", "list"})
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+# The group of a gap where it is not even known which groups there are.
+EVERY_GROUP: Final = "*"
+_NO_GAPS: Final[Mapping[str, RequestRefused]] = MappingProxyType({})
 
-Result = TypeVar("Result")
+
+@compact
+class Served:
+    """A kind whose objects can be got and listed, in the version in which the server prefers to give them."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool
+    short_names: tuple[str, ...] = ()
+
+    @property
+    def group_kind(self) -> GroupKind:
+        """Return the kind without its version."""
+        return GroupKind(self.group, self.kind)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there can be such a kind."""
+        return all(map(_NAME.fullmatch, (self.plural, self.version))) and not impossible(self.group_kind)
+
+    def path(self, namespace: str = "", name: str = "") -> str:
+        """Return the path of the objects everywhere or in a namespace, or of the one of a name."""
+        steps = ["apis", self.group, self.version] if self.group else ["api", self.version]
+        steps += ["namespaces", namespace] if namespace and self.namespaced else []
+        steps += [self.plural, *([name] if name else [])]
+        return "/" + "/".join(quote(step, safe="") for step in steps)
 
 
-def discover(connection: Connection, server: str, cache_dir: str = "") -> Discovery:
-    """Return what a server serves, as it was some hours ago if that is cached; `refresh` asks the server.
+class Discovery:
+    """Kinds that a server serves, in its order, and the refusal of each group of which that is not known.
 
-    What it answers is cached below `cache_dir` (see `discovery_cache`) unless something is missing from it. Raises
-    RequestRefused if nothing is cached and the server does not answer.
+    The group is `EVERY_GROUP` where it is not even known which groups there are.
     """
 
-    def ask() -> Discovery:
-        discovery = _ask(connection)
-        if not discovery.gaps:
-            write_cache(discovery, server, cache_dir)
-        return discovery
+    def __init__(
+        self,
+        served: Iterable[Served],
+        gaps: Mapping[str, RequestRefused] = _NO_GAPS,
+        ask_again: Callable[[], Discovery] | None = None,
+    ) -> None:
+        """Keep the first version of each kind; without a way to ask again, the server was asked just now."""
+        kinds: dict[GroupKind, Served] = {}
+        for kind in served:
+            kinds.setdefault(kind.group_kind, kind)
+        self.kinds: Mapping[GroupKind, Served] = kinds
+        self.gaps, self._ask_again = gaps, ask_again
 
-    cached = read_cache(server, cache_dir)
-    return Discovery(cached, (), ask) if cached else ask()
+    @property
+    def is_remembered(self) -> bool:
+        """Whether the kinds come from the cache, so that the server may serve more by now."""
+        return self._ask_again is not None
+
+    def refresh(self) -> Discovery:
+        """Return what the server serves now: this, unless it comes from the cache. Raises RequestRefused."""
+        return self._ask_again() if self._ask_again else self
 
 
-def _ask(connection: Connection) -> Discovery:
+def ask_server(connection: Connection) -> Discovery:
     """Ask for what a server serves, by two requests, and of old servers by one more for each version of a group.
 
     A group that does not answer is a gap. Raises RequestRefused if nothing answers at all.
     """
-    core, groups = _ask_in_parallel((partial(_ask_core, connection), partial(_ask_groups, connection)))
-    if isinstance(core, RequestRefused) and isinstance(groups, RequestRefused):
-        raise core
-    served: list[Served] = []
-    gaps: list[UnknownGroup] = []
-    for group, part in (("", core), (EVERY_GROUP, groups)):
-        if isinstance(part, RequestRefused):
-            gaps.append(UnknownGroup(group, part.reason))
-        else:
-            served += part.kinds.values()
-            gaps += part.gaps
-    return Discovery(served, gaps)
+    paths = {"": "/api", EVERY_GROUP: "/apis"}
+    discovery = _ask_in_parallel([(group, partial(_ask_root, connection, path)) for group, path in paths.items()])
+    if discovery.gaps.keys() >= paths.keys():
+        raise discovery.gaps[""]
+    return discovery
 
 
-def _ask_core(connection: Connection) -> Discovery:
-    body = connection.get("/api", accept=_AGGREGATED).body
+def _ask_root(connection: Connection, path: str) -> Discovery:
+    body = connection.get(path, accept=_AGGREGATED)
     if body.get("kind") == "APIGroupDiscoveryList":
-        return _aggregated_discovery(body)
-    return _ask_versions(connection, [("", version) for version in strings_at(body, "versions")])
-
-
-def _ask_groups(connection: Connection) -> Discovery:
-    body = connection.get("/apis", accept=_AGGREGATED).body
-    if body.get("kind") == "APIGroupDiscoveryList":
-        return _aggregated_discovery(body)
-    versions: list[tuple[str, str]] = []
+        return _read_aggregated(body)
+    # Below /api there is one group, the versions of which have no groups around them.
+    versions = [("", version) for version in strings_at(body, "versions")]
     for group in mappings_at(body, "groups"):
         name, preferred = text_at(group, "name"), text_at(group, "preferredVersion.version")
         names = [text_at(version, "version") for version in mappings_at(group, "versions")]
         versions += ((name, version) for version in sorted(names, key=lambda version: version != preferred))
-    return _ask_versions(connection, versions)
+    hurried = connection.hurried()
+    return _ask_in_parallel([(group, partial(_ask_version, hurried, group, version)) for group, version in versions])
 
 
-def _aggregated_discovery(body: Mapping[str, Json]) -> Discovery:
+def _read_aggregated(body: Mapping[str, Json]) -> Discovery:
     served: list[Served] = []
-    gaps: dict[str, UnknownGroup] = {}
+    gaps: dict[str, RequestRefused] = {}
     for item in mappings_at(body, "items"):
         group = text_at(item, "metadata.name")
         for version in mappings_at(item, "versions"):
             if text_at(version, "freshness") == "Stale":
-                gaps[group] = UnknownGroup(group, "the server behind this API group does not answer")
-            served += _served_kinds(group, text_at(version, "version"), mappings_at(version, "resources"))
-    return Discovery(served, [*gaps.values()])
+                gaps[group] = RequestRefused(HTTPStatus.OK, "the server behind this API group does not answer")
+            served += _read_kinds(group, text_at(version, "version"), mappings_at(version, "resources"))
+    return Discovery(served, gaps)
 
 
-def _ask_versions(connection: Connection, versions: Sequence[tuple[str, str]]) -> Discovery:
-    def ask(group: str, version: str) -> list[Mapping[str, Json]]:
-        root = f"/apis/{quote(group, safe='')}" if group else "/api"
-        return mappings_at(hurried.get(f"{root}/{quote(version, safe='')}").body, "resources")
-
-    hurried = connection.hurried()
-    served: list[Served] = []
-    gaps: dict[str, UnknownGroup] = {}
-    answers = _ask_in_parallel([partial(ask, group, version) for group, version in versions])
-    for (group, version), resources in zip(versions, answers, strict=True):
-        if isinstance(resources, RequestRefused):
-            gaps.setdefault(group, UnknownGroup(group, resources.reason))
-        else:
-            served += _served_kinds(group, version, resources)
-    return Discovery(served, [*gaps.values()])
+def _ask_version(connection: Connection, group: str, version: str) -> Discovery:
+    root = f"/apis/{quote(group, safe='')}" if group else "/api"
+    body = connection.get(f"{root}/{quote(version, safe='')}")
+    return Discovery(_read_kinds(group, version, mappings_at(body, "resources")))
 
 
-def _served_kinds(group: str, version: str, resources: Iterable[Mapping[str, Json]]) -> Iterator[Served]:
+def _read_kinds(group: str, version: str, resources: Iterable[Mapping[str, Json]]) -> Iterator[Served]:
     """Read the kinds of a version, in either form; subresources, which have a slash in their names, are left out."""
     for resource in resources:
         kind = Served(
@@ -121,25 +146,25 @@ def _served_kinds(group: str, version: str, resources: Iterable[Mapping[str, Jso
             version=version,
             kind=text_at(resource, "kind") or text_at(resource, "responseKind.kind"),
             plural=text_at(resource, "resource") or text_at(resource, "name"),
-            singular=text_at(resource, "singularResource") or text_at(resource, "singularName"),
             namespaced=resource.get("namespaced") is True or resource.get("scope") == "Namespaced",
             short_names=tuple(strings_at(resource, "shortNames")),
-            verbs=tuple(strings_at(resource, "verbs")),
-            categories=tuple(strings_at(resource, "categories")),
         )
-        if kind.is_possible:
+        if _NEEDED.issubset(strings_at(resource, "verbs")) and kind.is_possible:
             yield kind
 
 
-def _ask_in_parallel(questions: Sequence[Callable[[], Result]]) -> list[Result | RequestRefused]:
-    """Return the answers in the order of the questions, or why there are none."""
+def _ask_in_parallel(questions: Sequence[tuple[str, Callable[[], Discovery]]]) -> Discovery:
+    """Put together the answers to questions, each of which is about a group: one that is refused is a gap."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 (what is cached needs none)
 
-    def ask(question: Callable[[], Result]) -> Result | RequestRefused:
+    def ask(question: tuple[str, Callable[[], Discovery]]) -> Discovery:
+        group, ask_part = question
         try:
-            return question()
+            return ask_part()
         except RequestRefused as refusal:
-            return refusal
+            return Discovery((), {group: refusal})
 
     with ThreadPoolExecutor(_MAX_THREADS) as threads:
-        return [*threads.map(ask, questions)]
+        parts = [*threads.map(ask, questions)]
+    gaps = {group: refusal for part in parts for group, refusal in part.gaps.items()}
+    return Discovery((kind for part in parts for kind in part.kinds.values()), gaps)

@@ -1,4 +1,4 @@
-"""Refusals: why a request has no answer, from statuses of HTTP and errors of connections, in words for people."""
+"""Refusals: why a request has no answer, by the status of HTTP or the error of the connection, and what to do then."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from urllib3.exceptions import (
     SSLError,
 )
 
+from kubectl_policy.errors import ClusterError
 from kubectl_policy.model.fields import text_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kubectl_policy.model.fields import Json
+    from kubectl_policy.sources.cluster.reaching.access import Access
 
 # As much of what a server says as one reads in a terminal.
 _MAX_MESSAGE: Final = 400
@@ -46,10 +48,17 @@ _REASONS: Final[Mapping[int, str]] = {
     503: "the server is unavailable",
     504: "the server took too long",
 }
-_RETRIED: Final = frozenset({429, 500, 502, 503, 504})
+# A list that takes too long (504) is asked for in pages instead; nothing else is faster the second time.
+_RETRIED: Final = frozenset({429, 500, 502, 503})
 # kube-apiserver says this where a CustomResourceDefinition converts by a webhook that does not answer as it must:
 # apiextensions-apiserver, pkg/apiserver/conversion/webhook_converter.go.
 _CONVERSION: Final = "conversion webhook for"
+# Of a cluster that cannot be asked at all.
+_HINTS: Final[Mapping[int, str]] = {
+    403: "needs: get /api and /apis, as the ClusterRole system:discovery allows",
+    **dict.fromkeys((429, 500, 502, 503, 504), "ask again later"),
+}
+_ADDRESS: Final = "is the address that of a cluster? `kubectl config view --minify` shows it"
 # What errors without a number mean, the first that fits, and whether a retry may help; "" is a wait that was too long.
 _ERRORS: Final[tuple[tuple[tuple[type[Exception], ...], str, bool], ...]] = (
     ((NameResolutionError,), "no such host", False),
@@ -120,6 +129,19 @@ class RequestRefused(Exception):  # noqa: N818 (what a server may always do is n
     def is_conversion(self) -> bool:
         """Whether the server asked the conversion webhook of a definition, and that did not answer as it must."""
         return _CONVERSION in self.message
+
+
+def cluster_error(access: Access, refusal: RequestRefused) -> ClusterError:
+    """Return the error that a cluster cannot be asked at all, as its server refused the first request."""
+    if refusal.status == 401:  # noqa: PLR2004 (Unauthorized)
+        return ClusterError(
+            f"{access.name}: you must be logged in to the server (Unauthorized)",
+            "log in again; `kubectl config view --minify` shows as whom the cluster is asked",
+        )
+    # Without an answer, the message of a library says no more than the reason.
+    reason = str(refusal) if refusal.status else refusal.reason
+    hint = refusal.hint or _HINTS.get(refusal.status, _ADDRESS)
+    return ClusterError(f"{access.name}: {access.server} cannot be asked: {reason}", hint)
 
 
 def printable(text: str) -> str:

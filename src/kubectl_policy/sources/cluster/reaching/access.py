@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from threading import Lock
+from collections.abc import Mapping  # noqa: TC003 (flags are converted to it)
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -12,21 +14,19 @@ from msgspec import Struct
 from urllib3 import HTTPHeaderDict
 
 from kubectl_policy.errors import ClusterError, NoClusterError, UsageError
-from kubectl_policy.sources.cluster.reaching.transport import parse_address, server_address, set_proxy, tls_context
+from kubectl_policy.model.values import value
+from kubectl_policy.sources.cluster.reaching.transport import header_value, parse_address, server_address
 
 if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from urllib3 import PoolManager
 
-    from kubectl_policy.sources.cluster.options import ClusterOptions
     from kubectl_policy.sources.cluster.reaching.as_kubectl import Kubeconfig
 
 _NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 # The files of a pod about the cluster that it is in.
 _SERVICE_ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount/"
-_MAX_CONNECTIONS: Final = 32
 _MAX_NAMES: Final = 10
 # The characters of a header's name, but for the one that escapes others.
 _IN_NAMES: Final = "!#$&'*+-.^_`|~"
@@ -52,6 +52,34 @@ _USER_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+@value(kw_only=True)
+class ClusterOptions:
+    """How a cluster is reached, where that is not as the kubeconfig says; an empty value is a flag that is not set."""
+
+    kubeconfig: str = ""
+    context: str = ""
+    cluster: str = ""
+    user: str = ""
+    # From here on to `as_user_extra`, the names are those of settings of a kubeconfig, which they replace.
+    server: str = ""
+    tls_server_name: str = ""
+    insecure_skip_tls_verify: bool = False
+    client_certificate: str = ""
+    client_key: str = ""
+    certificate_authority: str = ""
+    disable_compression: bool = False
+    token: str = ""
+    as_: str = ""
+    as_group: tuple[str, ...] = ()
+    as_uid: str = ""
+    as_user_extra: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    # Seconds for all that one command asks of a cluster; 0 is no limit.
+    request_timeout: float = 30.0
+    cache_dir: str = ""
+    # How many objects one answer to a list holds; 0 is all of them.
+    chunk_size: int = 0
+
+
 class Access(Struct, frozen=True):
     """Everything that it takes to ask a cluster."""
 
@@ -68,80 +96,10 @@ class Access(Struct, frozen=True):
     # Gets new credentials after a 401 for a request with these headers; whether there are any.
     renew: Callable[[Mapping[str, str]], bool]
 
-
-class Credentials:
-    """What shows a cluster who asks: headers, and a client certificate in the TLS context."""
-
-    # One for all clusters: the files in which the package keeps keys are removed as soon as they are read.
-    _lock = Lock()
-
-    def __init__(self, load: Callable[[], Any], headers: HTTPHeaderDict, subject: str) -> None:
-        """Load the first credentials; `load` returns a `Configuration` of the package with them."""
-        from kubectl_policy.sources.cluster.reaching.as_kubectl import clear_errors, remove_files  # noqa: PLC0415 (imports the package)
-
-        self._load, self._headers, self._subject, self._clear_errors = load, headers, subject, clear_errors
-        self._remove_files = remove_files
-        self._refused: tuple[str, str] | None = None
-        self._path: str = ""
-        self._certificate: str = ""
-        self.pool: PoolManager | None = None
-        with self._lock, clear_errors(subject):
-            self.configuration: Any = load()
-            self.tls = tls_context(self.configuration) if self.configuration.host.startswith("https:") else None
-            self._present(self.tls)
-            _header_value(str(self.configuration.api_key.get("BearerToken", "")).strip(), f"{subject}: the token")
-
-    def headers(self) -> HTTPHeaderDict:
-        """Return the headers of one request. Raises `ClusterError` if a credential expired and there is no new one."""
-        with self._lock, self._clear_errors(self._subject):
-            headers = self._headers.copy()
-            if authorization := self._authorization():
-                headers["Authorization"] = authorization
-            return headers
-
-    def renew(self, headers: Mapping[str, str]) -> bool:
-        """Get new credentials after a 401 for a request with these headers; whether there are any.
-
-        kubectl: asks the plugin again, and reads the file of the token again.
-        """
-        with self._lock, self._clear_errors(self._subject):
-            used = self._authorization(), self._certificate
-            # Another thread may have got new ones meanwhile.
-            if headers.get("Authorization", "") != used[0]:
-                return True
-            if used == self._refused:
-                return False
-            self._refused = used
-            self.configuration = self._load()
-            return used != (self._authorization(), self._certificate)
-
-    def _authorization(self) -> str:
-        """Return the header Authorization of credentials that are valid now: the package loads new ones if need be."""
-        # kubectl: the end of a line is no part of the token in a file.
-        authorization = str(self.configuration.get_api_key_with_prefix("BearerToken") or "").strip()
-        self._present(self.tls)
-        return _header_value(authorization, f"{self._subject}: the token")
-
-    def _present(self, tls: ssl.SSLContext | None) -> None:
-        """Let connections present the client certificate; none is kept that was made with another one."""
-        path = str(self.configuration.cert_file or "")
-        if path == self._path:
-            return
-        self._path = path
-        if tls is None or not path:
-            return
-        try:
-            with open(path, encoding="latin-1") as file:  # noqa: PTH123 (pathlib is slow to import)
-                certificate = file.read()
-            # Without a password, OpenSSL would ask for one at the terminal.
-            tls.load_cert_chain(path, self.configuration.key_file, password="")
-        except OSError as error:
-            raise ClusterError(f"{self._subject}: there is no client certificate with its key (PEM): {error}") from None
-        finally:
-            self._remove_files()
-        if self.pool and certificate != self._certificate:
-            self.pool.clear()
-        self._certificate = certificate
+    @property
+    def name(self) -> str:
+        """The name of the context, else of the cluster, else its URL."""
+        return self.context or self.cluster or self.server
 
 
 def access_to(options: ClusterOptions) -> Access:
@@ -185,23 +143,14 @@ def access_to(options: ClusterOptions) -> Access:
         dropped = "token" if "tokenFile" in user else ""
         is_safe = cluster["server"].startswith("https:")
         user = {key: setting for key, setting in user.items() if is_safe and key != dropped}
-
-        def load() -> Any:  # noqa: ANN401 (the package has no types)
-            return as_kubectl.load((cluster, path), (user, user_path), options.request_timeout or None)
-
-        credentials = Credentials(load, headers, subject)
-        set_proxy(credentials.configuration, is_proxy_set="proxy-url" in cluster)
-        pool: PoolManager = as_kubectl.Connections(credentials.configuration).pool_manager
-        # Certificates are in the context: the package would load them anew for each connection.
-        certificates = {"ca_certs": None, "cert_file": None, "key_file": None, "ssl_context": credentials.tls}
-        pool.connection_pool_kw.update(certificates if credentials.tls else {}, maxsize=_MAX_CONNECTIONS)
-        credentials.pool = pool
+        new_loader = partial(as_kubectl.Loader, (cluster, path), (user, user_path), options.request_timeout or None)
+        credentials = as_kubectl.Credentials(new_loader, headers, subject, is_proxy_set="proxy-url" in cluster)
         return Access(
             context=context_name,
             cluster=cluster_name,
             namespace=_namespace(context.get("namespace", ""), is_in_pod=is_in_pod),
-            server=credentials.configuration.host,
-            pool=pool,
+            server=credentials.server,
+            pool=credentials.pool,
             headers=credentials.headers,
             renew=credentials.renew,
         )
@@ -211,7 +160,7 @@ def contexts(options: ClusterOptions) -> tuple[str, ...]:
     """Return the names of all contexts, in the order of the files. Raises `ClusterError` for a file that is none."""
     from kubectl_policy.sources.cluster.reaching.as_kubectl import Kubeconfig  # noqa: PLC0415 (imports the package)
 
-    return tuple(Kubeconfig(_files(options)).entries("contexts"))
+    return tuple(Kubeconfig(_files(options)).entries["context"])
 
 
 def _searched(options: ClusterOptions) -> list[str]:
@@ -230,7 +179,7 @@ def _files(options: ClusterOptions) -> list[str]:
 
 def _entry(config: Kubeconfig, files: str, kind: str, name: str, *, is_needed: bool) -> tuple[dict[str, Any], str]:
     """Return the settings of a name, and the path of their file; none if there is no name, or no need of it."""
-    entries = config.entries(f"{kind}s")
+    entries = config.entries[kind]
     if name and is_needed and name not in entries:
         raise ClusterError(f"there is no {kind} {name} in {files}", f"each {kind} there is: {_enumerate(entries)}")
     settings, path = entries.get(name, ({}, ""))
@@ -241,7 +190,7 @@ def _entry(config: Kubeconfig, files: str, kind: str, name: str, *, is_needed: b
 
 
 def _no_cluster(config: Kubeconfig, files: str, context: str) -> ClusterError:
-    names = config.entries("contexts")
+    names = config.entries["context"]
     if not names:
         return ClusterError(f"no cluster is meant: {files} has no contexts", _OFFLINE)
     if context:
@@ -296,12 +245,5 @@ def _impersonation(user: Mapping[str, Any], options: ClusterOptions) -> HTTPHead
     headers = HTTPHeaderDict()
     for name, text in pairs:
         if text:
-            headers.add(f"Impersonate-{name}", _header_value(text, f"Impersonate-{name}"))
+            headers.add(f"Impersonate-{name}", header_value(text, f"Impersonate-{name}"))
     return headers
-
-
-def _header_value(text: str, subject: str) -> str:
-    """Return a text as a header has it, a character for each byte. Raises `ClusterError` that keeps the text secret."""
-    if any(character < " " or character == "\x7f" for character in text):
-        raise ClusterError(f"{subject} holds a line break or another control character")
-    return text.encode(errors="replace").decode("latin-1")

@@ -1,4 +1,4 @@
-"""Transport to a cluster: its address, TLS and proxies, as kubectl takes them where urllib3 does otherwise."""
+"""Transport to a cluster: address, headers, TLS and proxies, as kubectl takes them where urllib3 does otherwise."""
 
 from __future__ import annotations
 
@@ -78,3 +78,10 @@ def set_proxy(configuration: Any, *, is_proxy_set: bool) -> None:  # noqa: ANN40
             # kubectl: sends the user and the password in the address to the proxy.
             login = unquote(url.auth).encode().decode("latin-1")
             configuration.proxy_headers = make_headers(proxy_basic_auth=login)
+
+
+def header_value(text: str, subject: str) -> str:
+    """Return a text as a header has it, a character for each byte. Raises `ClusterError` that keeps the text secret."""
+    if any(character < " " or character == "\x7f" for character in text):
+        raise ClusterError(f"{subject} holds a line break or another control character")
+    return text.encode(errors="replace").decode("latin-1")
