@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, TypeAlias, get_args
 
 from kubectl_policy.cli.completion import SCRIPTS
 from kubectl_policy.cli.completion.line import parse_line
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from kubectl_policy.cli.completion.known import KindRole, KnownInput
-    from kubectl_policy.cli.completion.line import CommandLine, KnownOption
+    from kubectl_policy.cli.completion.line import CommandLine
     from kubectl_policy.cli.completion.offer import Candidate, Tiers
     from kubectl_policy.model.kinds import KindNames
+
+    Completer: TypeAlias = Callable[[CommandLine, KnownInput], Tiers | Offer]
 
 # The id, name and summary of each rule of `lint`, whose import would take longer than a TAB may.
 RULES_TABLE: Final = Path(__file__).with_name("rules.tsv")
@@ -34,10 +36,9 @@ def complete(arguments: Sequence[str], deadline: float) -> Offer:
     arguments before the cursor name something that does not exist.
     """
     first, *rest = arguments or ("",)
-    if not rest and first.startswith("-"):
-        return offer(first, [_PROGRAM_OPTIONS.items()])
     if not rest:
-        return offer(first, [[(name, entry.summary) for name, entry in COMMANDS.items()]])
+        commands = [(name, entry.summary) for name, entry in COMMANDS.items()]
+        return offer(first, [_PROGRAM_OPTIONS.items() if first.startswith("-") else commands])
     if first not in COMMANDS:
         return NOTHING
     line = parse_line(first, rest)
@@ -50,10 +51,11 @@ def complete(arguments: Sequence[str], deadline: float) -> Offer:
         }
         return offer(line.prefix, [(descriptions | _HELP).items()])
     try:
-        known = known_input(line, deadline)
-        return _offer_value(line.option, line, known) if line.option else _offer_argument(line, known)
+        tiers = _completer(line)(line, known_input(line, deadline))
     except PolicyError:
         return NOTHING
+    takes_list = line.option.names[0] in _LISTS if line.option else line.command == "get" and _is_type(line)
+    return tiers if isinstance(tiers, Offer) else offer(line.prefix, tiers, in_list=takes_list)
 
 
 def known_input(line: CommandLine, deadline: float) -> KnownInput:
@@ -74,27 +76,24 @@ def known_input(line: CommandLine, deadline: float) -> KnownInput:
     return ClusterInput(line, deadline)
 
 
-def _offer_argument(line: CommandLine, known: KnownInput) -> Offer:
-    """Offer candidates for an argument of the command; nothing for a command without arguments."""
-    tiers = ARGUMENTS[line.command](line, known) if line.command in ARGUMENTS else NOTHING
-    takes_list = line.command == "get" and _is_type(line)
-    return tiers if isinstance(tiers, Offer) else offer(line.prefix, tiers, in_list=takes_list)
+def _completer(line: CommandLine) -> Completer:
+    """Return what completes the option or the argument under the cursor; nothing is offered for free text."""
+    if not line.option:
+        return ARGUMENTS.get(line.command, lambda _, __: NOTHING)
+    metavar = line.option.metavar
+    if metavar.startswith("["):
+        return _choices
+    return _VALUES.get(line.option.names[0]) or (lambda _, __: _BY_METAVAR.get(metavar, NOTHING))
 
 
-def _offer_value(option: KnownOption, line: CommandLine, known: KnownInput) -> Offer:
-    """Offer values of the option under the cursor; nothing where the value is free text."""
-    name = option.names[0]
-    if option.metavar.startswith("["):
-        choices = option.metavar.strip("[]").split("|")
-        if name == "--output" and line.command != "version":
-            from kubectl_policy.render.output.formats import TEMPLATES
+def _choices(line: CommandLine, _: KnownInput) -> Tiers:
+    """Return the values that the option lists, and the template formats of answers."""
+    choices = line.option.metavar.strip("[]").split("|") if line.option else []
+    if line.option and line.option.parameter == "output" and line.command != "version":
+        from kubectl_policy.render.output.formats import TEMPLATES
 
-            choices += [f"{template}=" for template in TEMPLATES]
-        return offer(line.prefix, [plain_tier(choices)])
-    if name not in _VALUES:
-        return _BY_METAVAR.get(option.metavar, NOTHING)
-    tiers = _VALUES[name](line, known)
-    return tiers if isinstance(tiers, Offer) else offer(line.prefix, tiers, in_list=name in _LISTS)
+        choices += [f"{template}=" for template in TEMPLATES]
+    return [plain_tier(choices)]
 
 
 def _types(kinds: Sequence[KindNames], *, plurals: bool = False, end: str = "") -> list[list[Candidate]]:
@@ -181,7 +180,7 @@ def _policy_and_target(line: CommandLine, known: KnownInput) -> Tiers:
     return qualified_names(known, line.prefix, ["targets"] if line.arguments else ["policies"], namespace=namespace)
 
 
-ARGUMENTS: Final[Mapping[str, Callable[[CommandLine, KnownInput], Tiers | Offer]]] = {
+ARGUMENTS: Final[Mapping[str, Completer]] = {
     "blast-radius": lambda line, known: _one_object(line, known, _ALL),
     "completion": lambda line, _: [] if line.arguments else [plain_tier(SCRIPTS)],
     "describe": _objects,
@@ -226,17 +225,6 @@ def _enforcement_states(_: CommandLine, __: KnownInput) -> Tiers:
     return [plain_tier(ENFORCEMENT)]
 
 
-def _columns(line: CommandLine, known: KnownInput) -> Tiers:
-    """Return the columns of the list that the arguments name."""
-    from kubectl_policy.questions.shared.selection import Listing, type_named
-    from kubectl_policy.render.listing.columns import columns_of
-
-    types = line.arguments[0] if line.arguments else "policies"
-    type_ = type_named(known.analysis, types.partition("/")[0].partition(",")[0])
-    columns = columns_of(Listing(type=type_, namespace="", rows=(), elsewhere=(), unseen=()))
-    return [plain_tier(column.title.lower().replace(" ", "-") for column in columns)]
-
-
 def _severities(line: CommandLine, _: KnownInput) -> Tiers:
     """Return the rules of `lint`, and after `=` the severities."""
     rule, equals, _severity = line.prefix.partition("=")
@@ -273,7 +261,7 @@ def _namespaces(_: CommandLine, known: KnownInput) -> Tiers:
     return [plain_tier(known.namespaces())]
 
 
-_VALUES: Final[Mapping[str, Callable[[CommandLine, KnownInput], Tiers | Offer]]] = {
+_VALUES: Final[Mapping[str, Completer]] = {
     "--assume-exists": lambda _, known: _types(known.kinds(*_ALL)),
     "--cluster": _kubeconfig_names,
     "--context": _kubeconfig_names,
@@ -292,7 +280,6 @@ _VALUES: Final[Mapping[str, Callable[[CommandLine, KnownInput], Tiers | Offer]]]
     "--section": _sections,
     "--select": lambda _, __: rule_tiers(),
     "--severity": _severities,
-    "--sort-by": _columns,
     "--target-namespace": _namespaces,
     "--user": _kubeconfig_names,
 }
