@@ -55,6 +55,29 @@ AllNamespaces: TypeAlias = Annotated[
 Selector: TypeAlias = Annotated[
     str, SelectionOption("--selector", "-l", metavar="QUERY", help="List objects with these labels, as in kubectl.")
 ]
+PolicyKinds: TypeAlias = Annotated[
+    list[str] | None, SelectionOption(metavar="KIND", help="Show only policies of this kind. Repeatable.")
+]
+Fields: TypeAlias = Annotated[
+    list[str] | None,
+    SelectionOption(
+        metavar="FIELD", help="Show only fields with this prefix, e.g. timeout or jwt.providers. Repeatable."
+    ),
+]
+AppliedFiles: TypeAlias = Annotated[
+    list[str] | None,
+    ChangeOption("--filename", "-f", metavar="PATH", help="Show what applying these manifests changes. Repeatable."),
+]
+DeletedObjects: TypeAlias = Annotated[
+    list[str] | None, ChangeOption(metavar="TYPE/NAME", help="Show what deleting this object changes. Repeatable.")
+]
+Retargetings: TypeAlias = Annotated[
+    list[str] | None,
+    ChangeOption(
+        metavar="POLICY=TARGET",
+        help="Show what attaching a policy only to TYPE/NAME or TYPE/NAME#SECTION changes. Repeatable.",
+    ),
+]
 ShowAll: TypeAlias = Annotated[bool, OutputOption("--show-all", help="Show long lists and values in full.")]
 
 

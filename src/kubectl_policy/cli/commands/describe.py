@@ -6,7 +6,7 @@ import typer
 
 from kubectl_policy.cli.arguments import split_objects
 from kubectl_policy.cli.call import Call
-from kubectl_policy.cli.options import OutputOption, SelectionOption, ShowAll, shared_options
+from kubectl_policy.cli.options import Fields, OutputOption, PolicyKinds, SelectionOption, ShowAll, shared_options
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import replace
@@ -35,15 +35,8 @@ def describe(
     ] = None,
     *,
     section: Annotated[str, SelectionOption(metavar="NAME", help="Describe one listener, rule or port.")] = "",
-    kind: Annotated[
-        list[str] | None, SelectionOption(metavar="KIND", help="Show only policies of this kind. Repeatable.")
-    ] = None,
-    field: Annotated[
-        list[str] | None,
-        SelectionOption(
-            metavar="FIELD", help="Show only fields with this prefix, e.g. timeout or jwt.providers. Repeatable."
-        ),
-    ] = None,
+    kind: PolicyKinds = None,
+    field: Fields = None,
     blame: Annotated[
         bool, OutputOption("--blame", help="Show who wrote each setting, from managedFields or git.")
     ] = False,

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json
 
 _EXECUTABLE: Final = "kubectl-policy"
-_FORMATS: Final = ("json", "yaml")
 
 
 def completion(
@@ -57,18 +56,8 @@ def _executable(program: str) -> str:
     return f"kubectl-{name.replace('-', '_').replace(' ', '-')}" if kubectl == "kubectl" and name else _EXECUTABLE
 
 
-def _parse_format(name: str) -> str:
-    if name and name not in _FORMATS:
-        problem = f"invalid value for '--output' / '-o': '{name}' is not one of 'json', 'yaml'"
-        raise UsageError(problem, "for example: -o json")
-    return name
-
-
 def version(
-    output: Annotated[
-        str,
-        OutputOption("--output", "-o", metavar=f"[{'|'.join(_FORMATS)}]", help="Output format.", parser=_parse_format),
-    ] = "",
+    output: Annotated[Literal["json", "yaml"] | None, OutputOption("--output", "-o", help="Output format.")] = None,
 ) -> None:
     """Print the version.
 
