@@ -33,7 +33,7 @@ from kubectl_policy.profiles.shapes import (
 from kubectl_policy.sources.files.exclusion import Exclusions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from pathspec import GitIgnoreSpec
@@ -152,8 +152,8 @@ class Project:
         select: Iterable[str] | None = None,
         ignore: Iterable[str] | None = None,
         severity: Iterable[str] | None = None,
-        fail_on: str = "",
-        least: str = "",
+        fail_on: Threshold | None = None,
+        min_severity: Severity | None = None,
         require_reason: bool = False,
         now: datetime | None = None,
     ) -> LintSettings:
@@ -175,8 +175,8 @@ class Project:
             selected=selected or self.select,
             ignored=ignored if selected else (*self.ignore, *ignored),
             severities={**configured, **levels},
-            least=_severity(least, get_args(Severity)) or self.min_severity or standard.least,
-            fail_on=_severity(fail_on, get_args(Threshold)) or self.fail_on or standard.fail_on,
+            least=min_severity or self.min_severity or standard.least,
+            fail_on=fail_on or self.fail_on or standard.fail_on,
             require_reason=require_reason or self.require_reason,
             written=self.written,
             requirements=self.policies,
@@ -235,12 +235,6 @@ def _level(assignment: str) -> tuple[str, Level]:
         hint = f"write --severity RULE=LEVEL, with one of {', '.join(get_args(Level))}"
         raise UsageError(f'"{assignment}" gives no rule a severity', hint)
     return _rule(name), cast("Level", level)
-
-
-def _severity(text: str, allowed: Sequence[str]) -> Any:  # noqa: ANN401 (one of what is allowed, or "")
-    if text and text not in allowed:
-        raise UsageError(f'"{text}" is no severity', f"write one of {', '.join(allowed)}")
-    return text
 
 
 def find_project(file: str = "") -> Project:
