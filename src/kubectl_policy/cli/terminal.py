@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
@@ -47,13 +48,8 @@ def takes_unicode() -> bool:
 
 def width() -> int:
     """Return the width for layout, in cells: COLUMNS, else the width of the terminal, else 100."""
-    columns = os.environ.get("COLUMNS", "").lstrip("0")
-    if columns.isdecimal():
-        return max(int(columns), _MIN_WIDTH) if len(columns) <= len(str(_MAX_WIDTH)) else _MAX_WIDTH
-    if is_terminal():
-        with suppress(OSError):
-            return max(os.get_terminal_size(sys.stdout.fileno()).columns, _MIN_WIDTH)
-    return DEFAULT_WIDTH
+    columns = shutil.get_terminal_size((DEFAULT_WIDTH, 0)).columns
+    return min(max(columns, _MIN_WIDTH), _MAX_WIDTH)
 
 
 def view(program: str, *options: str) -> View:
