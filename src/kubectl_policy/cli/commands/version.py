@@ -1,6 +1,7 @@
 """`completion` and `version`: commands that read neither manifests nor a cluster."""
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
@@ -14,11 +15,10 @@ from kubectl_policy.errors import UsageError
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
 
-_EXECUTABLE: Final = "kubectl-policy"
+_NAME: Final = "policy"
 
 
 def completion(
-    context: typer.Context,
     shell: Annotated[
         list[str] | None, typer.Argument(metavar="SHELL", help="One of bash, fish, zsh and kubectl.")
     ] = None,
@@ -42,18 +42,9 @@ def completion(
     folder = f"{os.path.dirname(os.path.dirname(__file__))}/completion/scripts"  # noqa: PTH120 (pathlib is slow to load)
     with open(f"{folder}/{SCRIPTS[arguments[0]]}", encoding="utf-8") as file:  # noqa: PTH123 (see above)
         script = file.read()
-    executable = _executable(context.find_root().info_name or "")
-    completer = executable.replace("kubectl-", "kubectl_complete-", 1)
-    script = script.replace(_EXECUTABLE, executable)
-    terminal.write(script.replace(_EXECUTABLE.replace("kubectl-", "kubectl_complete-", 1), completer))
-
-
-def _executable(program: str) -> str:
-    """Return the file that kubectl runs for what a user types: `kubectl-a_b` for `kubectl a-b`."""
-    if program.startswith("kubectl-"):
-        return program
-    kubectl, _, name = program.partition(" ")
-    return f"kubectl-{name.replace('-', '_').replace(' ', '-')}" if kubectl == "kubectl" and name else _EXECUTABLE
+    program = os.path.basename(sys.argv[0]).removesuffix(".exe")  # noqa: PTH119 (see above)
+    name = program.removeprefix("kubectl-") if program.startswith("kubectl-") else _NAME
+    terminal.write(re.sub(rf"(kubectl(?:_complete)?-){_NAME}", rf"\g<1>{name}", script))
 
 
 def version(

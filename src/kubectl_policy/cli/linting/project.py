@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
@@ -33,7 +34,7 @@ from kubectl_policy.profiles.shapes import (
 from kubectl_policy.sources.files.exclusion import Exclusions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from pathspec import GitIgnoreSpec
@@ -162,7 +163,7 @@ class Project:
         Rules may be separated by commas, and `severity` is RULE=LEVEL. A rule that an option selects is checked even if
         the file disables it. Raise `UsageError` for an unknown rule or level.
         """
-        selected, ignored = tuple(_rules(select or ())), tuple(_rules(ignore or ()))
+        selected, ignored = _rules(select or ()), _rules(ignore or ())
         levels = dict(map(_level, severity or ()))
         # Of names that are equally exact, the last one wins.
         configured: dict[str, Level] = {
@@ -192,17 +193,17 @@ class Project:
         return not (self.per_path and origin and origin.line) or finding.rule not in self._ignored_in(origin.source)
 
     @cached_property
-    def _ignored(self) -> dict[str, frozenset[str]]:
-        """The IDs of rules that do not count, for each file, computed once."""
-        return {}
+    def _ignored_in(self) -> Callable[[str], frozenset[str]]:
+        """From the name of a file to the IDs of rules that do not count in it."""
 
-    def _ignored_in(self, source: str) -> frozenset[str]:
-        if source not in self._ignored:
+        @cache
+        def ignored_in(source: str) -> frozenset[str]:
             path = self._relative(source)
             matching = [settings for settings in self.per_path if settings.files.match_file(path)]
             names = {name for settings in matching for name in settings.ignore}
-            self._ignored[source] = frozenset(rule.id for rule in RULES for name in names if is_called(rule, name))
-        return self._ignored[source]
+            return frozenset(rule.id for rule in RULES for name in names if is_called(rule, name))
+
+        return ignored_in
 
     def _relative(self, source: str) -> str:
         """Return the path of a file relative to the config file."""
@@ -216,10 +217,8 @@ class Project:
 _PROJECT: Final = Record(Project)
 
 
-def _rules(lists: Iterable[str]) -> Iterator[str]:
-    for name in (name.strip() for names in lists for name in names.split(",")):
-        if name:
-            yield _rule(name)
+def _rules(lists: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_rule(name.strip()) for names in lists for name in names.split(",") if name.strip())
 
 
 def _rule(name: str) -> str:
@@ -243,30 +242,18 @@ def find_project(file: str = "") -> Project:
     Without a config file, return the defaults. Raise `ProfileError` for a file that cannot be read or is malformed, and
     `SourceError` if the current directory was deleted.
     """
-    folders = _folders()
-    root = next((str(folder) for folder in folders if _is_root(folder)), "")
-    if file:
-        return replace(read_project(file), root=root)
-    for folder in folders:
-        path = os.path.relpath(folder / FILE)
-        if os.path.exists(path):  # noqa: PTH110 (a Path may raise OSError)
-            return replace(read_project(path), root=root)
-    return Project(root=root)
-
-
-def _folders() -> list[Path]:
-    """Return the current directory and its parents up to the root of the repository; outside of one, no parents."""
     try:
         current = Path.cwd()
     except OSError as error:
         raise SourceError("the current directory is not there any more", "change to one that is") from error
     folders = [current, *current.parents]
-    depth = next((depth for depth, folder in enumerate(folders) if _is_root(folder)), 0)
-    return folders[: depth + 1]
-
-
-def _is_root(folder: Path) -> bool:
-    return os.path.lexists(folder / ".git")
+    depth = next((depth for depth, folder in enumerate(folders) if os.path.lexists(folder / ".git")), None)
+    for folder in folders[: (depth or 0) + 1]:
+        path = os.path.relpath(folder / FILE)
+        if not file and os.path.exists(path):  # noqa: PTH110 (a Path may raise OSError)
+            file = path
+    root = "" if depth is None else str(folders[depth])
+    return replace(read_project(file) if file else Project(), root=root)
 
 
 def read_project(file: str) -> Project:
