@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kubectl_policy.cli.arguments import split_objects
-from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import (
     AllowIncomplete,
     AppliedFiles,
@@ -14,7 +14,6 @@ from kubectl_policy.cli.options import (
     OutputOption,
     Retargetings,
     ShowAll,
-    shared_options,
 )
 from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces

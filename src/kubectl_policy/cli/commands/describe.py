@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kubectl_policy.cli.arguments import split_objects
-from kubectl_policy.cli.call import Call
-from kubectl_policy.cli.options import Fields, OutputOption, PolicyKinds, SelectionOption, ShowAll, shared_options
+from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.options import Fields, OutputOption, PolicyKinds, SelectionOption, ShowAll
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.terminal import complain
 from kubectl_policy.errors import UsageError

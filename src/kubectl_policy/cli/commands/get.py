@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from kubectl_policy.cli.arguments import selection, split_types
-from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import (
     AllNamespaces,
     AllowIncomplete,
@@ -16,7 +16,6 @@ from kubectl_policy.cli.options import (
     SelectionOption,
     Selector,
     ShowAll,
-    shared_options,
 )
 from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import mention_namespaces

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from kubectl_policy.cli.arguments import split_objects
-from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import (
     AppliedFiles,
     ChangeOption,
@@ -14,7 +14,6 @@ from kubectl_policy.cli.options import (
     Retargetings,
     SelectionOption,
     ShowAll,
-    shared_options,
 )
 from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.cli.states import compare_changes, compare_with_state

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from kubectl_policy.cli.arguments import split_objects
-from kubectl_policy.cli.call import Call
-from kubectl_policy.cli.options import CLUSTER_OPTIONS, Fields, PolicyKinds, SelectionOption, ShowAll, shared_options
+from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.options import CLUSTER_OPTIONS, Fields, PolicyKinds, SelectionOption, ShowAll
 from kubectl_policy.cli.remarks import mention_the_rest
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.render.history import HISTORY

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import (
     AllowIncomplete,
     ExitCodeOption,
@@ -14,7 +14,6 @@ from kubectl_policy.cli.options import (
     SelectionOption,
     ShowAll,
     exit_code,
-    shared_options,
 )
 from kubectl_policy.cli.remarks import mention_what_was_not_applied
 from kubectl_policy.errors import NotFoundError, UsageError

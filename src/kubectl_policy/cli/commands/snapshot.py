@@ -3,8 +3,8 @@
 import sys
 from typing import Annotated, Final
 
-from kubectl_policy.cli.call import Call
-from kubectl_policy.cli.options import OutputOption, shared_options
+from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.options import OutputOption
 from kubectl_policy.cli.remarks import mention_the_rest
 from kubectl_policy.errors import UsageError
 

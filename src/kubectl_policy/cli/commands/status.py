@@ -6,8 +6,8 @@ import typer
 
 from kubectl_policy.cli import options
 from kubectl_policy.cli.arguments import selection, split_types
-from kubectl_policy.cli.call import Call
-from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, OutputOption, Selector, shared_options
+from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, OutputOption, Selector
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.status import STATUS
 

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from kubectl_policy.cli.arguments import type_and_name
-from kubectl_policy.cli.call import Call
-from kubectl_policy.cli.options import SelectionOption, shared_options
+from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.options import SelectionOption
 from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import replace

@@ -23,13 +23,12 @@ from kubectl_policy.profiles.shapes import (
     Choice,
     Entries,
     Items,
+    Number,
     Record,
-    Shape,
     Text,
     declared,
     field_of,
     required_field,
-    shown,
 )
 from kubectl_policy.sources.files.exclusion import Exclusions
 
@@ -57,21 +56,6 @@ class _Level(Choice):
     def problems(self, plain: Json, at: FieldPath = WHOLE) -> Iterator[Problem]:
         """Yield a problem for any other value."""
         return super().problems("off" if plain is False else plain, at)
-
-
-class _Number(Shape):
-    """A whole number with a minimum; booleans are not numbers."""
-
-    def __init__(self, least: int) -> None:
-        """Keep the minimum."""
-        self._least = least
-
-    def problems(self, plain: Json, at: FieldPath = WHOLE) -> Iterator[Problem]:
-        """Yield a problem for a value that is no such number."""
-        if isinstance(plain, bool) or not isinstance(plain, int):
-            yield Problem(message=f"must be a whole number, not {shown(plain)}", field=at)
-        elif plain < self._least:
-            yield Problem(message=f"must be at least {self._least}", field=at)
 
 
 class _FilePattern(Text):
@@ -132,11 +116,11 @@ class Project:
     """States that add context and are not linted."""
     path_map: Mapping[str, str] = field_of(Entries(Text()), default=NOTHING, name="path-map")
     """Prefixes of rendered manifests, with the prefixes of their sources."""
-    grace: int | None = field_of(_Number(0), default=None)
+    grace: int | None = field_of(Number(0), default=None)
     """The minutes that controllers have to report a status. Default: 5."""
     owner: str = field_of(NAME, default="")
     """The label or annotation with the owner."""
-    widest: int | None = field_of(_Number(1), default=None)
+    widest: int | None = field_of(Number(1), default=None)
     """The number of routes from which on a policy affects too many. Default: no limit."""
     policies: tuple[Requirement, ...] = field_of(Items(Record(Requirement)), default=())
     """Requirements on the settings in force for routes."""
