@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kubectl_policy.cli.call import Call
-    from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.questions.shared.selection import Selection
 
 
@@ -66,14 +65,3 @@ def selection(call: "Call", names: tuple[str, ...], selector: str, *, everywhere
         raise UsageError(f"objects are named or picked by {option}, not both", f"leave out {option}, or the names")
     query = parse_label_query(selector)
     return Selection("" if everywhere else call.in_namespace, names, query)
-
-
-def assumption(text: str) -> "AssumedObjects":
-    """Parse `--assume-exists KIND[/NAME]`. Raise `UsageError` for another form."""
-    from kubectl_policy.model.snapshot import AssumedObjects
-
-    try:
-        return AssumedObjects.parse(text)
-    except ValueError:
-        hint = "write KIND, KIND/NAME or KIND/NAMESPACE/NAME, for example: --assume-exists secret/htpasswd"
-        raise UsageError(f'--assume-exists takes no "{text}"', hint) from None

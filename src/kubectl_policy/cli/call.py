@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from kubectl_policy.cli import terminal
-from kubectl_policy.cli.arguments import assumption
 from kubectl_policy.cli.clusters.flags import ClusterFlags
 from kubectl_policy.cli.options import CLUSTER_OPTIONS, DEFAULT_NAMESPACE, OutputOption, SharedOptions
 from kubectl_policy.cli.overview import CLUSTER
@@ -44,12 +43,12 @@ _PARAMETERS: Final = {**SharedOptions.__annotations__, **ClusterFlags.__annotati
 class Call(SharedOptions):
     """The values of the shared options, and the name of the program.
 
-    `among` is set where several clusters are asked: it collects the answer of this one. `reached` is the cluster, if a
+    `collector` is set where several clusters are asked: it collects the answer of this one. `reached` is the cluster, if a
     connection to it exists already.
     """
 
     program: str = ""
-    among: "ContextAnswer | None" = None
+    collector: "ContextAnswer | None" = None
     reached: "Live | None" = None
 
     def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
@@ -146,7 +145,16 @@ class Call(SharedOptions):
     @property
     def assumed(self) -> "tuple[AssumedObjects, ...]":
         """The objects of `--assume-exists`. Raises `UsageError` for a malformed one."""
-        return tuple(map(assumption, self.assume_exists or ()))
+        from kubectl_policy.model.snapshot import AssumedObjects
+
+        assumed: list[AssumedObjects] = []
+        for text in self.assume_exists or ():
+            try:
+                assumed.append(AssumedObjects.parse(text))
+            except ValueError:
+                hint = "write KIND, KIND/NAME or KIND/NAMESPACE/NAME, for example: --assume-exists secret/htpasswd"
+                raise UsageError(f'--assume-exists takes no "{text}"', hint) from None
+        return tuple(assumed)
 
     def show(
         self,
@@ -174,11 +182,11 @@ class Call(SharedOptions):
             everything=everything,
             coloured=format_of(self.output).styled and terminal.wants_colour(self.color),
         )
-        if self.among:
-            forms = self.among.forms(forms)
+        if self.collector:
+            forms = self.collector.forms(forms)
         shown = render(forms, answer, self.output, view)
-        if self.among:
-            self.among.take(forms, answer, view, shown)
+        if self.collector:
+            self.collector.take(forms, answer, view, shown)
         else:
             terminal.show(shown, view.width, coloured=view.coloured)
         terminal.complain(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
@@ -230,9 +238,9 @@ def _answer_of_each_cluster(call: Call, ask: "Callable[[Call], int]") -> int:
 
     clusters: list[ClusterQuestion] = []
     for context in call.contexts_of(call.cluster):
-        among = ContextAnswer(context)
-        single = replace(call, contexts=[context], all_contexts=False, among=among)
-        clusters.append(ClusterQuestion(answer=among, live=single.live, ask=partial(ask, single)))
+        collector = ContextAnswer(context)
+        single = replace(call, contexts=[context], all_contexts=False, collector=collector)
+        clusters.append(ClusterQuestion(answer=collector, live=single.live, ask=partial(ask, single)))
     return ask_clusters(clusters, call.output)
 
 

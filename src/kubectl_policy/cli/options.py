@@ -45,16 +45,16 @@ Fields: TypeAlias = Annotated[
 ]
 AppliedFiles: TypeAlias = Annotated[
     list[str] | None,
-    ChangeOption("--filename", "-f", metavar="PATH", help="Show what applying these manifests changes. Repeatable."),
+    ChangeOption("--filename", "-f", metavar="PATH", help="Assume that these manifests are applied. Repeatable."),
 ]
 DeletedObjects: TypeAlias = Annotated[
-    list[str] | None, ChangeOption(metavar="TYPE/NAME", help="Show what deleting this object changes. Repeatable.")
+    list[str] | None, ChangeOption(metavar="TYPE/NAME", help="Assume that this object is deleted. Repeatable.")
 ]
 Retargetings: TypeAlias = Annotated[
     list[str] | None,
     ChangeOption(
         metavar="POLICY=TARGET",
-        help="Show what attaching a policy only to TYPE/NAME or TYPE/NAME#SECTION changes. Repeatable.",
+        help="Assume that a policy targets only TYPE/NAME or TYPE/NAME#SECTION. Repeatable.",
     ),
 ]
 ShowAll: TypeAlias = Annotated[bool, OutputOption("--show-all", help="Show long lists and values in full.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, get_args
 
@@ -116,11 +117,9 @@ def qualified_names(
     if not slash:
         return _types(known.kinds(*roles), end="/")
     typed_namespace, has_namespace, _ = name.partition("/")
-    start = f"{type_name}/{typed_namespace}/" if has_namespace else f"{type_name}/"
     names, elsewhere = known.names(type_name, typed_namespace if has_namespace else namespace or known.namespace)
-    tiers = (plain_tier(names), [(f"{type_name}/{name}", "") for name, _ in plain_tier(elsewhere)])
-    in_namespace = [(f"{start}{name}", "") for name, _ in tiers[0]]
-    return [[candidate for candidate in tier if candidate[0] not in listed] for tier in (in_namespace, tiers[1])]
+    start = f"{text.rpartition('/')[0]}/"
+    return [plain_tier(names, start, listed), plain_tier(elsewhere, f"{type_name}/", listed)]
 
 
 def _is_type(line: CommandLine) -> bool:
@@ -132,22 +131,19 @@ def _names(line: CommandLine, known: KnownInput, roles: Sequence[KindRole] = _MA
     """Return `NAME` after `TYPE`, else `TYPE/NAME`."""
     if not line.arguments or "/" in line.arguments[0]:
         return qualified_names(known, line.prefix, roles, listed=line.arguments)
-    type_names, *listed = line.arguments
-    pairs = [known.names(type_name, known.namespace) for type_name in type_names.split(",") if type_name]
-    tiers = [{name for pair in pairs for name in pair[position]} for position in (0, 1)]
-    return [plain_tier(names.difference(listed)) for names in tiers]
+    types, *listed = line.arguments
+    return [plain_tier(names, without=listed) for names in known.names(types, known.namespace)]
 
 
-def _objects(line: CommandLine, known: KnownInput, roles: Sequence[KindRole] = _MANAGED) -> Tiers:
+def _objects(
+    line: CommandLine, known: KnownInput, roles: Sequence[KindRole] = _MANAGED, *, single: bool = False
+) -> Tiers:
     """Return `TYPE NAME...` or `TYPE/NAME...`, of kinds with some roles, else of any kind."""
+    if single and (len(line.arguments) > 1 or "/" in "".join(line.arguments)):
+        return []
     if _is_type(line):
         return [*_types(known.kinds(*roles)), *_types(known.kinds(*_ALL))]
     return _names(line, known, roles)
-
-
-def _one_object(line: CommandLine, known: KnownInput, roles: Sequence[KindRole]) -> Tiers:
-    is_named = len(line.arguments) > 1 or "/" in "".join(line.arguments)
-    return [] if is_named else _objects(line, known, roles)
 
 
 def _listed_types(line: CommandLine, known: KnownInput) -> Tiers:
@@ -181,14 +177,14 @@ def _policy_and_target(line: CommandLine, known: KnownInput) -> Tiers:
 
 
 ARGUMENTS: Final[Mapping[str, Completer]] = {
-    "blast-radius": lambda line, known: _one_object(line, known, _ALL),
+    "blast-radius": partial(_objects, roles=_ALL, single=True),
     "completion": lambda line, _: [] if line.arguments else [plain_tier(SCRIPTS)],
     "describe": _objects,
     "diff": lambda line, _: FILES if len(line.arguments) < 2 else NOTHING,  # noqa: PLR2004 (two states)
     "explain": lambda line, known: [] if line.arguments else _types(known.kinds("policies")),
     "get": _listed_types,
     "graph": _objects,
-    "history": lambda line, known: _one_object(line, known, ["targets"]),
+    "history": partial(_objects, roles=["targets"], single=True),
     "lint": lambda _, __: FILES,
     "status": _compared_types,
     "why-not": _policy_and_target,

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.completion.line import CommandLine
     from kubectl_policy.model import Json
     from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.profiles import PolicyKindProfile
 
 KindRole: TypeAlias = Literal["policies", "targets", "unrelated"]
 ALL_ROLES: Final[Sequence[KindRole]] = ("policies", "targets", "unrelated")
@@ -53,14 +52,12 @@ class KnownInput:
             kinds[role].append(registry.names_of(kind))
         return kinds
 
-    def names(self, type_name: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:
-        """Return the names of objects of a type in a namespace, and `NAMESPACE/NAME` of those in any namespace."""
+    def names(self, types: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:
+        """Return the names of objects of `TYPE[,TYPE]` in a namespace, and `NAMESPACE/NAME` of those in any one."""
         from kubectl_policy.questions.shared.selection import type_named
 
-        index = self._analysis.index
-        refs = [
-            resource.ref for kind in type_named(self._analysis, type_name).kinds for resource in index.of_kind(kind)
-        ]
+        kinds = [kind for name in types.split(",") if name for kind in type_named(self._analysis, name).kinds]
+        refs = [resource.ref for kind in kinds for resource in self._analysis.index.of_kind(kind)]
         return [ref.name for ref in refs if ref.namespace in {"", namespace}], [ref.qualified_name for ref in refs]
 
     def namespaces(self) -> Iterable[str]:
@@ -76,14 +73,13 @@ class KnownInput:
         return self._analysis.topology.sections(find(self._analysis, type_name, name, namespace))
 
     def fields(self, kinds: Iterable[str]) -> Iterator[str]:
-        """Yield the fields that policies of some kinds set, or policies of all kinds, and those in their profiles."""
+        """Yield the fields that policies of some kinds set, or policies of all kinds."""
         from kubectl_policy.questions.shared.selection import kinds_meant
         from kubectl_policy.resolution.contributions import stanzas_of
 
         wanted = {kind for name in kinds for kind in kinds_meant(self._analysis, name)}
         for profile in self._analysis.registry.policy_kinds:
             if not wanted or profile.group_kind in wanted:
-                yield from profile_fields(profile)
                 for resource in self._analysis.index.of_kind(profile.group_kind):
                     for stanza in stanzas_of(resource.raw, profile):
                         yield from _fields(stanza.spec)
@@ -99,21 +95,13 @@ class KnownInput:
 
         paths = [path for path in self._paths if path != "-"]
         if not paths:
-            raise UsageError("standard input is left to the shell")
+            raise UsageError("no manifests are read of a cluster, or of standard input")
         reading: dict[str, Any] = {
             option.parameter: values if option.number == "repeatable" else values[-1]
             for option in self.line.options
             if option.parameter in _READING and (values := self.line.values.get(option.parameter))
         }
         return Call(offline=paths, **reading).read()
-
-
-def profile_fields(profile: PolicyKindProfile) -> Iterator[str]:
-    """Yield the fields that a profile names, and their parents, except fields below the names of entries."""
-    named = (*profile.security_fields, *(part.field for part in profile.summary), *profile.object_fields)
-    for field in named:
-        keys = field.partition("*")[0].partition("[")[0].rstrip(".").split(".")
-        yield from (".".join(keys[:depth]) for depth in range(1, len(keys) + 1))
 
 
 def _fields(settings: Mapping[str, Json]) -> Iterator[str]:
