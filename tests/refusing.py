@@ -49,7 +49,7 @@ class Server:
         self._objects: dict[str, Json] = {}
         self._lists: dict[str, list[Mapping[str, Json]]] = {}
         for resource in snapshot.resources:
-            kind, (_, namespace, name) = paths[resource.ref.group_kind], resource.ref
+            kind, namespace, name = paths[resource.ref.group_kind], resource.ref.namespace, resource.ref.name
             self._objects[kind.path(namespace, name)] = dict(resource.raw)
             for path in {kind.path(), kind.path(namespace)}:
                 self._lists.setdefault(path, []).append(dict(resource.raw))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -10,6 +9,7 @@ import pytest
 
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Gap, Origin
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.listing.lists import list_type

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +10,7 @@ import pytest
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.unknown import unknown_namespace
+from kubectl_policy.model.values import replace
 from kubectl_policy.states import changed, in_scope, laid_over, paired, same_object
 from tests import build
 
@@ -82,7 +82,7 @@ class TestPaired:
     def test_what_may_have_another_name_did_not_vanish(self) -> None:
         """Nobody knows what a placeholder stands for, nor where an object lives of which nothing says it."""
         for name, namespace in (("${NAME}", ONE.ref.namespace), (ONE.ref.name, unknown_namespace("apps"))):
-            other = replace(ONE, ref=ONE.ref._replace(name=name, namespace=namespace))
+            other = replace(ONE, ref=replace(ONE.ref, name=name, namespace=namespace))
             _, after = paired(build.snapshot(ONE), build.snapshot(other))
             assert after.gone == frozenset()
             assert presence(after, ONE.ref) == "unknown"
@@ -240,7 +240,7 @@ class TestLaidOver:
     def test_the_definition_of_a_kind_may_be_around(self) -> None:
         """What is cluster-scoped by it is so in the state as well, so that both have one object."""
         definition = build.crd("ColorPolicy", cluster_scoped=True)
-        there = replace(policy("red"), ref=policy().ref._replace(namespace=""))
+        there = replace(policy("red"), ref=replace(policy().ref, namespace=""))
         both = laid_over(build.snapshot(definition, there), build.snapshot(policy("blue")))
         assert [(each.ref, each.raw) for each in both.resources][1:] == [(there.ref, policy("blue").raw)]
 
@@ -251,6 +251,6 @@ def test_a_namespace_goes_where_a_kind_has_none(*, cluster_scoped: bool) -> None
     scopes = build.index(build.crd("ColorPolicy", cluster_scoped=cluster_scoped))
     red, public = policy(age=1), build.gateway_class()
     placed = in_scope(red, scopes)
-    assert placed.ref == red.ref._replace(namespace="" if cluster_scoped else "default")
+    assert placed.ref == replace(red.ref, namespace="" if cluster_scoped else "default")
     assert (placed.raw, placed.origin, placed.created) == (red.raw, red.origin, red.created)
     assert in_scope(public, scopes) is public

@@ -135,7 +135,7 @@ class Analysis:
         A policy whose targets are not there, or not its to have, has no settings that count.
         """
         # Of which kind an object is that settings name is not always known.
-        named = self._settings_references.to(obj._replace(group_kind=ANY_KIND))
+        named = self._settings_references.to(replace(obj, group_kind=ANY_KIND))
         return tuple(
             reference
             for reference in named
@@ -153,7 +153,7 @@ class Analysis:
         between = {each for need in needs if need.through for each in need.group_kinds}
         by_labels = {need.field.rstrip(".*").rpartition(".")[2] for need in needs if need.by == "labels"}
         selecting = by_labels | SELECTING if by_labels else ()
-        start = obj._replace(namespace="") if may_leave_out_namespace(index, obj, needs) else obj
+        start = replace(obj, namespace="") if may_leave_out_namespace(index, obj, needs) else obj
         named, waiting = {start}, [start]
 
         def with_words(holding: GroupKind) -> Iterator[ObjectRef]:
@@ -163,7 +163,7 @@ class Analysis:
             each = waiting.pop()
             for other in between:
                 holders = (*index.naming(other, each), *with_words(other))
-                new = {holder._replace(namespace="") for holder in holders} - named
+                new = {replace(holder, namespace="") for holder in holders} - named
                 named |= new
                 waiting += new
         yield from with_words(kind)
@@ -178,7 +178,7 @@ class Analysis:
     def _settings_of(self, policy: ObjectRef) -> Iterator[tuple[ObjectRef, SettingsReference]]:
         profile, resource = self.registry.known(policy.group_kind), self.index.get(policy)
         for reference in self._settings.of(resource, profile) if resource else ():
-            yield reference.object._replace(group_kind=ANY_KIND), reference
+            yield replace(reference.object, group_kind=ANY_KIND), reference
 
     @cached_property
     def _settings(self) -> SettingsReferences:

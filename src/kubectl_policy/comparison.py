@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.analysis import Analysis, analyze
 from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.refs import NodeRef, ObjectRef
-from kubectl_policy.model.values import cached_property, value
+from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.resolution import paths_by_way_of
 from kubectl_policy.states import changed, paired, same_object
 from kubectl_policy.surroundings import STANDARD, Surroundings, surroundings
@@ -167,7 +167,7 @@ class StateComparison:
         if self.shares_topology or through is not None:
             differing = self.differing(kind)
             # A policy of the whole object may count at its sections as soon as these have policies of their own.
-            nodes = [node for node in nodes if node in differing or node._replace(section="") in differing]
+            nodes = [node for node in nodes if node in differing or replace(node, section="") in differing]
             nodes += [NodeRef(obj) for obj in through or ()]
         old = self._paths(self.before, kind, nodes)
         both = self.shares_topology

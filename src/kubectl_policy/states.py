@@ -89,7 +89,7 @@ def in_scope(resource: Resource, index: Index) -> Resource:
     """An object that was read apart from the definition of its kind, without a namespace if its kind has none."""
     if index.namespaced(resource.ref.group_kind) or not resource.ref.namespace:
         return resource
-    return replace(resource, ref=resource.ref._replace(namespace=""))
+    return replace(resource, ref=replace(resource.ref, namespace=""))
 
 
 def same_object(first: Resource, second: Resource) -> bool:

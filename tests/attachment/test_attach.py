@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -11,6 +10,7 @@ from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from tests.build import gateway, grant, index, namespace, node, policy, resource, route, rule, service, target
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class TestAcrossNamespaces:
     def test_a_cluster_scoped_policy(self) -> None:
         """It has no namespace to leave."""
         found = policy("p", self.far)
-        free = replace(found, ref=found.ref._replace(namespace=""))
+        free = replace(found, ref=replace(found.ref, namespace=""))
         assert [one.state for one in attachments(free, self.there)] == ["attached"]
 
 

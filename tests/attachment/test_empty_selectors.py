@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from tests.build import gateway, policy, snapshot
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -13,6 +12,7 @@ from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model import Gap, GroupKind, Snapshot
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.topology import referring

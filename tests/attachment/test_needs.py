@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -20,6 +19,7 @@ from kubectl_policy.attachment.needs import (
 )
 from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy
@@ -508,7 +508,7 @@ class TestNamespaceOf:
         """To what is in the one namespace of such objects, and to what is guessed, or has no namespace."""
         world, far = [secret("k", "far"), self.operator("far")], ref("Secret", "k", "far", group="")
         assert may_leave_out_namespace(index(*world), far, [self.need])
-        assert not may_leave_out_namespace(index(*world), far._replace(namespace="away"), [self.need])
+        assert not may_leave_out_namespace(index(*world), replace(far, namespace="away"), [self.need])
         assert not may_leave_out_namespace(index(*world), far, [SECRET])
         assert may_leave_out_namespace(index(*world, self.operator("away")), far, [self.need])
         assert may_leave_out_namespace(index(*world), far, [replace(SECRET, cluster_kinds=frozenset({"Secret"}))])

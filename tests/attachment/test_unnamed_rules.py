@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from tests.build import gateway, index, listener, node, policy, route, rule, target
 
 PLAIN: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")

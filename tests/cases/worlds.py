@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from kubectl_policy import InputOptions, load_manifests
+from kubectl_policy.model.values import replace
 from tests import fast_yaml
 
 if TYPE_CHECKING:

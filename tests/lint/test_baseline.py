@@ -80,7 +80,7 @@ class TestFingerprints:
         [
             {"rule": "GWP4002"},
             {"subject": SERVICE},
-            {"subject": ROUTE._replace(namespace="inn")},
+            {"subject": replace(ROUTE, namespace="inn")},
             {"subject": None},
             {"field": "spec"},
             {"reason": "NoMatchingParent"},

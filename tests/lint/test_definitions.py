@@ -77,7 +77,7 @@ def test_what_is_no_policy_kind() -> None:
 def test_what_does_not_count() -> None:
     """Of two definitions of one kind, the second one by name: that is found by another rule."""
     first, second = definition(), definition("x")
-    second = replace(second, ref=second.ref._replace(name="other.example.com"))
+    second = replace(second, ref=replace(second.ref, name="other.example.com"))
     assert found(first, second) == []
 
 

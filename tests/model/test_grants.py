@@ -7,6 +7,7 @@ import pytest
 from kubectl_policy.model import Gap, GroupKind, Resource
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.states import changed
 from tests.build import grant, index, listed, ref, resource, snapshot
 
@@ -101,8 +102,8 @@ def test_of_a_namespace_that_is_not_known_nobody_knows_what_leaves_it() -> None:
     """It may be the target's own."""
     world = index(complete=True)
     assert world.grants.permit(ROUTE, "?apps", OVEN) is None
-    assert world.grants.permit(ROUTE, "baker", OVEN._replace(namespace="?apps")) is None
-    assert world.grants.permit(ROUTE, "?apps", OVEN._replace(namespace="?apps"))
+    assert world.grants.permit(ROUTE, "baker", replace(OVEN, namespace="?apps")) is None
+    assert world.grants.permit(ROUTE, "?apps", replace(OVEN, namespace="?apps"))
 
 
 def test_a_grant_permits_by_its_own_entries() -> None:

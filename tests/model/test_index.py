@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +12,7 @@ from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS
 from tests.build import crd, gateway, index, listed, namespace, ref, resource, service, snapshot
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
@@ -17,6 +15,7 @@ from kubectl_policy.model.kinds import (
     problem_of_definition,
     with_article,
 )
+from kubectl_policy.model.values import replace
 from tests.build import crd
 
 WIDGET = GroupKind("example.com", "Widget")

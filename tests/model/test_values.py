@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import KW_ONLY, MISSING, fields
-from inspect import signature
 from typing import Any
 
 import pytest
 
-from kubectl_policy.model.values import cached_property, compact, field, replace, value
+from kubectl_policy.model.values import cached_property, compact, defaults_of, field, fields_of, replace, value
 
 
 @value()
@@ -30,7 +27,6 @@ class Named:
     """One thing with more of it."""
 
     name: str
-    _: KW_ONLY
     fields: dict[str, str] = field(default_factory=lambda: {"a": "b"})
     more: str = ""
 
@@ -104,19 +100,11 @@ def test_what_takes_less_room() -> None:
         wrong("a").line = 2
 
 
-def test_it_is_a_dataclass_to_others() -> None:
-    """Its fields are made when `dataclasses` asks for them."""
-    assert dataclasses.is_dataclass(Own)
-    assert dataclasses.replace(Pair("a"), right=("b",)) == Pair("a", ("b",))
-    assert dataclasses.asdict(Small("a")) == {"name": "a", "line": 0, "notes": ()}
-    assert [(each.name, each.kw_only, each.default) for each in fields(Named)] == [
-        ("name", False, MISSING),
-        ("fields", True, MISSING),
-        ("more", True, ""),
-    ]
-    assert [each.type for each in fields(Wide)] == ["str", "tuple[str, ...]", "str"]
-    assert str(signature(Wide)) == "(left, right=(), third='c')"
-    assert [*signature(Named).parameters] == ["name", "fields", "more"]
+def test_what_is_declared() -> None:
+    """The fields in their order, and the defaults of those that have any, also where a value inherits them."""
+    assert (fields_of(Wide), defaults_of(Wide)) == (("left", "right", "third"), {"right": (), "third": "c"})
+    assert (fields_of(Own), defaults_of(Own)) == (("name",), {})
+    assert [*defaults_of(Named)] == ["fields", "more"]
 
 
 @pytest.mark.parametrize(
@@ -142,14 +130,17 @@ def test_what_is_computed_once() -> None:
     assert replace(counted, text="b").length == 1
 
 
-def test_fields_with_names() -> None:
-    """Behind `KW_ONLY` a field is given by its name; a default that is made is made for each value."""
-    assert (Named(name="n"), Named("n", more="m", fields={})) == (Named("n"), Named("n", fields={}, more="m"))
+def test_a_default_that_is_made() -> None:
+    """It is made for each value."""
     assert Named("n").fields is not Named("n").fields
     assert (repr(Named("n")), replace(Named("n"), more="m").more) == (
         "Named(name='n', fields={'a': 'b'}, more='')",
         "m",
     )
-    wrong: Any = Named
+
+
+def test_fields_with_names_alone() -> None:
+    """The fields of some values are given by name."""
+    wrong: Any = Own
     with pytest.raises(TypeError, match="Extra positional arguments"):
-        wrong("n", {}, "m")
+        wrong("n")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from kubectl_policy.model import GroupKind, Origin
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.profiles.load import (

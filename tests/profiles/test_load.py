@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +10,7 @@ import pytest
 
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import Origin
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import MergeStrategy, load_profiles
 from kubectl_policy.profiles.load import MAX_SIZE, built_in_groups, built_in_profiles, name_in_files
 from tests.profiles.everything import policy_by_policy, profile

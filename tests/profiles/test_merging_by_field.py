@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy.model.values import replace
 from tests.build import names, node, resource, rule, target
 from tests.profiles.claims import KGATEWAY, NGINX
 from tests.profiles.meetings import AT_ROUTE, FIRST, GATEWAY, LISTENER, ROUTE, RULE, asked, on, settings
@@ -167,7 +168,7 @@ class TestKgateway:
             rules=[rule(name="first", filters=filters), rule(name="other")],
         )
         assert [found.name for found in analysis.affected_by(FIRST)] == ["a", "b"]
-        assert analysis.affected_by(FIRST._replace(section="other")) == ()
+        assert analysis.affected_by(replace(FIRST, section="other")) == ()
         states = {ref.name: analysis.enforcement(ref).state for ref in analysis.attachments}
         assert states == {"a": "Enforced", "b": "Enforced", "c": "NoEffect"}
 

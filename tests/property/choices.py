@@ -13,6 +13,7 @@ from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node
 from tests.property.rfc7386 import PATCHES
 from tests.property.strategic import KEYS, documents
+from tests.property.values import values_of
 from tests.resolution.specs import source
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _LEVELS: Final = st.sampled_from(
 
 def merging_profiles() -> st.SearchStrategy[PolicyKindProfile]:
     """Profiles of a kind `ColorPolicy`."""
-    return st.builds(
+    return values_of(
         PolicyKindProfile,
         st.just(GroupKind("example.com", "ColorPolicy")),
         st.just("inherited"),

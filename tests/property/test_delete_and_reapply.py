@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.diff import diff
 from tests.property.answers import answers
 from tests.property.changes import refs_in

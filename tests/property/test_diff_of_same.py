@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.diff import diff
 from tests.property.examples import examples
 from tests.property.strategies import worlds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hypothesis import given
@@ -11,7 +10,9 @@ from hypothesis import strategies as st
 from kubectl_policy import PolicyKindProfile, analyze, leaves
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.defaults import Defaults
+from kubectl_policy.model.values import replace
 from tests.build import crd, gateway, node, resource, route, service, snapshot, target
+from tests.property.values import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,7 +58,7 @@ SPECS: Final = st.fixed_dictionaries(
     {"targetRefs": st.lists(st.sampled_from(TARGETS), min_size=1, max_size=2)},
     optional={"a": SCALARS, "b": SCALARS, "m": MAPS, "merge": st.sampled_from(STRATEGIES)},
 )
-PROFILES: Final = st.builds(
+PROFILES: Final = values_of(
     PolicyKindProfile,
     st.just(KIND),
     st.just("inherited"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
@@ -12,6 +11,7 @@ from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import compare
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.graph.drawing import graph
@@ -22,6 +22,7 @@ from tests.asking import Asked, everything
 from tests.property.changes import pairs_of_worlds, refs_in
 from tests.property.examples import examples
 from tests.property.strategies import worlds
+from tests.property.values import values_of
 from tests.property.world import profiles_of, snapshot_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 kinds = st.sampled_from(
     (frozenset(), frozenset(), frozenset({GATEWAY, HTTP_ROUTE}), frozenset({GATEWAY_CLASS, *WITH_PORTS}))
 )
-options = st.builds(
+options = values_of(
     GraphOptions, kinds=kinds, sections=st.booleans(), only_affected=st.booleans(), effective=st.booleans()
 )
 depths = st.sampled_from((None, None, 1, 2))

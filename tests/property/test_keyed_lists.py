@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hypothesis import given
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, plain
 from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.merging import fold
 from kubectl_policy.resolution.traced import keyed, patched, trace
 from tests.property.strategic import KEYS, documents, named_lists, strategic_merge

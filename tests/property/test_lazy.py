@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_policy import PolicyError, load_manifests
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.load import profile_file
 from tests.property.examples import examples
 from tests.property.hostile import files

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubectl_policy import MergeStrategy, analyze
+from kubectl_policy.model.values import replace
 from tests.property.answers import answers, texts
 from tests.property.examples import examples
 from tests.property.strategies import worlds

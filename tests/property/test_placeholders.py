@@ -6,15 +6,14 @@ or it is hedged: something could not be seen, is unknown, or is not found.
 
 from __future__ import annotations
 
-import dataclasses
 import random
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
+import msgspec
 import pytest
 
 from kubectl_policy import Snapshot, analyze, load_manifests
@@ -22,6 +21,7 @@ from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import CRD
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
@@ -76,7 +76,7 @@ def filled_out(resource: Resource, steps: tuple[str | int, ...]) -> Resource:
     raw: Any = FieldPath(steps).put(resource.raw, PLACEHOLDER)
     metadata = {"name": resource.ref.name, "namespace": resource.ref.namespace} | raw["metadata"]
     home = metadata["namespace"] if resource.ref.namespace else ""
-    return replace(resource, raw=raw, ref=resource.ref._replace(name=metadata["name"], namespace=home))
+    return replace(resource, raw=raw, ref=replace(resource.ref, name=metadata["name"], namespace=home))
 
 
 def said(answer: object, chain: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -90,7 +90,7 @@ def said(answer: object, chain: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
     elif isinstance(answer, list | tuple | frozenset):
         for item in cast("Iterable[object]", answer):
             yield from said(item, chain)
-    elif dataclasses.is_dataclass(answer) or isinstance(answer, Mapping):
+    elif isinstance(answer, msgspec.Struct | Mapping):
         for name, inside in parts(cast("object", answer)):
             yield from said(inside, (*chain, name))
 
@@ -99,8 +99,8 @@ def parts(answer: object) -> Iterator[tuple[str, object]]:
     """The fields of a value, or what is under the keys of a mapping."""
     if isinstance(answer, Mapping):
         yield from ((str(key), inside) for key, inside in cast("Mapping[object, object]", answer).items())
-    elif dataclasses.is_dataclass(answer):
-        names = (field.name for field in dataclasses.fields(answer))
+    elif isinstance(answer, msgspec.Struct):
+        names = answer.__struct_fields__
         yield from ((name, getattr(answer, name)) for name in names if name not in _SKIPPED)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy import analyze
+from kubectl_policy.model.values import replace
 from tests import build
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy import PolicyKindProfile, analyze, what_if
 from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.describe.objects import describe

@@ -10,7 +10,6 @@ import inspect
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from types import NoneType, UnionType
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_orig
 import jsonschema
 
 from kubectl_policy import model, render
-from kubectl_policy.model.values import cached_property
+from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
 from kubectl_policy.render.describe.documents import DESCRIPTIONS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.render.effective.documents import MATRIX

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import TargetLevel
 from kubectl_policy.questions.explain.kinds import explain
 from kubectl_policy.questions.listing.lists import list_type

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +9,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from kubectl_policy.profiles.profile import Variant
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE

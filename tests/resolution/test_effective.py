@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from kubectl_policy import EffectivePolicy, Source, plain
+from kubectl_policy.model.values import replace
 from tests.build import node
 from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolve, resolved
 from tests.resolution.specs import declares, set_by, source

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -11,6 +10,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import IgnoredPart
 from kubectl_policy.resolution import takes_effect_below
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE

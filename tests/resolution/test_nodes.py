@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +9,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.profiles.profile import Variant

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +11,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import Registry
 from kubectl_policy.profiles.profile import ConditionalField
 from kubectl_policy.resolution import leaves, plain

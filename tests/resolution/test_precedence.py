@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.precedence import in_order, on_one_node, order_unknown, same_level_of
 from tests.build import policy
 from tests.resolution.specs import declares

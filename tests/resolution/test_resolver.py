@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from tests.build import backend, gateway, namespace, node, policy, ref, route, rule, service, snapshot, target
 from tests.resolution.specs import set_by
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +9,7 @@ import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import Inheritance, RouteChoice, SharedField
 from kubectl_policy.resolution.resolver import route_choices
 from kubectl_policy.topology.references import HTTP_ROUTE

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.contributions import Stanza, stanzas_of
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.topology import LINKS, MOST_NODES, Edge, Topology, is_cut
 from tests.build import (
     backend,
@@ -89,10 +90,10 @@ def test_a_refused_route_is_below_no_gateway() -> None:
 def test_a_path_runs_from_the_gateway_class_to_the_port() -> None:
     """With each Namespace where it begins, and each object before its section."""
     topology = bakery()
-    assert shorts(topology.paths(OVEN._replace(section="8080"))) == [
+    assert shorts(topology.paths(replace(OVEN, section="8080"))) == [
         f"{ROUTE} > HTTPR baker/baker#all > S baker/oven > S baker/oven#8080"
     ]
-    assert shorts(topology.paths(OVEN._replace(section="http"))) == [
+    assert shorts(topology.paths(replace(OVEN, section="http"))) == [
         f"{ROUTE} > HTTPR baker/baker#all > S baker/oven > S baker/oven#http",
         f"{ROUTE} > HTTPR baker/baker#rule[0] > S baker/oven > S baker/oven#http",
     ]
@@ -119,7 +120,7 @@ def test_ends_run_through_a_node_to_everything_below() -> None:
     for found in (node("GatewayClass", "public"), node("Gateway", "edge", namespace="infra"), OVEN):
         assert shorts(topology.paths_through(found)) == expected
     assert shorts(topology.paths_through(node("HTTPRoute", "baker", "rule[0]", "baker"))) == expected[2:]
-    assert shorts(topology.paths_through(OVEN._replace(section="8080"))) == expected[:1]
+    assert shorts(topology.paths_through(replace(OVEN, section="8080"))) == expected[:1]
 
 
 def test_the_listener_that_a_path_leads_through() -> None:
@@ -149,7 +150,7 @@ def test_a_listener_set_is_between_the_gateway_and_its_listeners() -> None:
         f"{GATEWAY} > N baker > LS baker/ls > LS baker/ls#x > HTTPR baker/s > HTTPR baker/s#rule[0]"
     ]
     edge = node("Gateway", "edge", namespace="infra")
-    assert topology.children(edge) == (edge._replace(section="http"), node("ListenerSet", "ls", namespace="baker"))
+    assert topology.children(edge) == (replace(edge, section="http"), node("ListenerSet", "ls", namespace="baker"))
     stranger = listener_set("ls", listener("x", port=81), parent="closed")
     alone = Topology(index(stranger, gateway("closed")))
     assert shorts(alone.paths(node("ListenerSet", "ls", "x"))) == ["N default > LS default/ls > LS default/ls#x"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.topology.gateway.gateways import Implementation
 from tests import build
@@ -169,7 +169,7 @@ def test_what_is_in_force_elsewhere(kind: str, where: NodeRef, expected: list[di
 
 def test_the_backend_is_spoken_to_by_tls() -> None:
     """By Gateway API's own policy, on the port that it takes effect at."""
-    found = spec_at(analyze(world()), "BackendTLSPolicy.gateway.networking.k8s.io", TICKETS._replace(section="8080"))
+    found = spec_at(analyze(world()), "BackendTLSPolicy.gateway.networking.k8s.io", replace(TICKETS, section="8080"))
     assert found == [{"validation": {"wellKnownCACertificates": "System", "hostname": "tickets.sailings"}}]
 
 

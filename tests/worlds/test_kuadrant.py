@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from kubectl_policy import analyze
+from kubectl_policy.model.values import replace
 from tests import build
 from tests.implementations import (
     added,
@@ -205,13 +205,13 @@ def test_every_policy_would_be_reported_as_enforced() -> None:
     [
         (ENTRANCE, ["platform/house"], ["platform/doors"], ["platform/certificates"]),
         (
-            ENTRANCE._replace(section="public"),
+            replace(ENTRANCE, section="public"),
             ["platform/house"],
             ["platform/doors"],
             ["platform/certificates"],
         ),
         (
-            ENTRANCE._replace(section="staff"),
+            replace(ENTRANCE, section="staff"),
             ["platform/house"],
             ["platform/doors"],
             ["platform/certificates", "platform/staff"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.unseen.things import Unseen
@@ -243,7 +243,7 @@ def test_a_shared_service_is_led_to_by_both() -> None:
             assert gateways == {"entrance"}
         if group.kind.kind == "BackendTLSPolicy":
             assert gateways == {"front", "entrance"}
-    assert {str(ref) for ref in analysis.affected_by(service._replace(section="8080"))} == {
+    assert {str(ref) for ref in analysis.affected_by(replace(service, section="8080"))} == {
         "BackendTLSPolicy visits/tours"
     }
 

@@ -15,6 +15,7 @@ import pytest
 
 from kubectl_policy import GroupKind, NodeRef, ObjectRef, analyze, leaves, load_manifests, load_profiles, plain
 from kubectl_policy.cli import run
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.explain.kinds import explain
@@ -153,7 +154,7 @@ def test_a_policy_is_described(analysis: Analysis) -> None:
         ("menu", NodeRef(ROUTE), [("Seated", "True", "TableReady"), ("Served", "True", "SomeOfIt")]),
         ("first-course", NodeRef(ROUTE, "rule[0]"), [("Seated", "True", "TableReady"), ("Served", "True", "AllOfIt")]),
         ("third-course", NodeRef(ROUTE, "route-rule-3"), [("Seated", "False", "NoSuchChair")]),
-        ("takeaway", NodeRef(ROUTE._replace(name="takeaway")), [("Seated", "False", "NoSuchTable")]),
+        ("takeaway", NodeRef(replace(ROUTE, name="takeaway")), [("Seated", "False", "NoSuchTable")]),
     ],
 )
 def test_conditions_are_its_own(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import WHOLE, Every, FieldPath, each_mapping, each_text, text_at
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -183,7 +183,7 @@ def may_leave_out_namespace(index: Index, obj: ObjectRef, needs: Iterable[Requir
         # What is guessed is there, and what has no namespace may have been read into one.
         is_guessed = need.namespace_of is not None and len(homes) != 1
         kinds = (kind for kind in need.group_kinds if is_guessed or kind.kind in need.cluster_kinds)
-        if any(index.world.has(obj._replace(group_kind=kind)) for kind in kinds):
+        if any(index.world.has(replace(obj, group_kind=kind)) for kind in kinds):
             return True
     return False
 

@@ -11,7 +11,7 @@ from kubectl_policy.attachment.needs import named_needs
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import FieldPath, text_at
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.model.values import value
+from kubectl_policy.model.values import replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,4 +162,4 @@ def _is_target(place: tuple[str | int, ...], targets: frozenset[str]) -> bool:
 def may_mean(reference: SettingsReference, obj: ObjectRef) -> bool:
     """Whether a reference is to an object, or may be: one without a kind is to whatever has its name."""
     named = reference.object
-    return obj == named or (named.group_kind == ANY_KIND and named[1:] == obj[1:])
+    return named in {obj, replace(obj, group_kind=ANY_KIND)}

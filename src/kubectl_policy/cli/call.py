@@ -18,7 +18,7 @@ from kubectl_policy.cli.remarks import (
     mention_what_was_not_applied,
 )
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import cached_property, fields_of, replace, value
+from kubectl_policy.model.values import cached_property, defaults_of, replace, value
 from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ _PARAMETERS: Final = {**SharedOptions.__annotations__, **ClusterFlags.__annotati
 class Call(SharedOptions):
     """The values of the shared options, and the name of the program.
 
-    `collector` is set where several clusters are asked: it collects the answer of this one. `reached` is the cluster, if a
-    connection to it exists already.
+    `collector` is set where several clusters are asked: it collects the answer of this one. `reached` is the cluster, if
+    a connection to it exists already.
     """
 
     program: str = ""
@@ -288,7 +288,7 @@ def shared_options(
 def _parameter(name: str, forms: Forms | None) -> inspect.Parameter:
     """Return the parameter for a shared option: for `--output`, with the formats that the forms name."""
     annotation: Any = _PARAMETERS[name]
-    default = fields_of(Call)[name].default
+    default = defaults_of(Call)[name]
     if name == "output" and forms:
         formats = f"[{'|'.join(forms.formats)}]"
         option = OutputOption("--output", "-o", metavar=formats, help=_OUTPUT_HELP, parser=_output_parser(forms))

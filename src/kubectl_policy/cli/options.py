@@ -13,7 +13,7 @@ from kubectl_policy.model.values import fields_of, value
 DEFAULT_NAMESPACE: Final = "default"
 # Shared options, by their names in `SharedOptions`, for commands that do without them.
 TREE_OPTIONS: Final = ("default_namespace", "exclude", "cluster", "variables", "render")
-CLUSTER_OPTIONS: Final = tuple(fields_of(ClusterFlags))
+CLUSTER_OPTIONS: Final = fields_of(ClusterFlags)
 
 # Options under a heading of help.
 SelectionOption: Final = partial(typer.Option, rich_help_panel=SELECTION)

@@ -47,11 +47,15 @@ def fingerprinted(
     return tuple(found)
 
 
+def _parts(ref: ObjectRef) -> tuple[str, str, str, str]:
+    return ref.group_kind.group, ref.group_kind.kind, ref.namespace, ref.name
+
+
 def _known_by(finding: Finding, raw_of: Callable[[ObjectRef], Json]) -> str:
     subject, origin = finding.subject, finding.origin
     about: Sequence[str] = (origin.source if origin else "",)
     if subject:
-        about = (*subject.group_kind, subject.namespace, subject.name)
+        about = _parts(subject)
     other = finding.related[0].object if finding.related else None
     return json.dumps(
         [
@@ -59,7 +63,7 @@ def _known_by(finding: Finding, raw_of: Callable[[ObjectRef], Json]) -> str:
             about,
             list(_by_names(finding.field, raw_of(subject) if subject else None)),
             finding.reason,
-            (*other.group_kind, other.namespace, other.name) if other else (),
+            _parts(other) if other else (),
         ]
     )
 
@@ -125,7 +129,12 @@ def _entry(finding: Finding) -> Json:
     if subject:
         return {
             **said,
-            "object": {**subject.group_kind._asdict(), "namespace": subject.namespace, "name": subject.name},
+            "object": {
+                "group": subject.group_kind.group,
+                "kind": subject.kind,
+                "namespace": subject.namespace,
+                "name": subject.name,
+            },
         }
     return {**said, "file": origin.source if origin else ""}
 

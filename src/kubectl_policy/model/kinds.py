@@ -174,7 +174,7 @@ BUILT_IN: Final = tuple(
 @lru_cache(maxsize=1_000)
 def impossible(group_kind: GroupKind) -> str:
     """Return why no API can have such a kind, as words that follow "no API can have"; "" if one can."""
-    group, kind = group_kind
+    group, kind = group_kind.group, group_kind.kind
     if not (_is_label(kind, _IN_KINDS) and kind[0].isalpha() and len(kind) <= _LONGEST_KIND):
         return f"a kind like {kind!r}"
     return (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from kubectl_policy.model.fields import items_at, text_at
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 _UNNAMED: Final = "rule["
 
 
-class GroupKind(NamedTuple):
+class GroupKind(msgspec.Struct, frozen=True, order=True, cache_hash=True):
     """An API kind without its version: target references name none. The core group is `""`."""
 
     group: str
@@ -26,7 +28,7 @@ class GroupKind(NamedTuple):
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
 
-class ObjectRef(NamedTuple):
+class ObjectRef(msgspec.Struct, frozen=True, order=True, cache_hash=True):
     """One object. `namespace` is `""` if the kind is cluster-scoped; it is resolved once, when the object is read."""
 
     group_kind: GroupKind
@@ -48,7 +50,7 @@ class ObjectRef(NamedTuple):
         return f"{self.kind} {self.qualified_name}"
 
 
-class NodeRef(NamedTuple):
+class NodeRef(msgspec.Struct, frozen=True, order=True, cache_hash=True):
     """A node of the topology: an object, or one named section of it.
 
     Sections are listeners (by name) of a Gateway or ListenerSet, rules (by name, unnamed ones as `rule[0]`) of a route,

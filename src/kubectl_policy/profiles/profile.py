@@ -47,7 +47,6 @@ from kubectl_policy.profiles.summary import SummaryPart, summarized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from dataclasses import KW_ONLY
 
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles.controllers import BackendProfile, DelegationProfile, GatewayProfile
@@ -152,7 +151,6 @@ class PolicyKindProfile:
     policy_class: PolicyClass = required_field(Choice(PolicyClass), name="class", topic=IDENTITY)
     """`direct`: a policy changes its target alone. `inherited`: also what is below it."""
     known_by: KnownBy
-    _: KW_ONLY
     short_names: tuple[str, ...] = field_of(
         Items(Text(pattern="^[a-z0-9-]+$", hint="Short names are in lower case.")), default=()
     )

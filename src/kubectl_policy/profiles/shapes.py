@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast, dataclass
 from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
-from kubectl_policy.model.values import Declared, as_value, cached_property, compact, field, fields_of, replace
+from kubectl_policy.model.values import as_value, cached_property, compact, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -192,7 +192,7 @@ class Declaration:
 
 def required_field(shape: Shape, *, name: str = "", topic: str = "", spread: bool = False) -> Any:  # noqa: ANN401 (a field)
     """A field of a value that a file always has; see `Declaration`."""
-    return Declared(metadata={"declared": Declaration(shape, name=name, topic=topic, required=True, spread=spread)})
+    return Declaration(shape, name=name, topic=topic, required=True, spread=spread)
 
 
 def field_of(  # noqa: PLR0913 (see Declaration)
@@ -205,14 +205,22 @@ def field_of(  # noqa: PLR0913 (see Declaration)
     always: bool = False,
 ) -> Any:  # noqa: ANN401 (a field)
     """A field of a value that a file may have, unless it is `required` there; see `Declaration`."""
-    said = Declaration(shape, name=name, topic=topic, required=required, always=always, default=default)
-    return Declared(default, metadata={"declared": said})
+    return Declaration(shape, name=name, topic=topic, required=required, always=always, default=default)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(required_field, field_of, field))
 def declared(*, kw_only: bool = False) -> Callable[[type[Class]], type[Class]]:
     """A decorator for values of which some fields are those of a mapping in a file."""
-    return lambda cls: as_value(cls, kw_only=kw_only)
+
+    def decorate(cls: type[Class]) -> type[Class]:
+        declarations = {name: item for name, item in vars(cls).items() if isinstance(item, Declaration)}
+        for name in declarations:
+            delattr(cls, name)
+        cls.declarations = MappingProxyType(declarations)  # type: ignore[attr-defined]  # read by Record
+        defaults = {name: item.default for name, item in declarations.items() if item.default is not _NO_DEFAULT}
+        return as_value(cls, kw_only=kw_only, defaults=defaults)
+
+    return decorate
 
 
 class Record(Shape):
@@ -234,8 +242,8 @@ class Record(Shape):
         """The attribute of each declaration, and what files call it."""
         named = [(each.name, each) for each in self._given]
         if not named:
-            fields = fields_of(self.meant).items()
-            named = [(name, each.metadata["declared"]) for name, each in fields if each.metadata]
+            declarations: Mapping[str, Declaration] = getattr(self.meant, "declarations", {})
+            named = [*declarations.items()]
         return [(attribute, each.name or camel_case(attribute), each) for attribute, each in named]
 
     @cached_property

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.model.refs import GroupKind, NodeRef
+from kubectl_policy.model.values import replace
 from kubectl_policy.topology.references import HIERARCHY, layer_of
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _direct_ends(target: NodeRef, profile: PolicyKindProfile, topology: Topology
     if target.section or (levels and not any(level.section for level in levels)):
         return [target]
     sections = topology.sections(target.object)
-    return [target._replace(section=section) for section in sections] or [target]
+    return [replace(target, section=section) for section in sections] or [target]
 
 
 def takes_effect_below(node: NodeRef, profile: PolicyKindProfile) -> bool:

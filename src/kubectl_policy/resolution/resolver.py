@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.resolution.effective import EffectivePolicy, own_fields, own_values, resolve, with_own
 from kubectl_policy.resolution.merging import PathContext
@@ -215,10 +216,10 @@ def _contributing(policies: PoliciesOnNodes, path: Path) -> tuple[NodeRef, ...]:
         nodes = attached.on_path(path)
         if profile.sections != "replace":
             return nodes
-        replaced = {node._replace(section="") for node in nodes if node.section}
+        replaced = {replace(node, section="") for node in nodes if node.section}
         return tuple(node for node in nodes if node not in replaced)
     node = path[-1]
-    whole = node._replace(section="")
+    whole = replace(node, section="")
     if profile.sections == "refine" and node.section:
         return tuple(target for target in (whole, node) if attached.at(target).on)
     return (node,) if attached.at(node).on else (whole,) if attached.at(whole).on else ()

@@ -160,7 +160,7 @@ def _take_rendered(reading: Reading, rendered: Rendered, around: TreeInput) -> N
         reading.read_object(each.raw, each.origin)
         for place in range(before, len(reading.objects)):
             read = reading.objects[place]
-            ref = read.ref._replace(namespace=read.ref.namespace or each.namespace)
+            ref = replace(read.ref, namespace=read.ref.namespace or each.namespace)
             reading.objects[place] = replace(read, ref=ref, namespace_from=each.namespace_from)
             around.keep_in_mind(reading.objects[place], each.place, each.file, each.destination)
     reading.gaps += rendered.gaps
@@ -168,7 +168,7 @@ def _take_rendered(reading: Reading, rendered: Rendered, around: TreeInput) -> N
 
 
 def _definitions(reading: Reading) -> list[Resource]:
-    return [replace(read, ref=read.ref._replace(namespace="")) for read in reading.of_kind(CRD)]
+    return [replace(read, ref=replace(read.ref, namespace="")) for read in reading.of_kind(CRD)]
 
 
 def _cluster_scoped(definitions: Sequence[Resource]) -> frozenset[GroupKind]:
@@ -190,7 +190,7 @@ def _resources(
     repeated: dict[ObjectRef, list[Resource]] = {}
     for read in reading.objects:
         resource, ref = read, read.ref
-        kind, namespace, name = ref
+        kind, namespace, name = ref.group_kind, ref.namespace, ref.name
         home = "" if kind in cluster_scoped else namespace or default
         if home != namespace:
             ref = ObjectRef(kind, home, name)

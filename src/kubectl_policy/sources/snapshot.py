@@ -171,7 +171,7 @@ def _header_entry(snapshot: Snapshot, header: Header, number: int) -> Mapping[st
 
 
 def _ref_entry(ref: ObjectRef) -> dict[str, Json]:
-    return {**ref.group_kind._asdict(), "namespace": ref.namespace, "name": ref.name}
+    return {"group": ref.group_kind.group, "kind": ref.group_kind.kind, "namespace": ref.namespace, "name": ref.name}
 
 
 def _origin_entry(origin: Origin | None) -> dict[str, Json]:

@@ -237,15 +237,15 @@ def _in_order(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 def first_route(path: Path) -> ObjectRef | None:
     """The first route on a path; None if it leads through none."""
-    for obj, _ in path:
-        if obj.group_kind in ROUTES:
-            return obj
+    for node in path:
+        if node.object.group_kind in ROUTES:
+            return node.object
     return None
 
 
 def routes_on(paths: Iterable[Path]) -> Collection[ObjectRef]:
     """The routes on some paths, each once, in the order in which they come."""
-    return dict.fromkeys([obj for path in paths for obj, _ in path if obj.group_kind in ROUTES]).keys()
+    return dict.fromkeys([node.object for path in paths for node in path if node.object.group_kind in ROUTES]).keys()
 
 
 def is_cut(path: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import Gap, GroupKind
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.questions.describe.objects import NotApplying, describe, not_applying
 from kubectl_policy.questions.unseen.things import Unseen
@@ -88,18 +88,18 @@ def test_what_does_not_apply_has_its_reason() -> None:
     color, limit = (build.ref(kind, "", group="example.com") for kind in ("ColorPolicy", "LimitPolicy"))
     assert found == (
         NotApplying(
-            policy=color._replace(name="escaped"),
+            policy=replace(color, name="escaped"),
             target=build.node("Gateway", "far", "admin"),
             message="hostname example.com does not match admin.example.com of listener admin of Gateway default/far",
             reason="NoMatchingListenerHostname",
         ),
         NotApplying(
-            policy=limit._replace(name="direct"),
+            policy=replace(limit, name="direct"),
             target=build.node("Gateway", "g"),
             message="LimitPolicy is a direct policy: it applies only to its target, not to what is below it",
         ),
         NotApplying(
-            policy=color._replace(name="lost"),
+            policy=replace(color, name="lost"),
             target=build.node("HTTPRoute", "q", "nope"),
             message="HTTPRoute default/q has no section nope; it has rule[0]",
             reason="TargetNotFound",

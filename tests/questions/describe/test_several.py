@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kubectl_policy.model import Diagnostic
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.several import Descriptions
 from kubectl_policy.questions.unseen.things import Unseen
 from tests.render.worlds import about, about_policy, colourful

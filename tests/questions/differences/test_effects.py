@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue, FieldChange
 from tests import build
 from tests.differences import between, color, concerned, ref, told, without

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +10,7 @@ from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.explain.kinds import explain
 from tests import build
 from tests.profiles.everything import profile as everything

@@ -183,7 +183,8 @@ class TestDirections:
 
     def test_the_nearest_way_counts(self) -> None:
         """One of two ways to a route is longer."""
-        delegating = build.route("a", rules=[build.rule(build.backend("b", None, kind="HTTPRoute", group=A[0].group))])
+        to_b = build.backend("b", None, kind="HTTPRoute", group=A.group_kind.group)
+        delegating = build.route("a", rules=[build.rule(to_b)])
         world = [
             build.gateway_class(controller="kgateway.dev/kgateway"),
             build.gateway(),

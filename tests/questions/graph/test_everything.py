@@ -193,7 +193,7 @@ def test_only_policies_of_some_kinds() -> None:
         build.policy("fast", build.target("g"), kind="SpeedPolicy", speed=1),
     ]
     picture = drawn(
-        world, GraphOptions(policy_kinds=frozenset({build.ref("SpeedPolicy", "fast", group="example.com")[0]}))
+        world, GraphOptions(policy_kinds=frozenset({build.ref("SpeedPolicy", "fast", group="example.com").group_kind}))
     )
     assert policies(picture) == ["fast Enforced at Gateway g, HTTPRoute r, Service s"]
     assert "Gateway ghost (missing)" not in nodes(picture)

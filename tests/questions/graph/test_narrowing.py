@@ -33,7 +33,7 @@ class TestKinds:
 
     def test_none_of_a_kind(self) -> None:
         """Then there is nothing to draw."""
-        picture = drawn(WORLD, kinds(build.ref("TCPRoute", "t")[0]))
+        picture = drawn(WORLD, kinds(build.ref("TCPRoute", "t").group_kind))
         assert (picture.nodes, picture.links) == ((), ())
 
     def test_neighbours(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import MergeScope, SharedField
 from kubectl_policy.questions.predicted.policies import least, merged_state
 from tests import build

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.predicted.policies import policy_status
@@ -98,7 +98,7 @@ def more_specific(target: NodeRef, *resources: Resource, by: NarrowedBy = "polic
 
 
 ROUTE: Final = build.node("HTTPRoute", "r")
-HTTP: Final = GATEWAY._replace(section="http")
+HTTP: Final = replace(GATEWAY, section="http")
 ON_ROUTE: Final = colours("on-route", to_route())
 
 
@@ -120,7 +120,7 @@ def test_policies_on_listeners_and_listenersets_lie_below_their_gateway() -> Non
         "ListenerSet default/ls#films",
     ]
     assert more_specific(SET, *policies) == ["ListenerSet default/ls#films"]
-    assert more_specific(HTTP, *policies) == more_specific(SET._replace(section="films"), *policies) == []
+    assert more_specific(HTTP, *policies) == more_specific(replace(SET, section="films"), *policies) == []
 
 
 def test_rules_lie_below_their_route_and_count_as_the_route_further_up() -> None:
@@ -148,7 +148,7 @@ def test_a_route_on_a_listenerset_lies_below_it_and_below_its_gateway() -> None:
     for section in ("", "films"):
         route = by_set("r", section)
         assert more_specific(SET, route, ON_ROUTE) == more_specific(GATEWAY, route, ON_ROUTE) == ["HTTPRoute default/r"]
-        assert more_specific(SET._replace(section="films"), route, ON_ROUTE) == ["HTTPRoute default/r"]
+        assert more_specific(replace(SET, section="films"), route, ON_ROUTE) == ["HTTPRoute default/r"]
         assert more_specific(HTTP, route, ON_ROUTE) == []
     assert (
         more_specific(SET, by_set(), ON_ROUTE, admits=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -11,6 +10,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, lo
 from kubectl_policy.model import FieldPath, GroupKind, Origin
 from kubectl_policy.model.authorship import Authorship
 from kubectl_policy.model.fields import WHOLE
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.shared.reported import (
     ReportedCondition,
     ReportedEvent,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.status.comparison import Claim, OtherController
 from tests import build
 from tests.delegation import CONTROLLER, below, http_route, passing, to, top

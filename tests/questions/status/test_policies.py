@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +10,7 @@ from kubectl_policy import NodeRef
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL as XAPI
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.controllers import STANDARD_STATUS, ConditionWords
 from kubectl_policy.questions.status.comparison import Claim, Comparison, OtherController
 from tests import build

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -13,6 +12,7 @@ import pytest
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.describe.objects import describe

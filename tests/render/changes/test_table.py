@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.differences.relations import EnforcementChange, ParentChange
 from tests import build
 from tests.render.changes.differences import (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.behind import RouteBehind
 from kubectl_policy.questions.differences.relations import ParentChange
 from kubectl_policy.questions.differences.traffic import (

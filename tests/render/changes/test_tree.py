@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import GroupKind, NodeRef
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectChange, EffectiveValue, FieldChange
 from kubectl_policy.render.changes.relations import first_lines
@@ -180,10 +180,10 @@ def test_where_long_values_differ_is_what_is_shown_of_them() -> None:
 
 def test_sections_stand_with_their_object() -> None:
     """And the paths on which a change is not."""
-    rules = [ROUTE._replace(section="a"), ROUTE._replace(section="b")]
+    rules = [replace(ROUTE, section="a"), replace(ROUTE, section="b")]
     assert "    HTTPRoute default/r (rules a and b)\n" in shown(change(field("lost"), nodes=rules))
     gateway = NodeRef(build.ref("Gateway", "g"))
-    through = tuple((gateway, gateway._replace(section=name), ROUTE) for name in ("http", "https"))
+    through = tuple((gateway, replace(gateway, section=name), ROUTE) for name in ("http", "https"))
     on_some_paths = ChangedObject(ROUTE, (0,), through, (1,))
     text = shown(replace(change(field("lost")), objects=(on_some_paths,)))
     assert "    HTTPRoute default/r (listener https only)\n" in text

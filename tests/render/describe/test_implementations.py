@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -11,6 +10,7 @@ from kubectl_policy import MergeStrategy, NodeRef, PolicyKindProfile, TargetLeve
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.render.output.text import View

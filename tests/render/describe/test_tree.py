@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.questions.unseen.things import Unseen
 from kubectl_policy.render.output.text import View

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from kubectl_policy import Implementation, PolicyKindProfile, TargetLevel, analyze, load_profiles
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import KindNames
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.contradictions import has_version
 from kubectl_policy.profiles.load import PROFILE_FILE, built_in_groups, built_in_profiles, profiles_in
 from kubectl_policy.questions.explain.kinds import Explanation, explain

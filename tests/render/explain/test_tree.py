@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -11,6 +10,7 @@ import yaml
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, GroupKind, Origin
+from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 from kubectl_policy.questions.explain.kinds import Explanation, explain
 from kubectl_policy.render.explain.tree import explanation_headline

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +14,7 @@ from kubectl_policy import analyze
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphOptions
 from kubectl_policy.render.graph.documents import GRAPH, node_id, object_id

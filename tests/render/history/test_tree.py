@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
 
 from kubectl_policy.model import Origin
 from kubectl_policy.model.authorship import Commit
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.history.history import Change, History, SettingChange
 from kubectl_policy.questions.shared.in_force import Setting
 from kubectl_policy.render.history.tree import history_headline, history_tree

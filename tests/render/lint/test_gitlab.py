@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from kubectl_policy.lint.baseline import fingerprinted
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import Origin
+from kubectl_policy.model.values import replace
 from tests.render.lint.reports import CLEAN, EVERYTHING, LIVE, LOST, MISSING, setting_lost
 from tests.render.shown import shown
 

@@ -5,7 +5,6 @@ The schema is in `junit-10.xsd` beside this file, with its licence.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ import xmlschema
 
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
+from kubectl_policy.model.values import replace
 from tests.render.lint.reports import CLEAN, EVERYTHING, HOSTILE, LOST, MISSING, SMALL, UNREADABLE, hostile
 from tests.render.shown import shown
 

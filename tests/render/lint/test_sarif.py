@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -12,6 +11,7 @@ from kubectl_policy.lint.finding import Fix, Related
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.lint.sarif import MOST_LETTERS, MOST_LOCATIONS, MOST_RESULTS, MOST_SAID, lint_sarif
 from tests import build
 from tests.render.lint.reports import (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_policy.lint.finding import Fix
 from kubectl_policy.model import Origin
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.lint.text import lint_text
 from kubectl_policy.render.lint.words import lint_headline, objects

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import jsonschema
@@ -13,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy.model import Gap, Origin
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.output.documents import Field, Shape, document, encode, json_pieces
 from kubectl_policy.render.output.escape import uncommanding

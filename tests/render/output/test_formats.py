@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from importlib import import_module
 
 import pytest
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.output.formats import FORMATS, Forms, remarks_on, render
 from kubectl_policy.render.output.text import View
 from tests.render.shown import FORMS
 from tests.render.worlds import about, colourful
 
-PARTS = [each.name for each in fields(Forms) if each.type == "str" and each.name != "redirected"]
+PARTS = [name for name, hint in Forms.__annotations__.items() if hint == "str" and name != "redirected"]
 
 
 @pytest.mark.parametrize("forms", FORMS.values(), ids=[sort.__name__ for sort in FORMS])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from kubectl_policy.model import Gap, Problem
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.gateway.certificates import INVALID, authority_problem, certificate_problem
 from tests.build import gateway, grant, index, ref, resource

@@ -8,8 +8,6 @@ from kubectl_policy.model.fields import WHOLE, FieldPath, same_json
 from kubectl_policy.model.values import cached_property, value
 
 if TYPE_CHECKING:
-    from dataclasses import KW_ONLY
-
     from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Source
@@ -35,7 +33,6 @@ class EffectiveValue:
 
     value: Json
     source: Source
-    _: KW_ONLY
     removed: bool
     certain: bool = True
     origin: Origin | None = None
@@ -53,7 +50,6 @@ class FieldChange:
     field: str
     before: EffectiveValue | None
     after: EffectiveValue | None
-    _: KW_ONLY
     security: bool
 
     @property

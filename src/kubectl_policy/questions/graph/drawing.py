@@ -152,7 +152,9 @@ class Drawing:
     def _draw_around(self, starts: Collection[NodeRef]) -> None:
         relations = self.analysis.topology.relations
         # Rules lead to ports of what has any.
-        with_ports = [obj for obj, section in starts if not section and relations.has_ports(obj.group_kind)]
+        with_ports = [
+            node.object for node in starts if not node.section and relations.has_ports(node.object.group_kind)
+        ]
         starts = (*starts, *(NodeRef(obj, port) for obj in with_ports for port in relations.sections(obj)))
         for node in starts:
             self._add(node)
@@ -277,7 +279,7 @@ class Drawing:
         whole = {link.child.object for link in links if _leads_to_all(link)}
 
         def is_idle(node: NodeRef) -> bool:
-            obj, section = node
+            obj, section = node.object, node.section
             if obj.group_kind in _ABOVE_BACKENDS:
                 return False
             return node not in about if section and obj not in whole else obj not in objects

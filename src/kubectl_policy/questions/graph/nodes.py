@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def node_of(analysis: Analysis, node: NodeRef, *, virtual: bool) -> GraphNode:
     """A node as it is in one state."""
-    index, (obj, section) = analysis.index, node
+    index, obj, section = analysis.index, node.object, node.section
     resource = index.get(obj)
     presence = index.presence(obj)
     if section and resource and section not in analysis.topology.sections(obj):
@@ -45,7 +45,7 @@ def said_by(analysis: Analysis, node: NodeRef) -> Json:
 
     A rule of a route without rules is filled in, and what ports are is not known of all kinds.
     """
-    obj, section = node
+    obj, section = node.object, node.section
     listener = analysis.topology.gateways.listener(node)
     resource = analysis.index.get(obj)
     if listener or not resource:
@@ -63,7 +63,7 @@ def is_there(analysis: Analysis, node: NodeRef) -> bool:
 
     A Namespace is if anything lives in it: of two states, not if that is so in the other one alone.
     """
-    obj, section = node
+    obj, section = node.object, node.section
     if section:
         return section in analysis.topology.sections(obj)
     world = analysis.index.world

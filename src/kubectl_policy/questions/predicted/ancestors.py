@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.values import replace
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, parent_refs
 
@@ -76,7 +77,7 @@ def _places(
 def _owners(analysis: Analysis, target: NodeRef) -> Iterable[NodeRef]:
     """The object of a listener; for a Gateway, that of the first listener on each port, own listeners first."""
     if target.section or target.object.group_kind != GATEWAY:
-        return (target._replace(section=""),)
+        return (replace(target, section=""),)
     gateways, gateway = analysis.topology.gateways, target.object
     firsts: dict[Port | None, NodeRef] = {}
     for owner in (gateway, *gateways.admitted(gateway)):
@@ -99,7 +100,7 @@ def _uses(analysis: Analysis, profile: PolicyKindProfile, route: ObjectRef, targ
     """Whether a route sends requests to a target: to its port, or to a port without policies of its own."""
     nodes = {backend.node for backend in analysis.topology.backends(route) if backend.node.object == target.object}
     if target.section:
-        return bool(nodes & {target, target._replace(section="")})
+        return bool(nodes & {target, replace(target, section="")})
     return any(not node.section or not analysis.resolver.claimants(node, profile.group_kind) for node in nodes)
 
 

@@ -9,7 +9,7 @@ from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.model.values import field, value
+from kubectl_policy.model.values import field, replace, value
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HIERARCHY, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def find(analysis: Analysis, type_name: str, name: str, namespace: str) -> Objec
     where = namespace if any(ref.namespace for ref in refs) else ""
     there = [ref for kind in kinds for ref in index.world.names_of(kind)]
     # Others may be there and not be given out.
-    is_known = not any(any(index.absence.hiding(ref._replace(name=""))) for ref in refs)
+    is_known = not any(any(index.absence.hiding(replace(ref, name=""))) for ref in refs)
     raise not_found(there, type_name, name, where, index.place if is_known else "")
 
 
@@ -301,7 +301,9 @@ def kinds_named(analysis: Analysis, type_name: str) -> tuple[GroupKind, ...]:
     if not kinds:
         others = map(analysis.registry.names_of, analysis.kinds_in_settings)
         kinds = {names.group_kind for names in others if is_called(names, type_name)}
-    names_of = analysis.index.world.names_of if len(kinds) > 1 else tuple
+    if len(kinds) < 2:  # noqa: PLR2004 (nothing to compare)
+        return tuple(kinds)
+    names_of = analysis.index.world.names_of
     return tuple(sorted(kinds, key=lambda kind: (not names_of(kind), kind)))
 
 

@@ -161,7 +161,7 @@ def unknown_grants(analysis: Analysis, paths: Iterable[Path]) -> Iterator[Unseen
 def _steps_to_backends(path: Path) -> Iterator[tuple[ObjectRef, ObjectRef]]:
     """Each route on a path of which a rule sends requests to a backend in another namespace, with that."""
     route: ObjectRef | None = None
-    for obj, _ in path:
+    for obj in (node.object for node in path):
         if obj.group_kind in ROUTES:
             route = obj
         elif route and obj.group_kind != NAMESPACE:

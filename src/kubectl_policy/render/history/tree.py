@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.values import replace
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
 from kubectl_policy.render.words.names import count, flow, listed, node_words, section_words
 from kubectl_policy.render.words.settings import SHORT_ID
@@ -103,7 +104,7 @@ def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, alo
     """`retry.numRetries   2 → 4   on rule cart   infra/defaults, platform.yaml:55`."""
     old, new = change.before, change.after
     values = _value(new, view) if alone else f"{_value(old, view)} → {_value(new, view)}"
-    where = listed([section_words(subject._replace(section=each)) for each in change.sections])
+    where = listed([section_words(replace(subject, section=each)) for each in change.sections])
     spans = [Span(pad(change.field, field) + " " * _GAP), Span(values, "value")]
     if where:
         spans.append(Span(f"   on {where}", prose=True))

@@ -21,7 +21,6 @@ from kubectl_policy.render.output.escape import commands, uncommanding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from dataclasses import KW_ONLY
 
     from kubectl_policy.model import Json
 
@@ -46,7 +45,6 @@ class Field:
 
     name: str
     get: Getter | None = None
-    _: KW_ONLY
     doc: str = ""
     type: Any = None
     shape: Shape | None = None

@@ -178,7 +178,7 @@ def _reference(reference: SettingsReference, subject: ObjectRef) -> Line:
     selects = reference.without == "one less"
     verb = ("seems to " if reference.guessed else "") + ("select" if selects else "refer to")
     verb = verb if reference.guessed else "selects" if selects else "refers to"
-    what = "it" if obj[1:] == subject[1:] else str(obj)
+    what = "it" if obj.qualified_name == subject.qualified_name else str(obj)
     words = f" {verb} {what} ({reference.field}{whose}); {_WITHOUT[reference.without]}"
     return Line((Span(str(reference.policy), "subject"), Span(words, prose=True)), 2, 4)
 

@@ -174,7 +174,7 @@ class ClusterWorld(World):
             self._concern(ref.namespace)
         resource = self._objects.get(ref)
         if resource is None and self._may_exist(ref):
-            self._want(Query(*ref))
+            self._want(Query(ref.group_kind, ref.namespace, ref.name))
         return resource
 
     def has(self, ref: ObjectRef) -> bool:
@@ -234,7 +234,7 @@ class ClusterWorld(World):
 
     def _may_exist(self, ref: ObjectRef) -> bool:
         """Whether there may be an object of a name that was not read."""
-        kind, namespace, name = ref
+        kind, namespace, name = ref.group_kind, ref.namespace, ref.name
         served = self._kinds.served.get(kind)
         if served is None or served.namespaced != bool(namespace) or not (is_name(name) and is_name(namespace or name)):
             return False

@@ -64,7 +64,7 @@ def placed(
         namespace = otherwise
     return replace(
         resource,
-        ref=resource.ref._replace(namespace=namespace, name=name),
+        ref=replace(resource.ref, namespace=namespace, name=name),
         raw=_with_metadata(
             resource.raw, kind, name, namespace if written else "", [builds[number] for number in chain.builds]
         ),

@@ -203,9 +203,9 @@ class Alternatives:
 
 def _made_on(chain: Chain, resource: Resource) -> ObjectRef:
     """Return the name of an object after one way to a cluster."""
-    kind, namespace, name = resource.ref
+    ref = resource.ref
     prefix, suffix = chain.names[-1] if chain.names else ("", "")
-    return ObjectRef(kind, chain.namespace or namespace or chain.default, f"{prefix}{name}{suffix}")
+    return ObjectRef(ref.group_kind, chain.namespace or ref.namespace or chain.default, f"{prefix}{ref.name}{suffix}")
 
 
 def _connected(pairs: Collection[tuple[int, int]]) -> list[tuple[list[int], list[tuple[int, int]]]]:

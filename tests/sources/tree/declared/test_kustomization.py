@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import yaml
 
 from kubectl_policy.model import GroupKind, Origin
+from kubectl_policy.model.values import replace
 from kubectl_policy.sources.tree.declared.kustomization import Kustomization, Labels, is_remote, read_kustomization
 from kubectl_policy.sources.tree.declared.patches import Patch, Target, moves_objects, targets_in
 

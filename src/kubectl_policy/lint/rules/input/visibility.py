@@ -191,11 +191,15 @@ def _uncertain_references(world: Linted) -> Iterator[tuple[Resource, str, tuple[
     """The fields with references that do not lead anywhere, or may not, and the names in them."""
     for policy, attachment in world.failed:
         if attachment.target:
-            yield policy, attachment.declared.field, (*attachment.target.object[1:], attachment.target.section)
+            yield policy, attachment.declared.field, (*_names(attachment.target.object), attachment.target.section)
     for route, binding in world.not_bound:
-        yield route, f"spec.parentRefs[{binding.parent_index}]", binding.parent[1:]
+        yield route, f"spec.parentRefs[{binding.parent_index}]", _names(binding.parent)
     for route, backend in world.not_resolved:
-        yield route, backend.ref.field, backend.ref.object[1:]
+        yield route, backend.ref.field, _names(backend.ref.object)
+
+
+def _names(ref: ObjectRef) -> tuple[str, ...]:
+    return ref.namespace, ref.name
 
 
 def _hostnames_and_classes(world: Linted) -> Iterator[tuple[Resource, str, tuple[str, ...]]]:

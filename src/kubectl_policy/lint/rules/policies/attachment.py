@@ -11,6 +11,7 @@ from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API
+from kubectl_policy.model.values import replace
 from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
 from kubectl_policy.topology.references import (
@@ -241,7 +242,7 @@ def _is_named_otherwise(world: Linted, backend: ObjectRef) -> bool:
     return (
         backend in world.once(_in_filters)
         or world.once(_is_any_in_mesh)
-        or any(world.index.get(backend._replace(group_kind=kind)) for kind in exports)
+        or any(world.index.get(replace(backend, group_kind=kind)) for kind in exports)
         or bool(world.analysis.references_to(backend))
     )
 

@@ -243,8 +243,8 @@ def _permitting(world: Linted, failure: Failure) -> Fix:
     policy, target = failure.policy.ref, failure.target.object
     is_selected = failure.attachment.declared.selector is not None
     if is_selected or world.registry.known(policy.group_kind).cross_namespace is not False:
-        return grant_for(world, policy, target._replace(name="") if is_selected else target)
-    near = target._replace(namespace=policy.namespace)
+        return grant_for(world, policy, replace(target, name="") if is_selected else target)
+    near = replace(target, namespace=policy.namespace)
     if world.index.get(near):
         return Fix(words=f"there is {near}", value=policy.namespace)
     return Fix(words=f"a {policy.kind} for it has to be in namespace {target.namespace}")

@@ -12,6 +12,7 @@ from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import items_at, labels_of, mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.unknown import port_at
+from kubectl_policy.model.values import replace
 from kubectl_policy.topology.references import GRPC_ROUTE, UDP_ROUTE
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def _without_endpoints(world: Linted) -> AbstractSet[ObjectRef]:
     ready: dict[ObjectRef, bool] = {}
     for each in world.index.of_kind(_ENDPOINTS):
         is_any = any(items_at(subset, "addresses") for subset in mappings_at(each.raw, "subsets"))
-        ready[each.ref._replace(group_kind=SERVICE)] = is_any
+        ready[replace(each.ref, group_kind=SERVICE)] = is_any
     slices: dict[ObjectRef, bool] = {}
     for each in world.index.of_kind(_ENDPOINT_SLICE):
         service = ObjectRef(SERVICE, each.ref.namespace, labels_of(each.raw).get(_SERVICE_NAME, ""))
