@@ -43,8 +43,8 @@ _PARAMETERS: Final = {**SharedOptions.__annotations__, **ClusterFlags.__annotati
 class Call(SharedOptions):
     """The values of the shared options, and the name of the program.
 
-    `collector` is set where several clusters are asked: it collects the answer of this one. `reached` is the cluster, if
-    a connection to it exists already.
+    `collector` is set where several clusters are asked: it collects the answer of this one. `reached` is the cluster,
+    if a connection to it exists already.
     """
 
     program: str = ""
