@@ -134,7 +134,11 @@ class FindingLines:
     @property
     def texts(self) -> Mapping[Origin, str]:
         """The text of each line that has a field, if the file can be read again."""
-        lines_of = cache(lambda source: self._lines.text(source).splitlines())
+
+        @cache
+        def lines_of(source: str) -> list[str]:
+            return self._lines.text(source).splitlines()
+
         return {
             origin: lines_of(origin.source)[origin.line - 1]
             for origin in self._exact
