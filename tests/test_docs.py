@@ -320,7 +320,8 @@ def options_table() -> str:
                 number = "flag" if option.is_flag else "repeatable" if option.multiple else "once"
                 choices = getattr(option.type, "choices", ())
                 metavar = f"[{'|'.join(choices)}]" if choices else option.metavar or ""
-                row = (option.name or "", ",".join(option.opts), number, metavar, option.help or "")
+                heading = option.rich_help_panel or OTHER_OPTIONS
+                row = (option.name or "", ",".join(option.opts), number, heading, metavar, option.help or "")
                 rows.setdefault(row, []).append(command)
     return "".join("\t".join((",".join(commands), *row)) + "\n" for row, commands in rows.items())
 

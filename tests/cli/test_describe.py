@@ -24,14 +24,10 @@ HEADLINE = "HTTPRoute app/r is affected by 1 policy. "
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
-        ([], "describe takes one object, as TYPE/NAME or TYPE NAME", "for example: describe httproute/NAME"),
+        ([], "describe takes TYPE/NAME... or TYPE NAME...", "for example: describe httproute/NAME"),
         (["a/b", "c"], "describe takes TYPE/NAME... or TYPE NAME...", "for example: describe httproute/NAME"),
         (["a", "b", "c/"], "describe takes TYPE/NAME... or TYPE NAME...", "for example: describe httproute/NAME"),
-        (
-            ["httproute/"],
-            "describe takes one object, as TYPE/NAME or TYPE NAME",
-            "for example: describe httproute/NAME",
-        ),
+        (["httproute/"], "describe takes TYPE/NAME... or TYPE NAME...", "for example: describe httproute/NAME"),
     ],
 )
 def test_a_wrong_question_is_refused(command: Command, words: list[str], message: str, hint: str) -> None:

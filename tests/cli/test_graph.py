@@ -47,7 +47,7 @@ def world(tmp_path: Path) -> Path:
         ),
         (["httproute/nope", "-n", "app"], 'httproute "nope" not found in namespace app', "there are: app/r"),
         (["--kind", "nope"], 'there is no resource type "nope" in the input', "did you mean"),
-        (["--policy-kind", "gateway"], "gateway is not a policy kind", "get policykinds lists those that there are"),
+        (["--policy-kind", "gateway"], "Gateway is not a policy kind", "get policykinds lists them"),
     ],
 )
 def test_what_cannot_be_drawn(command: Command, world: Path, words: list[str], message: str, hint: str) -> None:

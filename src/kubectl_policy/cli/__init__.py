@@ -16,8 +16,14 @@ _MAX_ARGUMENT: Final = 16_384
 
 def run(arguments: Sequence[str], program: str = "kubectl policy") -> int:
     """Run a command in this process and return its exit code; `program` is how usage texts call the program."""
+    longest = max(map(len, arguments), default=0)
     try:
-        return invoke(arguments, program)
+        if longest > _MAX_ARGUMENT:
+            problem = f"an argument has {longest:,} characters"
+            raise UsageError(problem, f"no more than {_MAX_ARGUMENT:,} are read")
+        from kubectl_policy.cli.app import run_app
+
+        return run_app(arguments, program)
     except PolicyError as error:
         from kubectl_policy.cli.terminal import complain
 
@@ -25,16 +31,6 @@ def run(arguments: Sequence[str], program: str = "kubectl policy") -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
-
-
-def invoke(arguments: Sequence[str], program: str) -> int:
-    """Run a command and return its exit code. Raise `UsageError` for arguments that no command takes."""
-    longest = max(map(len, arguments), default=0)
-    if longest > _MAX_ARGUMENT:
-        raise UsageError(f"an argument has {longest:,} characters", f"no more than {_MAX_ARGUMENT:,} are read")
-    from kubectl_policy.cli.app import run_app
-
-    return run_app(arguments, program)
 
 
 def program_name(argv0: str) -> str:

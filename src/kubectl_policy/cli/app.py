@@ -1,7 +1,6 @@
 """The Typer app. A command is built when it is called; its options are read as kubectl reads them."""
 
 from importlib import import_module
-from itertools import islice
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
@@ -10,8 +9,8 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.exceptions import TyperException
 
 from kubectl_policy import __version__
+from kubectl_policy.cli.completion.line import split_arguments
 from kubectl_policy.cli.overview import ARGUMENTS, COMMANDS, HEADINGS, OTHER_OPTIONS
-from kubectl_policy.cli.syntax import options_in
 from kubectl_policy.errors import UsageError
 
 if TYPE_CHECKING:
@@ -93,25 +92,19 @@ def split_values(parameters: "Iterable[object]", arguments: "Iterable[str]") -> 
     takes_value = {name: not option.is_flag for name, option in options.items()}
     rewritten: list[str] = []
     switched_off: set[str] = set()
-    remaining = iter(arguments)
-    for argument in remaining:
-        if argument == "--":
-            rewritten += [argument, *remaining]
-            break
-        if argument == "-" or not argument.startswith("-"):
-            rewritten.append(argument)
-            continue
-        for name, value in options_in(argument, takes_value):
-            option = options.get(name)
-            if option is None:
-                rewritten.append(name if value is None else f"{name}={value}")
-            elif takes_value[name]:
-                rewritten += [name, *(islice(remaining, 1) if value is None else [value])]
-            elif value is None or _boolean(name, value):
-                rewritten.append(name)
-                switched_off.discard(option.name or "")
-            else:
-                switched_off.add(option.name or "")
+    for name, value in split_arguments(arguments, takes_value):
+        option = options.get(name)
+        if not name:
+            rewritten.append(value or "")
+        elif option is None:
+            rewritten.append(name if value is None else f"{name}={value}")
+        elif takes_value[name]:
+            rewritten += [name] if value is None else [name, value]
+        elif value is None or _boolean(name, value):
+            rewritten.append(name)
+            switched_off.discard(option.name or "")
+        else:
+            switched_off.add(option.name or "")
     return rewritten, switched_off
 
 

@@ -1,12 +1,16 @@
-"""A call of a command: the values of the shared options, what is read for it, and how its answer is shown."""
+"""A call of a command: its shared options, what is read for it, and how its answer is shown."""
 
+import inspect
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from kubectl_policy.cli.arguments import assumption
+from kubectl_policy.cli import terminal
 from kubectl_policy.cli.clusters.flags import ClusterFlags
+from kubectl_policy.cli.options import CLUSTER_OPTIONS, DEFAULT_NAMESPACE, OutputOption, SharedOptions
+from kubectl_policy.cli.overview import CLUSTER
 from kubectl_policy.cli.remarks import (
     mention_the_rest,
     mention_waiting,
@@ -14,8 +18,8 @@ from kubectl_policy.cli.remarks import (
     mention_what_was_not_applied,
 )
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import cached_property, replace, value
-from kubectl_policy.render.output.formats import Forms, format_of
+from kubectl_policy.model.values import cached_property, defaults_of, replace, value
+from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -30,73 +34,21 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.sources import Lines, Progress
 
-_DEFAULT_NAMESPACE: Final = "default"
+_OUTPUT_HELP: Final = "Output format; also jsonpath=TEMPLATE and custom-columns=HEADER:PATH,..."
+# The parameters of the shared options, in the order of help.
+_PARAMETERS: Final = {**SharedOptions.__annotations__, **ClusterFlags.__annotations__}
 
 
 @value(kw_only=True)
-class Call(ClusterFlags):
-    """The values of the shared options, each of which is a field, and the name of the program.
+class Call(SharedOptions):
+    """The values of the shared options, and the name of the program.
 
-    `among` is set where several clusters are asked: it collects the answer of this one. `reached` is the cluster, if a
-    connection to it exists already.
+    `collector` is set where several clusters are asked: it collects the answer of this one. `reached` is the cluster,
+    if a connection to it exists already.
     """
 
     program: str = ""
-    among: "ContextAnswer | None" = None
-    offline: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATH",
-            help="Read manifests from a file, directory, glob, archive or - (standard input). Repeatable.",
-        ),
-    ] = None
-    namespace: Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="Namespace of the objects.")] = ""
-    default_namespace: Annotated[
-        str, typer.Option(metavar="NAME", help="Namespace of manifests that do not set one.")
-    ] = _DEFAULT_NAMESPACE
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Ignore files and directories, as .gitignore does. Repeatable."),
-    ] = None
-    cluster: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Cluster of the kubeconfig to use; with --offline, the cluster whose part of the repository to read.",
-        ),
-    ] = ""
-    variables: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="VARIABLE=VALUE", help="Replace ${VARIABLE} in manifests. Repeatable."),
-    ] = None
-    render: Annotated[
-        bool, typer.Option("--render", help="Render Kustomize, Flux, Argo CD and Helm with their own programs.")
-    ] = False
-    output: Annotated[str, typer.Option("--output", "-o", help="Output format.")] = "tree"
-    profiles: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PATH", help="Load policy kind profiles from a file or directory. Repeatable; the last one wins."
-        ),
-    ] = None
-    setting: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="Set a controller setting that a profile declares. Repeatable."),
-    ] = None
-    complete: Annotated[
-        bool, typer.Option("--complete", help="Assume that objects missing from the input do not exist.")
-    ] = False
-    assume_exists: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KIND[/NAME]",
-            help="Assume that an object, or all objects of a kind, exist although the input lacks them. Repeatable.",
-        ),
-    ] = None
-    color: Annotated[Literal["auto", "always", "never"], typer.Option(help="Color trees and tables.")] = "auto"
-    watch: Annotated[
-        bool, typer.Option("--watch", "-w", help="Show the answer again each time it changes in the cluster.")
-    ] = False
+    collector: "ContextAnswer | None" = None
     reached: "Live | None" = None
 
     def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
@@ -168,8 +120,6 @@ class Call(ClusterFlags):
 
     def progress(self) -> "AbstractContextManager[Progress | None]":
         """Show progress while manifests are rendered."""
-        from kubectl_policy.cli import terminal
-
         return terminal.progress("rendering") if self.render else nullcontext()
 
     def input_options(self) -> "InputOptions":
@@ -195,7 +145,16 @@ class Call(ClusterFlags):
     @property
     def assumed(self) -> "tuple[AssumedObjects, ...]":
         """The objects of `--assume-exists`. Raises `UsageError` for a malformed one."""
-        return tuple(map(assumption, self.assume_exists or ()))
+        from kubectl_policy.model.snapshot import AssumedObjects
+
+        assumed: list[AssumedObjects] = []
+        for text in self.assume_exists or ():
+            try:
+                assumed.append(AssumedObjects.parse(text))
+            except ValueError:
+                hint = "write KIND, KIND/NAME or KIND/NAMESPACE/NAME, for example: --assume-exists secret/htpasswd"
+                raise UsageError(f'--assume-exists takes no "{text}"', hint) from None
+        return tuple(assumed)
 
     def show(
         self,
@@ -214,7 +173,6 @@ class Call(ClusterFlags):
         """
         if not self.paths:
             self.live.settle()
-        from kubectl_policy.cli import terminal
         from kubectl_policy.render.output.formats import remarks_on, render
 
         view = replace(
@@ -224,11 +182,11 @@ class Call(ClusterFlags):
             everything=everything,
             coloured=format_of(self.output).styled and terminal.wants_colour(self.color),
         )
-        if self.among:
-            forms = self.among.forms(forms)
+        if self.collector:
+            forms = self.collector.forms(forms)
         shown = render(forms, answer, self.output, view)
-        if self.among:
-            self.among.take(forms, answer, view, shown)
+        if self.collector:
+            self.collector.take(forms, answer, view, shown)
         else:
             terminal.show(shown, view.width, coloured=view.coloured)
         terminal.complain(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
@@ -252,7 +210,7 @@ class Call(ClusterFlags):
             "--context": self.contexts,
         }
         repeated = [text for name, values in options.items() for value in values or () for text in (name, value)]
-        if self.default_namespace != _DEFAULT_NAMESPACE:
+        if self.default_namespace != DEFAULT_NAMESPACE:
             repeated += ["--default-namespace", self.default_namespace]
         return [*repeated, *(["--render"] if self.render else []), *(["--complete"] if self.complete else [])]
 
@@ -276,13 +234,82 @@ def answer(call: Call, ask: "Callable[[Call], int]") -> int:
 
 def _answer_of_each_cluster(call: Call, ask: "Callable[[Call], int]") -> int:
     """Ask the cluster of each context that the call names."""
-    from functools import partial
-
     from kubectl_policy.cli.clusters.several import ClusterQuestion, ContextAnswer, ask_clusters
 
     clusters: list[ClusterQuestion] = []
     for context in call.contexts_of(call.cluster):
-        among = ContextAnswer(context)
-        single = replace(call, contexts=[context], all_contexts=False, among=among)
-        clusters.append(ClusterQuestion(answer=among, live=single.live, ask=partial(ask, single)))
+        collector = ContextAnswer(context)
+        single = replace(call, contexts=[context], all_contexts=False, collector=collector)
+        clusters.append(ClusterQuestion(answer=collector, live=single.live, ask=partial(ask, single)))
     return ask_clusters(clusters, call.output)
+
+
+def shared_options(
+    forms: Forms | None = None,
+    *,
+    without: "Collection[str]" = (),
+    watches: bool = False,
+    manifests: "Collection[str]" = (),
+) -> "Callable[[Callable[..., int]], Callable[..., int]]":
+    """Add the shared options, except those in `without`, to a command, which receives their values as a `Call`.
+
+    `forms` name the formats of `--output`; a command without forms declares `--output` itself. `--watch` is added if
+    the command `watches`. Parameters of the command that are `manifests` name files to read, as `--offline` does.
+    """
+    excluded = {*without, *(() if forms else ("output", "color")), *(() if watches else ("watch",))}
+    shared = [_parameter(name, forms) for name in _PARAMETERS if name not in excluded]
+
+    def decorate(function: "Callable[..., int]") -> "Callable[..., int]":
+        def command(context: typer.Context, **values: Any) -> int:  # noqa: ANN401 (of any option)
+            # An empty option, as in `-n "$UNSET"`, counts as left out: so does kubectl.
+            options = {parameter.name: values.pop(parameter.name) for parameter in shared}
+            options = {name: value for name, value in options.items() if value}
+            if forms and "output" not in options:
+                options["output"] = forms.formats[0] if terminal.is_terminal() else forms.redirected or forms.formats[0]
+            # Always a list: the garbage collector follows no Struct of texts alone, and a call keeps its cluster.
+            options["offline"] = [*options.get("offline", ())]
+            for name in manifests:
+                options["offline"] += values.pop(name) or ()
+            call = Call(program=context.find_root().info_name or "", **options)
+            return answer(call, lambda call: function(call, **values))
+
+        # Typer reads the signature. All parameters are passed by name; arguments come first in help in any case.
+        context, *parameters = inspect.signature(function).parameters.values()
+        parameters = [context.replace(name="context", annotation=typer.Context), *parameters, *shared]
+        parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+        command.__doc__ = function.__doc__
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # an attribute of any function
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return command
+
+    return decorate
+
+
+def _parameter(name: str, forms: Forms | None) -> inspect.Parameter:
+    """Return the parameter for a shared option: for `--output`, with the formats that the forms name."""
+    annotation: Any = _PARAMETERS[name]
+    default = defaults_of(Call)[name]
+    if name == "output" and forms:
+        formats = f"[{'|'.join(forms.formats)}]"
+        option = OutputOption("--output", "-o", metavar=formats, help=_OUTPUT_HELP, parser=_output_parser(forms))
+        annotation, default = Annotated[str, option], "" if forms.redirected else forms.formats[0]
+    if name in CLUSTER_OPTIONS:
+        annotation.__metadata__[0].rich_help_panel = CLUSTER
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _output_parser(forms: Forms) -> "Callable[[str], str]":
+    """Return a parser of `--output` that raises `UsageError` for a format in which the answer is not offered."""
+
+    def parse(name: str) -> str:
+        kind, is_template, _ = name.partition("=")
+        if is_template and kind in TEMPLATES:
+            format_of(name)
+        elif name and name not in forms.formats:
+            formats = (*forms.formats, *(f"{template}=..." for template in TEMPLATES))
+            quoted = ", ".join(f"'{known}'" for known in formats)
+            problem = f"invalid value for '--output' / '-o': '{name}' is not one of {quoted}"
+            raise UsageError(problem, "for example: -o json")
+        return name
+
+    return parse

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from kubectl_policy import Implementation
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.shapes import Shape
     from kubectl_policy.text.configuration import Configuration
 
 _HINT: Final = "docs/profiles.md describes the config file"
@@ -28,6 +26,15 @@ class PolicyConfig:
     implementation: Implementation
 
 
+class _Content(TypedDict, total=False):
+    """The fields of the config file."""
+
+    profiles: list[str]
+    settings: dict[str, str]
+    owner: str
+    offline: list[str]
+
+
 def read_config(files: Sequence[str] | None, settings: Sequence[str] | None) -> PolicyConfig:
     """Read the config file, and merge it with options of the command line, which win.
 
@@ -37,10 +44,9 @@ def read_config(files: Sequence[str] | None, settings: Sequence[str] | None) -> 
     from kubectl_policy import Implementation
     from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 
-    document = _config()
-    profiles = _profiles(document, files or ()) if document or files else ()
-    content = cast("dict[str, Any]", document.value) if document else {}
-    values: dict[str, str] = dict(content.get("settings", {}))
+    document, content = _config()
+    profiles = tuple(_profiles(document, content.get("profiles", ()), files or ()))
+    values = dict(content.get("settings", {}))
     for setting in settings or ():
         name, equals, value = setting.partition("=")
         if not name or not equals:
@@ -54,14 +60,23 @@ def read_config(files: Sequence[str] | None, settings: Sequence[str] | None) -> 
     return PolicyConfig(profiles, Implementation(settings=values))
 
 
-def _profiles(document: Configuration | None, files: Sequence[str]) -> tuple[PolicyKindProfile, ...]:
-    """Load the profiles that the config file names, and those of other files."""
+def _profiles(
+    document: Configuration | None, named: Sequence[str], files: Sequence[str]
+) -> Iterator[PolicyKindProfile]:
+    """Load the profiles that are named in the config file, and then those of other files."""
     from pathlib import Path
 
     from kubectl_policy import load_profiles
+    from kubectl_policy.errors import ProfileError
 
-    named = _named_in(document, Path(config_file()).parent) if document else ()
-    return (*named, *(profile for file in files for profile in load_profiles(Path(file))))
+    for position, path in enumerate(named):
+        try:
+            yield from load_profiles(Path(config_file()).parent / path)
+        except ProfileError as error:
+            line = f"{document.source}:{document.line_of(('profiles', position))}" if document else config_file()
+            raise ProfileError(error.message, f"{line} names it; {error.hint}") from error
+    for file in files:
+        yield from load_profiles(Path(file))
 
 
 def owner_key() -> str:
@@ -69,8 +84,7 @@ def owner_key() -> str:
 
     Raise `ProfileError` for a file that cannot be read or is malformed.
     """
-    document = _config()
-    return cast("dict[str, str]", document.value).get("owner", "") if document else ""
+    return _config()[1].get("owner", "")
 
 
 def offline_paths() -> list[str]:
@@ -81,8 +95,7 @@ def offline_paths() -> list[str]:
     paths = [path for path in os.environ.get("KUBECTL_POLICY_OFFLINE", "").split(os.pathsep) if path]
     if paths:
         return paths
-    document = _config()
-    paths = cast("dict[str, list[str]]", document.value).get("offline", []) if document else []
+    paths = _config()[1].get("offline", [])
     return [path if path == "-" else os.path.join(os.path.dirname(config_file()), path) for path in paths]  # noqa: PTH118, PTH120 (pathlib is slow to load)
 
 
@@ -93,49 +106,32 @@ def config_file() -> str:
     return path or f"{home}/kubectl-policy/config.yaml"
 
 
-def _config() -> Configuration | None:
-    """Read the config file; return None if it does not exist or is empty."""
+def _config() -> tuple[Configuration | None, _Content]:
+    """Read the config file; without one, and for an empty one, the content is empty."""
     try:
         os.stat(config_file())  # noqa: PTH116 (pathlib is slow to load)
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return None, {}
     except OSError:
         pass  # The reader reports why the file cannot be read.
     from pathlib import Path
 
     from kubectl_policy.profiles.load import check, read_file
-
-    document = read_file(Path(config_file()), _HINT)
-    # A file may have nothing but comments.
-    if document.value is None:
-        return None
-    check(document, _shape(), _HINT)
-    return document
-
-
-def _shape() -> Shape:
-    """Return the fields of the config file."""
     from kubectl_policy.profiles.shapes import Declaration, Entries, Items, Record, Text
 
     pattern = r"^[^\x00]+$"
-    return Record(
+    paths = Items(Text(pattern=pattern, hint="A path is expected."))
+    owner = Text(pattern=pattern, hint="A label or annotation is expected.")
+    shape = Record(
         dict,
-        Declaration(Items(Text(pattern=pattern, hint="A path is expected.")), name="profiles"),
+        Declaration(paths, name="profiles"),
         Declaration(Entries(Text()), name="settings"),
-        Declaration(Text(pattern=pattern, hint="A label or annotation is expected."), name="owner"),
-        Declaration(Items(Text(pattern=pattern, hint="A path is expected.")), name="offline"),
+        Declaration(owner, name="owner"),
+        Declaration(paths, name="offline"),
     )
-
-
-def _named_in(document: Configuration, folder: Path) -> Iterator[PolicyKindProfile]:
-    """Load the profiles that the config file names."""
-    from kubectl_policy import load_profiles
-    from kubectl_policy.errors import ProfileError
-
-    paths = cast("dict[str, Any]", document.value).get("profiles", ())
-    for position, path in enumerate(cast("list[str]", paths)):
-        try:
-            yield from load_profiles(folder / path)
-        except ProfileError as error:
-            line = document.line_of(("profiles", position))
-            raise ProfileError(error.message, f"{document.source}:{line} names it; {error.hint}") from error
+    document = read_file(Path(config_file()), _HINT)
+    # A file may have nothing but comments.
+    if document.value is None:
+        return None, {}
+    check(document, shape, _HINT)
+    return document, cast("_Content", document.value)

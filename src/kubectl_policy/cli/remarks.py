@@ -1,9 +1,12 @@
 """Remarks next to an answer, one line each on standard error, and the lines of fields in an answer."""
 
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from kubectl_policy.cli.terminal import complain
 from kubectl_policy.model.values import replace
+from kubectl_policy.render.words.names import count, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -25,11 +28,7 @@ Located = TypeVar("Located", "Diagnostic", "Reason", "Unattached")
 
 def mention_waiting() -> None:
     """Mention that manifests are read from the keyboard, if they are."""
-    import sys
-
     if sys.stdin is not None and sys.stdin.isatty():
-        from kubectl_policy.cli.terminal import complain
-
         complain("reading manifests from the keyboard; Ctrl-D ends them")
 
 
@@ -48,9 +47,6 @@ def mention_the_rest(
         if diagnostic.severity != "info" and diagnostic not in known and diagnostic.origin not in origins
     ]
     if remaining:
-        from kubectl_policy.cli.terminal import complain
-        from kubectl_policy.render.words.names import count
-
         first = min(
             remaining,
             key=lambda diagnostic: (diagnostic.severity != "error", str(diagnostic.origin), diagnostic.message),
@@ -76,13 +72,12 @@ def mention_namespaces(analysis: "Analysis", refs: "Iterable[ObjectRef]") -> Non
     objects = (analysis.index.get(ref) for ref in dict.fromkeys(refs))
     derived = [resource for resource in objects if resource and resource.namespace_from]
     if derived:
-        from kubectl_policy.cli.terminal import complain
+        from kubectl_policy.sources import Lines
 
-        first = derived[0]
+        first, lines = derived[0], Lines()
         several = f"{len(derived)} of these are where files around them put them; for example, " if derived[1:] else ""
-        origin = first.namespace_from
-        for field in _NAMESPACE_FIELDS:
-            origin = at_field(origin, field) if origin == first.namespace_from else origin
+        located = (at_field(first.namespace_from, field, lines) for field in _NAMESPACE_FIELDS)
+        origin = next((line for line in located if line != first.namespace_from), first.namespace_from)
         complain(f"{several}{first.ref} is in namespace {first.ref.namespace} by {origin}")
 
 
@@ -94,9 +89,6 @@ def mention_what_was_not_applied(*states: "Analysis", rendered: bool) -> None:
         left_out |= Counter(state.snapshot.left_out)
     numbers = Counter(patch.what for patch in left_out.elements() if patch.what in _APPLIED)
     if numbers:
-        from kubectl_policy.cli.terminal import complain
-        from kubectl_policy.render.words.names import count, listed
-
         counts = [(-number, change) for change, number in numbers.items()]
         phrases = [count(-number, change) for number, change in sorted(counts)]
         were = "was" if numbers.total() == 1 else "were"
@@ -107,9 +99,6 @@ def mention_what_was_assumed(analysis: "Analysis") -> None:
     """Mention objects that are assumed to exist by `--assume-exists`."""
     assumed = analysis.index.taken_to_exist
     if assumed:
-        from kubectl_policy.cli.terminal import complain
-        from kubectl_policy.render.words.names import count, listed
-
         shown = [str(ref) for ref in assumed[:_MAX_NAMES]]
         hidden = [count(len(assumed) - len(shown), "more object")] if len(assumed) > len(shown) else []
         are = "is" if len(assumed) == 1 else "are"
@@ -117,32 +106,23 @@ def mention_what_was_assumed(analysis: "Analysis") -> None:
         complain(f"assumed to exist (--assume-exists): {names}, which {are} not in {analysis.index.place}")
 
 
-def at_fields(
-    entries: "Sequence[Located]", *, or_above: bool = False, lines: "Lines | None" = None
-) -> "tuple[Located, ...]":
+def at_fields(entries: "Sequence[Located]", lines: "Lines", *, or_above: bool = False) -> "tuple[Located, ...]":
     """Return entries with the lines of their fields instead of the lines of their objects.
 
-    With `or_above`, an absent field has the line of its nearest parent. `lines` are those that the command read.
+    With `or_above`, an absent field has the line of its nearest parent.
     """
-    from kubectl_policy.sources import Lines
-
-    lines = lines or Lines()
     return tuple(
-        replace(entry, origin=at_field(entry.origin, entry.field, or_above=or_above, lines=lines))
+        replace(entry, origin=at_field(entry.origin, entry.field, lines, or_above=or_above))
         if position < _MAX_LOCATED
         else entry
         for position, entry in enumerate(entries)
     )
 
 
-def at_field(
-    origin: "Origin | None", field: str, *, or_above: bool = False, lines: "Lines | None" = None
-) -> "Origin | None":
+def at_field(origin: "Origin | None", field: str, lines: "Lines", *, or_above: bool = False) -> "Origin | None":
     """Return the line of a field of an object; see `at_fields`."""
     from kubectl_policy.model import FieldPath, Origin
-    from kubectl_policy.sources import Lines
 
-    lines = lines or Lines()
     while origin and field:
         if line := lines.locate(origin, FieldPath.parse(field)):
             return Origin(origin.source, line)

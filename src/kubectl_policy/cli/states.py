@@ -4,7 +4,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kubectl_policy.cli.arguments import type_and_name
-from kubectl_policy.errors import PolicyError, UsageError
+from kubectl_policy.cli.config import read_config
+from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import replace
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ _RETARGET_EXAMPLE = "for example: --retarget retrypolicy/own=gateway/edge#https"
 
 def compare_states(call: "Call", names: "Sequence[str]") -> "StateComparison":
     """Compare the states with two names, as `diff` takes them."""
-    from kubectl_policy.cli.config import read_config
     from kubectl_policy.comparison import compare
     from kubectl_policy.sources import is_live
 
@@ -39,7 +39,6 @@ def compare_states(call: "Call", names: "Sequence[str]") -> "StateComparison":
 
 def compare_with_state(call: "Call", name: str) -> "StateComparison":
     """Compare the input with an earlier state. Raise `UsageError` if both would be the cluster."""
-    from kubectl_policy.cli.config import read_config
     from kubectl_policy.comparison import compare
     from kubectl_policy.sources import is_live
 
@@ -57,18 +56,14 @@ def read_state_beside(call: "Call", name: str, profiles: "Sequence[PolicyKindPro
 
     if not is_live(name):
         return _read_state(call, name)
-    from kubectl_policy.cli.clusters.live import run_until_settled
-
-    snapshots: list[Snapshot] = []
+    from kubectl_policy.cli.clusters.live import run_command
 
     def ask() -> int:
-        snapshots[:] = [call.live.everything(profiles)]
+        call.live.everything(profiles)
         return 0
 
-    _, end = run_until_settled(call.live, ask)
-    if isinstance(end, PolicyError):
-        raise end
-    return snapshots[0]
+    run_command(call.live, ask)
+    return call.live.everything(profiles)
 
 
 def _read_state(call: "Call", name: str) -> "Snapshot":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
@@ -12,7 +13,7 @@ from kubectl_policy.render.output.escape import Commands, uncommanding, visible
 from kubectl_policy.render.output.text import DEFAULT_WIDTH, View, lay_out, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator
 
     from kubectl_policy.render.output.formats import Shown
     from kubectl_policy.render.output.text import Document
@@ -47,13 +48,8 @@ def takes_unicode() -> bool:
 
 def width() -> int:
     """Return the width for layout, in cells: COLUMNS, else the width of the terminal, else 100."""
-    columns = os.environ.get("COLUMNS", "").lstrip("0")
-    if columns.isdecimal():
-        return max(int(columns), _MIN_WIDTH) if len(columns) <= len(str(_MAX_WIDTH)) else _MAX_WIDTH
-    if is_terminal():
-        with suppress(OSError):
-            return max(os.get_terminal_size(sys.stdout.fileno()).columns, _MIN_WIDTH)
-    return DEFAULT_WIDTH
+    columns = shutil.get_terminal_size((DEFAULT_WIDTH, 0)).columns
+    return min(max(columns, _MIN_WIDTH), _MAX_WIDTH)
 
 
 def view(program: str, *options: str) -> View:
@@ -92,36 +88,23 @@ def show(answer: Shown, columns: int, *, coloured: bool) -> None:
 
 
 class Held:
-    """Output to standard output and standard error that is held back until `let_go`."""
+    """Output that is held back until `let_go`: texts for standard output, and lines for standard error."""
 
     def __init__(self) -> None:
         """Start without output."""
-        self._written: list[tuple[Callable[..., object], tuple[str | bytes, ...]]] = []
-
-    def keep(self, write: Callable[..., object], *texts: str | bytes) -> None:
-        """Keep the texts that a function would write."""
-        self._written.append((write, texts))
+        self.texts: list[str | bytes] = []
+        self.remarks: list[str] = []
 
     @property
     def answer(self) -> str:
         """The text for standard output."""
-        return "".join(map(str, self._texts_of(write)))
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """The lines for standard error."""
-        return [*map(str, self._texts_of(complain))]
-
-    def _texts_of(self, function: Callable[..., object]) -> Iterator[str | bytes]:
-        return (text for write, texts in self._written for text in texts if write is function)
+        return "".join(map(str, self.texts))
 
     def let_go(self, prefix: str = "") -> bool:
         """Write all texts, with a prefix before each line on standard error. Return False if the pipe was closed."""
         _holding.clear()
-        is_read = True
-        for write, texts in self._written:
-            prefixed = (f"{prefix}{text}" if isinstance(text, str) and write is complain else text for text in texts)
-            is_read = write(*prefixed) is not False and is_read
+        is_read = all(map(write, self.texts))
+        complain(*(f"{prefix}{line}" for line in self.remarks))
         return is_read
 
 
@@ -146,7 +129,7 @@ def write(answer: str | bytes) -> bool:
     `Commands`.
     """
     if _holding:
-        _holding[0].keep(write, answer)
+        _holding[0].texts.append(answer)
         return True
     if sys.stdout is None:
         raise PolicyError("cannot write the answer: standard output is closed")
@@ -167,7 +150,7 @@ def write(answer: str | bytes) -> bool:
 def complain(*lines: str) -> None:
     """Write lines to standard error, if there is one."""
     if _holding:
-        _holding[0].keep(complain, *lines)
+        _holding[0].remarks += lines
         return
     if sys.stderr is not None:
         text = "".join(f"{visible(line)}\n" for line in lines)
@@ -181,65 +164,47 @@ def progress(doing: str, after: float = 0) -> Generator[Callable[[int, int, str]
     """Show progress in one line on standard error, which is erased at the end. Yield None without a terminal.
 
     Yield a function of the number of steps begun, their total (0 if unknown), and the name of the last step. Nothing is
-    shown until `after` seconds have passed since the first call.
+    shown in the first seconds (`after`).
     """
     if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return
-    line = _Line(after)
+    from threading import Timer
 
-    def tell(begun: int, total: int, name: str) -> None:
-        with suppress(OSError):
-            columns = os.get_terminal_size(sys.stderr.fileno()).columns or DEFAULT_WIDTH
-            counted = f"{begun} of {total}: " if total else ""
-            text = f"{doing} {counted}{visible(name)} ..."
-            line.say(encodable(text[: columns - 1], sys.stderr.encoding or "utf-8"))
+    text, is_shown = "", False
 
-    try:
-        yield tell
-    finally:
-        line.clear()
-
-
-class _Line:
-    """A line on standard error that is overwritten, and is shown some seconds after its first text."""
-
-    def __init__(self, after: float) -> None:
-        """Start without text."""
-        from threading import Lock, Timer
-
-        self._text, self._shows = "", not after
-        self._lock, self._timer = Lock(), Timer(after, self._show)
-        self._timer.daemon = True
-
-    def say(self, text: str) -> None:
-        """Show a text, or keep it until the line is shown."""
-        with self._lock:
-            self._text, is_first = text, not self._text
-            if self._shows:
-                self._write(text)
-            elif is_first:
-                self._timer.start()
-
-    def clear(self) -> None:
-        """Erase the line, and show nothing from now on."""
-        self._timer.cancel()
-        with self._lock:
-            if self._shows:
-                self._write("")
-            self._shows, self._text = False, ""
-
-    def _show(self) -> None:
-        with self._lock:
-            # The progress may have ended.
-            if self._text:
-                self._shows = True
-                self._write(self._text)
-
-    def _write(self, text: str) -> None:
+    def write_line() -> None:
         with suppress(OSError):
             sys.stderr.write(f"\r\x1b[2K{text}")
             sys.stderr.flush()
+
+    def begin() -> None:
+        nonlocal is_shown
+        is_shown = True
+        if text:
+            write_line()
+
+    def tell(begun: int, total: int, name: str) -> None:
+        nonlocal text
+        with suppress(OSError):
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns or DEFAULT_WIDTH
+            counted = f"{begun} of {total}: " if total else ""
+            line = f"{doing} {counted}{visible(name)} ..."
+            text = encodable(line[: columns - 1], sys.stderr.encoding or "utf-8")
+        if is_shown:
+            write_line()
+
+    timer = Timer(after, begin)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield tell
+    finally:
+        timer.cancel()
+        timer.join()
+        if is_shown:
+            text = ""
+            write_line()
 
 
 def encodable(text: str, encoding: str) -> str:

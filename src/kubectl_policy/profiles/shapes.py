@@ -57,6 +57,21 @@ class Boolean(Shape):
     plain, called = bool, "true or false"
 
 
+class Number(Shape):
+    """A whole number with a minimum; booleans are not numbers."""
+
+    def __init__(self, least: int) -> None:
+        """Keep the minimum."""
+        self.least = least
+
+    def problems(self, plain: Json, at: FieldPath = WHOLE) -> Iterator[Problem]:
+        """Yield a problem for a value that is no such number."""
+        if isinstance(plain, bool) or not isinstance(plain, int):
+            yield Problem(message=f"must be a whole number, not {shown(plain)}", field=at)
+        elif plain < self.least:
+            yield Problem(message=f"must be at least {self.least}", field=at)
+
+
 class Text(Shape):
     """Text of some length at least, perhaps of a pattern; `hint` is a sentence that says how it is written."""
 

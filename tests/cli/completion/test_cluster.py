@@ -63,9 +63,10 @@ def test_a_kubectl_that_fails_offers_no_names(offered: Offered, kubectl: Callabl
         (("describe", "-x/"), [":4"], ""),
         (("describe", "--", "--kubeconfig=x", ""), [":4"], ""),
         (("describe", "gateway/edge", "--section", ""), [":4"], ""),
+        (("describe", "--field", ""), [":4"], ""),
         (("describe", "Secret", ""), [":4"], ""),
         (("describe", "secrets.v1./"), [":4"], ""),
-        (("get", "services,secrets", ""), [":4"], "get services "),
+        (("get", "services,secrets", ""), [":4"], ""),
     ],
 )
 def test_names_are_those_that_kubectl_completes(
@@ -96,13 +97,6 @@ def test_types_are_those_that_are_served(offered: Offered, kubectl: Callable[[st
     assert offered("get", "sp") == ["sp", ":4"]
     assert offered("blast-radius", "po") == ["pod", ":4"]
     assert "policies" in offered("get", "")
-
-
-def test_fields_are_those_of_profiles(offered: Offered, kubectl: Callable[[str], Path]) -> None:
-    """Of the kind that is asked for, if one is."""
-    kubectl(ANSWERS)
-    assert "jwt" in offered("describe", "--field", "j")
-    assert offered("describe", "--kind", "backendtlspolicy", "--field", "j") == [":4"]
 
 
 def test_kubeconfig_is_asked_through_kubectl(kubectl: Callable[[str], Path]) -> None:

@@ -97,8 +97,6 @@ def test_an_option_is_offered_once_unless_it_may_be_repeated(offered: Offered) -
         (("describe", "--color", "a"), ["always", "auto", NO_FILES]),
         (("get", "--enforcement", "Over"), ["Overridden", NO_FILES]),
         (("get", "--enforcement", "Overridden,No"), ["Overridden,NoEffect", "Overridden,NotPermitted", NO_FILES]),
-        (("get", "gateways", "--sort-by", "na"), ["name", "namespace", NO_FILES]),
-        (("get", "--sort-by", "known"), ["known-by", NO_FILES]),
         (("describe", "--offline", ""), [FILES]),
         (("describe", "--profiles", ""), YAML),
         (("diff", "-f", ""), YAML),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy.cli import run
 from kubectl_policy.cli.completion import SCRIPTS
 from tests.cli.completion.conftest import BAKERY, ROOT
 
@@ -197,17 +196,16 @@ def test_the_copies_are_what_is_printed(command: Command, name: str, file: str) 
     assert sorted(each.name for each in COPIES.iterdir()) == sorted(SCRIPTS.values())
 
 
-def test_a_plugin_of_another_name_is_completed_as_well(capsys: pytest.CaptureFixture[str]) -> None:
-    """By its file's name; where that is not known, by its usual one."""
-    assert run(["completion", "kubectl"], "kubectl gateway-policy") == 0
-    shown = capsys.readouterr().out
-    assert 'exec kubectl-gateway_policy __complete "$@"' in shown
-    assert "kubectl_complete-gateway_policy" in shown
-    for called in ("kubectl gateway-policy", "kubectl-gateway_policy"):
-        assert run(["completion", "zsh"], called) == 0
-        assert capsys.readouterr().out.startswith("#compdef kubectl-gateway_policy\n")
-    assert run(["completion", "zsh"], "python -m kubectl_policy") == 0
-    assert capsys.readouterr().out.startswith("#compdef kubectl-policy\n")
+def test_a_plugin_of_another_name_is_completed_as_well(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the name of the file that runs; where that is not known, by its usual one."""
+    for program in ("/usr/bin/kubectl-gateway_policy", "kubectl-gateway_policy.exe"):
+        monkeypatch.setattr(sys, "argv", [program])
+        shown = command("completion", "kubectl").out
+        assert 'exec kubectl-gateway_policy __complete "$@"' in shown
+        assert "kubectl_complete-gateway_policy" in shown
+        assert command("completion", "zsh").out.startswith("#compdef kubectl-gateway_policy\n")
+    monkeypatch.setattr(sys, "argv", ["kubectl_policy/__main__.py"])
+    assert command("completion", "zsh").out.startswith("#compdef kubectl-policy\n")
 
 
 @pytest.mark.parametrize(

@@ -211,8 +211,16 @@ class TestRules:
             (["--severity", "GWP1"], '"GWP1" gives no rule a severity', "write --severity RULE=LEVEL, with one of"),
             (["--severity", "GWP1=bad"], '"GWP1=bad" gives no rule a severity', "write --severity RULE=LEVEL"),
             (["--severity", "x=error"], 'there is no rule "x"', "docs/rules.md lists all rules"),
-            (["--fail-on", "all"], '"all" is no severity', "write one of error, warning, info, never"),
-            (["--min-severity", "never"], '"never" is no severity', "write one of error, warning, info"),
+            (
+                ["--fail-on", "all"],
+                "invalid value for '--fail-on': 'all' is not one of 'error', 'warning', 'info', 'never'",
+                "kubectl policy lint --help lists what there is",
+            ),
+            (
+                ["--min-severity", "never"],
+                "invalid value for '--min-severity': 'never' is not one of 'error', 'warning', 'info'",
+                "kubectl policy lint --help lists what there is",
+            ),
             (["--format", "xml"], "invalid value for '--format': 'xml'", "write FORMAT or FORMAT=FILE, of text, yaml"),
             (["--format", "sarif="], "invalid value for '--format': 'sarif='", "write FORMAT or FORMAT=FILE"),
             (["--path-map", "a"], '"a" maps no path', "write --path-map rendered/=charts/shop/"),

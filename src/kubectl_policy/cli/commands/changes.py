@@ -4,15 +4,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubectl_policy.cli.arguments import split_object
-from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.arguments import split_objects
+from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import (
     AllowIncomplete,
-    ChangeOption,
+    AppliedFiles,
+    DeletedObjects,
     ExitCodeOption,
     OutputOption,
+    Retargetings,
     ShowAll,
-    shared_options,
 )
 from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
@@ -36,17 +37,9 @@ def diff(
         typer.Argument(metavar="[BEFORE AFTER]", help="Two states: each a file, directory, REV:PATH in git, or live."),
     ] = None,
     *,
-    filename: Annotated[
-        list[str] | None,
-        ChangeOption("--filename", "-f", metavar="PATH", help="Apply these manifests to the input. Repeatable."),
-    ] = None,
-    delete: Annotated[list[str] | None, ChangeOption(metavar="TYPE/NAME", help="Delete an object. Repeatable.")] = None,
-    retarget: Annotated[
-        list[str] | None,
-        ChangeOption(
-            metavar="POLICY=TARGET", help="Attach a policy only to TYPE/NAME or TYPE/NAME#SECTION. Repeatable."
-        ),
-    ] = None,
+    filename: AppliedFiles = None,
+    delete: DeletedObjects = None,
+    retarget: Retargetings = None,
     allow_incomplete: AllowIncomplete = False,
     show_all: ShowAll = False,
 ) -> int:
@@ -111,16 +104,14 @@ def blast_radius(
       kubectl policy blast-radius gateway/edge -n infra --owner team --offline manifests/
       kubectl policy blast-radius namespace/pastry -o json --offline all.yaml
     """
-    type_name, name = split_object("blast-radius", objects or [])
+    [(type_name, name)] = split_objects("blast-radius", objects or [], single=True)
     analysis = call.read(routes=True)
     from kubectl_policy.cli.config import owner_key
     from kubectl_policy.questions.changes.blast_radius import blast_radius as ask
     from kubectl_policy.questions.shared.selection import find
 
     answer = ask(analysis, find(analysis, type_name, name, call.in_namespace), owner or owner_key())
-    reach = answer.reach and replace(
-        answer.reach, reasons=at_fields(answer.reach.reasons, or_above=True, lines=call.lines)
-    )
+    reach = answer.reach and replace(answer.reach, reasons=at_fields(answer.reach.reasons, call.lines, or_above=True))
     answer = replace(answer, difference=_at_lines(answer.difference, call), reach=reach)
     unseen = answer.difference.unseen
     call.show(BLAST_RADIUS, answer, analysis, unseen=unseen, everything=show_all)

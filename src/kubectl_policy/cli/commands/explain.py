@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from kubectl_policy.cli.call import Call
-from kubectl_policy.cli.options import TREE_OPTIONS, OutputOption, shared_options
+from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.options import TREE_OPTIONS, OutputOption
 from kubectl_policy.cli.remarks import mention_the_rest, mention_what_was_not_applied
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.explain import EXPLANATION

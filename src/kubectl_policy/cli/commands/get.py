@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from kubectl_policy.cli.arguments import selection, split_types
-from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import (
     AllNamespaces,
     AllowIncomplete,
@@ -16,23 +16,18 @@ from kubectl_policy.cli.options import (
     SelectionOption,
     Selector,
     ShowAll,
-    shared_options,
 )
 from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.listing import LISTING, SEVERAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.effective.matrix import Matrix, MatrixOptions
-    from kubectl_policy.questions.shared.selection import Listing, Selection
+    from kubectl_policy.questions.shared.selection import Listing
     from kubectl_policy.resolution.enforcement import EnforcementState
-    from kubectl_policy.sources import Lines
 
 _EFFECTIVE = "effective"
 _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
@@ -95,18 +90,18 @@ def get(
         {"--kind": kind, "--field": field, "--missing": missing, "--exit-code": exit_code},
         {"--sort-by": sort_by, "--all-kinds": all_kinds, "--enforcement": enforcement, "--hostname": hostname},
     )
-    wanted = [(type_, selection(names, selector, everywhere=all_namespaces)) for type_, names in types]
     states = _states(enforcement)
+    selections = [(type_, selection(call, names, selector, everywhere=all_namespaces)) for type_, names in types]
     analysis = call.read()
-    namespace = "" if all_namespaces else call.in_namespace
-    selections = [(type_, replace(selected, namespace=namespace)) for type_, selected in wanted]
     namespaces = all_namespaces or any("/" in name for _, names in types for name in names)
     show = partial(call.show, headers=not no_headers, namespaces=namespaces, everything=show_all)
     if types[0][0] == _EFFECTIVE:
-        from kubectl_policy.questions.effective.matrix import MatrixOptions
+        from kubectl_policy.questions.effective.matrix import MatrixOptions, at_lines, matrix
 
         asked = MatrixOptions(of=of, kinds=_split(kind), fields=_split(field), missing=missing)
-        answer = _effective(analysis, asked, selections[0][1], None if call.output == "table" else call.lines)
+        answer = matrix(analysis, asked, selections[0][1])
+        if call.output != "table":
+            answer = at_lines(answer, call.lines.locate)
         show(EFFECTIVE, answer, analysis, unseen=answer.unseen)
         incomplete = missing and bool(answer.unseen) and not allow_incomplete
         return ending(differs=exit_code and bool(answer.rows), incomplete=incomplete)
@@ -157,14 +152,6 @@ def _states(text: str) -> "frozenset[EnforcementState]":
         if name.lower() not in known:
             raise UsageError(f'there is no enforcement "{name}"', f"it is one of {', '.join(ENFORCEMENT)}")
     return frozenset(known[name.lower()] for name in names)
-
-
-def _effective(analysis: "Analysis", asked: "MatrixOptions", selection: "Selection", lines: "Lines | None") -> "Matrix":
-    """Return the settings in force, with their lines if `lines` are given."""
-    from kubectl_policy.questions.effective import matrix
-
-    answer = matrix.matrix(analysis, asked, selection)
-    return matrix.at_lines(answer, lines.locate) if lines else answer
 
 
 def _split(text: str) -> tuple[str, ...]:

@@ -5,8 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from kubectl_policy.cli.arguments import split_objects
-from kubectl_policy.cli.call import Call
-from kubectl_policy.cli.options import ChangeOption, OutputOption, SelectionOption, ShowAll, shared_options
+from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.options import (
+    AppliedFiles,
+    ChangeOption,
+    DeletedObjects,
+    OutputOption,
+    Retargetings,
+    SelectionOption,
+    ShowAll,
+)
 from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.cli.states import compare_changes, compare_with_state
 from kubectl_policy.errors import UsageError
@@ -14,7 +22,6 @@ from kubectl_policy.render.graph import GRAPH
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind
     from kubectl_policy.questions.graph.picture import GraphOptions
 
 
@@ -55,22 +62,9 @@ def graph(
         str,
         ChangeOption(metavar="STATE", help="Mark the differences from a file, directory, REV:PATH in git, or live."),
     ] = "",
-    filename: Annotated[
-        list[str] | None,
-        ChangeOption(
-            "--filename", "-f", metavar="PATH", help="Mark what applying these manifests would change. Repeatable."
-        ),
-    ] = None,
-    delete: Annotated[
-        list[str] | None,
-        ChangeOption(metavar="TYPE/NAME", help="Mark what deleting this object would change. Repeatable."),
-    ] = None,
-    retarget: Annotated[
-        list[str] | None,
-        ChangeOption(
-            metavar="POLICY=TARGET", help="Mark what attaching a policy to another target would change. Repeatable."
-        ),
-    ] = None,
+    filename: AppliedFiles = None,
+    delete: DeletedObjects = None,
+    retarget: Retargetings = None,
     show_all: ShowAll = False,
 ) -> int:
     """Draw Gateways, routes and backends with their policies.
@@ -96,8 +90,9 @@ def graph(
         problem = "--diff compares with another state; -f, --delete and --retarget compare with changes"
         raise UsageError(problem, "leave out one of the two")
     from kubectl_policy.model.values import replace
+    from kubectl_policy.questions.describe.narrowing import focus_on
     from kubectl_policy.questions.graph.picture import GraphOptions
-    from kubectl_policy.questions.shared.selection import find
+    from kubectl_policy.questions.shared.selection import find, kinds_meant
 
     pairs = split_objects("graph", objects) if objects else []
     wants_outcomes = effective or call.output == "tree"
@@ -117,8 +112,8 @@ def graph(
         return replace(
             asked,
             subjects=tuple(dict.fromkeys(subjects)),
-            kinds=_kinds(analysis, kind),
-            policy_kinds=_policy_kinds(analysis, policy_kind),
+            kinds=frozenset(named for name in kind.split(",") if name for named in kinds_meant(analysis, name.strip())),
+            policy_kinds=frozenset(focus_on(analysis, [policy_kind], ()).kinds),
         )
 
     if diff or changes:
@@ -141,19 +136,3 @@ def graph(
         picture = replace(picture, details=details(states[-1], picture, call.lines.locate))
     call.show(GRAPH, picture, *states, unseen=picture.unseen, everything=show_all)
     return 0
-
-
-def _kinds(analysis: "Analysis", text: str) -> "frozenset[GroupKind]":
-    """Parse `gateway,httproute`; an empty set means any kind. Raise `UsageError` for an unknown kind."""
-    from kubectl_policy.questions.shared.selection import kinds_meant
-
-    return frozenset(kind for name in text.split(",") if name.strip() for kind in kinds_meant(analysis, name.strip()))
-
-
-def _policy_kinds(analysis: "Analysis", text: str) -> "frozenset[GroupKind]":
-    """Parse policy kinds. Raise `UsageError` also for a kind that is no policy kind."""
-    kinds = _kinds(analysis, text)
-    known = frozenset(kind for kind in kinds if analysis.registry.profile_of(kind))
-    if kinds and not known:
-        raise UsageError(f"{text} is not a policy kind", "get policykinds lists those that there are")
-    return known

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kubectl_policy.cli.call import Call
+from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import (
     AllowIncomplete,
     ExitCodeOption,
@@ -14,10 +14,11 @@ from kubectl_policy.cli.options import (
     SelectionOption,
     ShowAll,
     exit_code,
-    shared_options,
 )
 from kubectl_policy.cli.remarks import mention_what_was_not_applied
 from kubectl_policy.errors import NotFoundError, UsageError
+from kubectl_policy.lint.settings import Threshold
+from kubectl_policy.model import Severity
 from kubectl_policy.model.values import replace
 from kubectl_policy.render.lint import LINT
 
@@ -59,8 +60,8 @@ def lint(
         SelectionOption(metavar="REV|PATH", help="Report only findings that are new since this revision or directory."),
     ] = "",
     min_severity: Annotated[
-        str, SelectionOption(metavar="[error|warning|info]", help="Report only findings of at least this severity.")
-    ] = "",
+        Severity | None, SelectionOption(help="Report only findings of at least this severity.")
+    ] = None,
     filename: Annotated[
         list[str] | None, InputOption("--filename", "-f", metavar="PATH", help="The same as PATH. Repeatable.")
     ] = None,
@@ -89,11 +90,8 @@ def lint(
     ] = "",
     show_all: ShowAll = False,
     fail_on: Annotated[
-        str,
-        ExitCodeOption(
-            metavar="[error|warning|info|never]", help="Exit with 1 for findings of at least this severity."
-        ),
-    ] = "",
+        Threshold | None, ExitCodeOption(help="Exit with 1 for findings of at least this severity.")
+    ] = None,
     allow_incomplete: AllowIncomplete = False,
 ) -> int:
     """Find problems in policies, routes and Gateways.
@@ -118,8 +116,8 @@ def lint(
     from kubectl_policy.cli.linting.reading import Reader
     from kubectl_policy.cli.linting.reporting import Linting
 
-    outputs = parse_outputs(format_ or (), call.output, is_single=not call.among)
-    if call.among and (format_ or baseline or write_baseline):
+    output, files = parse_outputs(format_ or (), call.output, is_single=not call.collector)
+    if call.collector and (format_ or baseline or write_baseline):
         raise UsageError(
             "--format and baselines are for one cluster", "name one --context; --output is for several as well"
         )
@@ -129,13 +127,13 @@ def lint(
         ignore=ignore,
         severity=severity,
         fail_on=fail_on,
-        least=min_severity,
+        min_severity=min_severity,
         require_reason=require_reason,
         now=datetime.now(UTC),
     )
     call = replace(
         call,
-        output=outputs.shown,
+        output=output,
         exclude=[*project.exclude, *(call.exclude or ())],
         complete=call.complete or project.complete,
         # Keep what was read of a cluster.
@@ -150,7 +148,7 @@ def lint(
         raise NotFoundError(f"there is nothing to lint in namespace {call.namespace}", "leave out -n to lint all of it")
     if write_baseline:
         write_file(write_baseline, linting.baseline())
-    write_files(report, outputs.files)
+    write_files(report, files)
     if call.output == "github":
         summarise(report)
     call.show(LINT, report, everything=show_all)

@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 
 from kubectl_policy.cli import options
-from kubectl_policy.cli.arguments import selection, split_words
-from kubectl_policy.cli.call import Call
-from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, OutputOption, Selector, shared_options
-from kubectl_policy.model.values import replace
+from kubectl_policy.cli.arguments import selection, split_types
+from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.options import AllNamespaces, ExitCodeOption, OutputOption, Selector
+from kubectl_policy.errors import UsageError
 from kubectl_policy.render.status import STATUS
 
 _EXAMPLE = "for example: status, status policies, status gateways, status httproute/baker"
@@ -43,12 +43,15 @@ def status(
       kubectl policy status httproute/baker -n baker --offline cluster.yaml
       kubectl policy status policies -A --exit-code --offline cluster.yaml
     """
-    type_name, names = split_words("status", objects, _EXAMPLE) if objects else ("", ())
-    chosen = selection(names, selector, everywhere=all_namespaces)
+    types = split_types("status", objects, _EXAMPLE) if objects else [("", ())]
+    if len(types) > 1:
+        raise UsageError("status takes one type at a time", _EXAMPLE)
+    type_name, names = types[0]
+    selected = selection(call, names, selector, everywhere=all_namespaces)
     analysis = call.read()
     from kubectl_policy.questions.status.report import status as compare
 
-    report = compare(analysis, type_name, replace(chosen, namespace="" if all_namespaces else call.in_namespace))
+    report = compare(analysis, type_name, selected)
     call.show(STATUS, report, analysis, unseen=report.unseen, everything=show_all or len(names) == 1)
     return options.exit_code(
         differs=exit_code and report.disagrees, incomplete=exit_code and report.uncertain and not allow_incomplete

@@ -1,8 +1,9 @@
 """`completion` and `version`: commands that read neither manifests nor a cluster."""
 
 import os
+import re
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -14,12 +15,10 @@ from kubectl_policy.errors import UsageError
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
 
-_EXECUTABLE: Final = "kubectl-policy"
-_FORMATS: Final = ("json", "yaml")
+_NAME: Final = "policy"
 
 
 def completion(
-    context: typer.Context,
     shell: Annotated[
         list[str] | None, typer.Argument(metavar="SHELL", help="One of bash, fish, zsh and kubectl.")
     ] = None,
@@ -43,32 +42,13 @@ def completion(
     folder = f"{os.path.dirname(os.path.dirname(__file__))}/completion/scripts"  # noqa: PTH120 (pathlib is slow to load)
     with open(f"{folder}/{SCRIPTS[arguments[0]]}", encoding="utf-8") as file:  # noqa: PTH123 (see above)
         script = file.read()
-    executable = _executable(context.find_root().info_name or "")
-    completer = executable.replace("kubectl-", "kubectl_complete-", 1)
-    script = script.replace(_EXECUTABLE, executable)
-    terminal.write(script.replace(_EXECUTABLE.replace("kubectl-", "kubectl_complete-", 1), completer))
-
-
-def _executable(program: str) -> str:
-    """Return the file that kubectl runs for what a user types: `kubectl-a_b` for `kubectl a-b`."""
-    if program.startswith("kubectl-"):
-        return program
-    kubectl, _, name = program.partition(" ")
-    return f"kubectl-{name.replace('-', '_').replace(' ', '-')}" if kubectl == "kubectl" and name else _EXECUTABLE
-
-
-def _parse_format(name: str) -> str:
-    if name and name not in _FORMATS:
-        problem = f"invalid value for '--output' / '-o': '{name}' is not one of 'json', 'yaml'"
-        raise UsageError(problem, "for example: -o json")
-    return name
+    program = os.path.basename(sys.argv[0]).removesuffix(".exe")  # noqa: PTH119 (see above)
+    name = program.removeprefix("kubectl-") if program.startswith("kubectl-") else _NAME
+    terminal.write(re.sub(rf"(kubectl(?:_complete)?-){_NAME}", rf"\g<1>{name}", script))
 
 
 def version(
-    output: Annotated[
-        str,
-        OutputOption("--output", "-o", metavar=f"[{'|'.join(_FORMATS)}]", help="Output format.", parser=_parse_format),
-    ] = "",
+    output: Annotated[Literal["json", "yaml"] | None, OutputOption("--output", "-o", help="Output format.")] = None,
 ) -> None:
     """Print the version.
 

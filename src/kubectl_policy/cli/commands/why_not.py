@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from kubectl_policy.cli.arguments import type_and_name
-from kubectl_policy.cli.call import Call
-from kubectl_policy.cli.options import SelectionOption, shared_options
+from kubectl_policy.cli.call import Call, shared_options
+from kubectl_policy.cli.options import SelectionOption
 from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import replace
@@ -55,9 +55,10 @@ def why_not(
     target = find(analysis, target_type, target_name, target_namespace or call.in_namespace)
     answer = ask(analysis, policy, NodeRef(target, section), owner_key())
     edits = tuple(
-        replace(offered, origin=at_field(offered.origin, offered.edit.field, or_above=True)) for offered in answer.edits
+        replace(offered, origin=at_field(offered.origin, offered.edit.field, call.lines, or_above=True))
+        for offered in answer.edits
     )
-    answer = replace(answer, reasons=at_fields(answer.reasons, or_above=True), edits=edits)
+    answer = replace(answer, reasons=at_fields(answer.reasons, call.lines, or_above=True), edits=edits)
     call.show(WHY_NOT, answer, analysis, unseen=answer.unseen)
     mention_namespaces(analysis, (policy, target))
     return 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, TypeAlias, get_args
 
 from kubectl_policy.cli.completion import SCRIPTS
 from kubectl_policy.cli.completion.line import parse_line
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from kubectl_policy.cli.completion.known import KindRole, KnownInput
-    from kubectl_policy.cli.completion.line import CommandLine, KnownOption
+    from kubectl_policy.cli.completion.line import CommandLine
     from kubectl_policy.cli.completion.offer import Candidate, Tiers
     from kubectl_policy.model.kinds import KindNames
+
+    Completer: TypeAlias = Callable[[CommandLine, KnownInput], Tiers | Offer]
 
 # The id, name and summary of each rule of `lint`, whose import would take longer than a TAB may.
 RULES_TABLE: Final = Path(__file__).with_name("rules.tsv")
@@ -34,10 +37,9 @@ def complete(arguments: Sequence[str], deadline: float) -> Offer:
     arguments before the cursor name something that does not exist.
     """
     first, *rest = arguments or ("",)
-    if not rest and first.startswith("-"):
-        return offer(first, [_PROGRAM_OPTIONS.items()])
     if not rest:
-        return offer(first, [[(name, entry.summary) for name, entry in COMMANDS.items()]])
+        commands = [(name, entry.summary) for name, entry in COMMANDS.items()]
+        return offer(first, [_PROGRAM_OPTIONS.items() if first.startswith("-") else commands])
     if first not in COMMANDS:
         return NOTHING
     line = parse_line(first, rest)
@@ -50,10 +52,11 @@ def complete(arguments: Sequence[str], deadline: float) -> Offer:
         }
         return offer(line.prefix, [(descriptions | _HELP).items()])
     try:
-        known = known_input(line, deadline)
-        return _offer_value(line.option, line, known) if line.option else _offer_argument(line, known)
+        tiers = _completer(line)(line, known_input(line, deadline))
     except PolicyError:
         return NOTHING
+    takes_list = line.option.names[0] in _LISTS if line.option else line.command == "get" and _is_type(line)
+    return tiers if isinstance(tiers, Offer) else offer(line.prefix, tiers, in_list=takes_list)
 
 
 def known_input(line: CommandLine, deadline: float) -> KnownInput:
@@ -74,27 +77,24 @@ def known_input(line: CommandLine, deadline: float) -> KnownInput:
     return ClusterInput(line, deadline)
 
 
-def _offer_argument(line: CommandLine, known: KnownInput) -> Offer:
-    """Offer candidates for an argument of the command; nothing for a command without arguments."""
-    tiers = ARGUMENTS[line.command](line, known) if line.command in ARGUMENTS else NOTHING
-    takes_list = line.command == "get" and _is_type(line)
-    return tiers if isinstance(tiers, Offer) else offer(line.prefix, tiers, in_list=takes_list)
+def _completer(line: CommandLine) -> Completer:
+    """Return what completes the option or the argument under the cursor; nothing is offered for free text."""
+    if not line.option:
+        return ARGUMENTS.get(line.command, lambda _, __: NOTHING)
+    metavar = line.option.metavar
+    if metavar.startswith("["):
+        return _choices
+    return _VALUES.get(line.option.names[0]) or (lambda _, __: _BY_METAVAR.get(metavar, NOTHING))
 
 
-def _offer_value(option: KnownOption, line: CommandLine, known: KnownInput) -> Offer:
-    """Offer values of the option under the cursor; nothing where the value is free text."""
-    name = option.names[0]
-    if option.metavar.startswith("["):
-        choices = option.metavar.strip("[]").split("|")
-        if name == "--output" and line.command != "version":
-            from kubectl_policy.render.output.formats import TEMPLATES
+def _choices(line: CommandLine, _: KnownInput) -> Tiers:
+    """Return the values that the option lists, and the template formats of answers."""
+    choices = line.option.metavar.strip("[]").split("|") if line.option else []
+    if line.option and line.option.parameter == "output" and line.command != "version":
+        from kubectl_policy.render.output.formats import TEMPLATES
 
-            choices += [f"{template}=" for template in TEMPLATES]
-        return offer(line.prefix, [plain_tier(choices)])
-    if name not in _VALUES:
-        return _BY_METAVAR.get(option.metavar, NOTHING)
-    tiers = _VALUES[name](line, known)
-    return tiers if isinstance(tiers, Offer) else offer(line.prefix, tiers, in_list=name in _LISTS)
+        choices += [f"{template}=" for template in TEMPLATES]
+    return [plain_tier(choices)]
 
 
 def _types(kinds: Sequence[KindNames], *, plurals: bool = False, end: str = "") -> list[list[Candidate]]:
@@ -117,11 +117,9 @@ def qualified_names(
     if not slash:
         return _types(known.kinds(*roles), end="/")
     typed_namespace, has_namespace, _ = name.partition("/")
-    start = f"{type_name}/{typed_namespace}/" if has_namespace else f"{type_name}/"
     names, elsewhere = known.names(type_name, typed_namespace if has_namespace else namespace or known.namespace)
-    tiers = (plain_tier(names), [(f"{type_name}/{name}", "") for name, _ in plain_tier(elsewhere)])
-    in_namespace = [(f"{start}{name}", "") for name, _ in tiers[0]]
-    return [[candidate for candidate in tier if candidate[0] not in listed] for tier in (in_namespace, tiers[1])]
+    start = f"{text.rpartition('/')[0]}/"
+    return [plain_tier(names, start, listed), plain_tier(elsewhere, f"{type_name}/", listed)]
 
 
 def _is_type(line: CommandLine) -> bool:
@@ -133,22 +131,19 @@ def _names(line: CommandLine, known: KnownInput, roles: Sequence[KindRole] = _MA
     """Return `NAME` after `TYPE`, else `TYPE/NAME`."""
     if not line.arguments or "/" in line.arguments[0]:
         return qualified_names(known, line.prefix, roles, listed=line.arguments)
-    type_names, *listed = line.arguments
-    pairs = [known.names(type_name, known.namespace) for type_name in type_names.split(",") if type_name]
-    tiers = [{name for pair in pairs for name in pair[position]} for position in (0, 1)]
-    return [plain_tier(names.difference(listed)) for names in tiers]
+    types, *listed = line.arguments
+    return [plain_tier(names, without=listed) for names in known.names(types, known.namespace)]
 
 
-def _objects(line: CommandLine, known: KnownInput, roles: Sequence[KindRole] = _MANAGED) -> Tiers:
+def _objects(
+    line: CommandLine, known: KnownInput, roles: Sequence[KindRole] = _MANAGED, *, single: bool = False
+) -> Tiers:
     """Return `TYPE NAME...` or `TYPE/NAME...`, of kinds with some roles, else of any kind."""
+    if single and (len(line.arguments) > 1 or "/" in "".join(line.arguments)):
+        return []
     if _is_type(line):
         return [*_types(known.kinds(*roles)), *_types(known.kinds(*_ALL))]
     return _names(line, known, roles)
-
-
-def _one_object(line: CommandLine, known: KnownInput, roles: Sequence[KindRole]) -> Tiers:
-    is_named = len(line.arguments) > 1 or "/" in "".join(line.arguments)
-    return [] if is_named else _objects(line, known, roles)
 
 
 def _listed_types(line: CommandLine, known: KnownInput) -> Tiers:
@@ -181,15 +176,15 @@ def _policy_and_target(line: CommandLine, known: KnownInput) -> Tiers:
     return qualified_names(known, line.prefix, ["targets"] if line.arguments else ["policies"], namespace=namespace)
 
 
-ARGUMENTS: Final[Mapping[str, Callable[[CommandLine, KnownInput], Tiers | Offer]]] = {
-    "blast-radius": lambda line, known: _one_object(line, known, _ALL),
+ARGUMENTS: Final[Mapping[str, Completer]] = {
+    "blast-radius": partial(_objects, roles=_ALL, single=True),
     "completion": lambda line, _: [] if line.arguments else [plain_tier(SCRIPTS)],
     "describe": _objects,
     "diff": lambda line, _: FILES if len(line.arguments) < 2 else NOTHING,  # noqa: PLR2004 (two states)
     "explain": lambda line, known: [] if line.arguments else _types(known.kinds("policies")),
     "get": _listed_types,
     "graph": _objects,
-    "history": lambda line, known: _one_object(line, known, ["targets"]),
+    "history": partial(_objects, roles=["targets"], single=True),
     "lint": lambda _, __: FILES,
     "status": _compared_types,
     "why-not": _policy_and_target,
@@ -224,17 +219,6 @@ def _enforcement_states(_: CommandLine, __: KnownInput) -> Tiers:
     from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
     return [plain_tier(ENFORCEMENT)]
-
-
-def _columns(line: CommandLine, known: KnownInput) -> Tiers:
-    """Return the columns of the list that the arguments name."""
-    from kubectl_policy.questions.shared.selection import Listing, type_named
-    from kubectl_policy.render.listing.columns import columns_of
-
-    types = line.arguments[0] if line.arguments else "policies"
-    type_ = type_named(known.analysis, types.partition("/")[0].partition(",")[0])
-    columns = columns_of(Listing(type=type_, namespace="", rows=(), elsewhere=(), unseen=()))
-    return [plain_tier(column.title.lower().replace(" ", "-") for column in columns)]
 
 
 def _severities(line: CommandLine, _: KnownInput) -> Tiers:
@@ -273,7 +257,7 @@ def _namespaces(_: CommandLine, known: KnownInput) -> Tiers:
     return [plain_tier(known.namespaces())]
 
 
-_VALUES: Final[Mapping[str, Callable[[CommandLine, KnownInput], Tiers | Offer]]] = {
+_VALUES: Final[Mapping[str, Completer]] = {
     "--assume-exists": lambda _, known: _types(known.kinds(*_ALL)),
     "--cluster": _kubeconfig_names,
     "--context": _kubeconfig_names,
@@ -292,7 +276,6 @@ _VALUES: Final[Mapping[str, Callable[[CommandLine, KnownInput], Tiers | Offer]]]
     "--section": _sections,
     "--select": lambda _, __: rule_tiers(),
     "--severity": _severities,
-    "--sort-by": _columns,
     "--target-namespace": _namespaces,
     "--user": _kubeconfig_names,
 }

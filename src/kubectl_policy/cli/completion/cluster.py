@@ -6,39 +6,21 @@ import os
 import time
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.cli.completion.known import ALL_ROLES, KnownInput, profile_fields
+from kubectl_policy.cli.completion.known import ALL_ROLES, KnownInput
+from kubectl_policy.cli.overview import CLUSTER
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import BUILT_IN, TARGETS, KindNames, is_kubernetes_own, plural
 from kubectl_policy.model.values import cached_property
-from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
+from kubectl_policy.profiles.load import built_in_profiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.cli.completion.known import KindRole
     from kubectl_policy.cli.completion.line import CommandLine
-    from kubectl_policy.profiles import PolicyKindProfile
 
-# The options that kubectl needs to reach the same cluster.
-_KUBECTL_OPTIONS: Final = frozenset(
-    {
-        "--as",
-        "--as-group",
-        "--as-uid",
-        "--cache-dir",
-        "--certificate-authority",
-        "--client-certificate",
-        "--client-key",
-        "--cluster",
-        "--context",
-        "--insecure-skip-tls-verify",
-        "--kubeconfig",
-        "--server",
-        "--tls-server-name",
-        "--token",
-        "--user",
-    }
-)
+# Options of a cluster that kubectl, or an older one, does not have, or that are set for it.
+_NOT_FOR_KUBECTL: Final = frozenset({"--all-contexts", "--as-user-extra", "--chunk-size", "--request-timeout"})
 _POLICIES: Final = "policies"
 # The characters of type names; a type name must not be an option of kubectl.
 _TYPE_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789.,-")
@@ -53,68 +35,48 @@ class ClusterInput(KnownInput):
         super().__init__(line)
         self._deadline = deadline
         self._options = [
-            name if option.number == "flag" else f"{name}={value}"
+            option.names[0] if option.number == "flag" else f"{option.names[0]}={value}"
             for option in line.options
-            for name in _KUBECTL_OPTIONS.intersection(option.names)
+            if option.heading == CLUSTER and _NOT_FOR_KUBECTL.isdisjoint(option.names)
             for value in line.values.get(option.parameter, ())
         ]
 
     @cached_property
     def _kinds(self) -> Mapping[KindRole, Sequence[KindNames]]:
-        """The kinds that are served, or those of Gateway API without an answer in time.
+        """The kinds that are served, or built-in kinds without an answer in time.
 
         A policy kind is known by its profile or by its name.
         """
         kinds: dict[KindRole, list[KindNames]] = {role: [] for role in ALL_ROLES}
-        built_in = {_resource(names): names for names in BUILT_IN}
-        gateway_api = {names.group_kind.group for names in BUILT_IN if names.group_kind in TARGETS} - {""}
-        assumed = [
-            key
-            for key, names in built_in.items()
-            if names.group_kind in TARGETS or key.partition(".")[2] in gateway_api
-        ]
-        for resource in sorted(self._ask("get", "")) or assumed:
-            names = built_in.get(resource) or KindNames(_group_kind(resource), resource.partition(".")[0])
-            profiles = built_in_profiles(names.group_kind.group).values()
-            profiled = {_resource(profile): profile for profile in map(_names, profiles)}
+        built_in = {f"{names.plural}.{names.group_kind.group}".removesuffix("."): names for names in BUILT_IN}
+        for resource in sorted(self._ask("get", "")) or built_in:
+            plural_name, _, group = resource.partition(".")
+            profiles = built_in_profiles(group).values()
+            profile = next((known for known in profiles if plural(known.group_kind.kind.lower()) == plural_name), None)
+            kind = profile.group_kind if profile else GroupKind(group, f"{plural_name.removesuffix(_POLICIES)}policy")
+            names = built_in.get(resource) or KindNames(kind, plural_name, profile.short_names if profile else ())
             if names.group_kind in TARGETS:
                 kinds["targets"].append(names)
-            elif resource in profiled:
-                kinds["policies"].append(profiled[resource])
-            elif names.plural.endswith(_POLICIES) and not is_kubernetes_own(names.group_kind):
+            elif profile or (plural_name.endswith(_POLICIES) and not is_kubernetes_own(names.group_kind)):
                 kinds["policies"].append(names)
             elif resource in built_in:
                 kinds["unrelated"].append(names)
         return kinds
 
-    def names(self, type_name: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:
+    def names(self, types: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:
         """Return the names of objects in a namespace, or in that of the context, and none with their namespaces.
 
         Names of Secrets are not returned, since kubectl reads their data to list them.
         """
-        lower = type_name.lower()
-        types = {name.partition(".")[0] for name in lower.split(",")}
-        if not lower[:1].isalpha() or not _TYPE_CHARACTERS.issuperset(lower) or not types.isdisjoint(_SECRETS):
+        lower = types.lower()
+        names = {name.partition(".")[0] for name in lower.split(",")}
+        if not lower[:1].isalpha() or not _TYPE_CHARACTERS.issuperset(lower) or not names.isdisjoint(_SECRETS):
             return (), ()
         return self._ask(*([f"--namespace={namespace}"] if namespace else []), "get", lower, ""), ()
 
     def namespaces(self) -> Iterable[str]:
         """Return the names of all namespaces."""
         return self._ask("get", "namespaces", "")
-
-    def sections(self, type_name: str, name: str, namespace: str) -> Iterable[str]:  # noqa: ARG002 (no object is read)
-        """Return nothing: kubectl does not complete sections."""
-        return ()
-
-    def fields(self, kinds: Iterable[str]) -> Iterator[str]:
-        """Yield the fields in built-in profiles of some kinds, or of all kinds."""
-        wanted = {kind.lower().partition(".")[0] for kind in kinds}
-        for profile in (
-            profile for group in sorted(built_in_groups()) for profile in built_in_profiles(group).values()
-        ):
-            names = _names(profile)
-            if not wanted or wanted.intersection({names.singular, names.plural, *names.short_names}):
-                yield from profile_fields(profile)
 
     def kubeconfig(self, option: str) -> Iterable[str]:
         """Return the names that kubectl completes for `--context`, `--cluster` or `--user`."""
@@ -152,18 +114,3 @@ class ClusterInput(KnownInput):
         *lines, directive = out.decode("utf-8", "replace").splitlines() or [""]
         has_answered = not kubectl.returncode and directive.startswith(":")
         return [line.partition("\t")[0] for line in lines] if has_answered else []
-
-
-def _group_kind(resource: str) -> GroupKind:
-    """Return the kind of a resource, `plural.group`, in lower case."""
-    name, _, group = resource.partition(".")
-    return GroupKind(group, f"{name.removesuffix(_POLICIES)}policy" if name.endswith(_POLICIES) else name)
-
-
-def _names(profile: PolicyKindProfile) -> KindNames:
-    return KindNames(profile.group_kind, plural(profile.group_kind.kind.lower()), profile.short_names)
-
-
-def _resource(names: KindNames) -> str:
-    group = names.group_kind.group
-    return f"{names.plural}.{group}" if group else names.plural

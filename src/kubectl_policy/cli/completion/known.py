@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from kubectl_policy.errors import UsageError
 from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.completion.line import CommandLine
     from kubectl_policy.model import Json
     from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.profiles import PolicyKindProfile
 
 KindRole: TypeAlias = Literal["policies", "targets", "unrelated"]
 ALL_ROLES: Final[Sequence[KindRole]] = ("policies", "targets", "unrelated")
@@ -45,24 +45,24 @@ class KnownInput:
         from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
 
         kinds: dict[KindRole, list[KindNames]] = {role: [] for role in ALL_ROLES}
-        registry = self.analysis.registry
-        for kind in self.analysis.index.group_kinds:
+        registry = self._analysis.registry
+        for kind in self._analysis.index.group_kinds:
             is_unrelated = kind not in TARGETS and is_kubernetes_own(kind)
             role: KindRole = "policies" if registry.profile_of(kind) else "unrelated" if is_unrelated else "targets"
             kinds[role].append(registry.names_of(kind))
         return kinds
 
-    def names(self, type_name: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:
-        """Return the names of objects of a type in a namespace, and `NAMESPACE/NAME` of those in any namespace."""
+    def names(self, types: str, namespace: str) -> tuple[Iterable[str], Iterable[str]]:
+        """Return the names of objects of `TYPE[,TYPE]` in a namespace, and `NAMESPACE/NAME` of those in any one."""
         from kubectl_policy.questions.shared.selection import type_named
 
-        index = self.analysis.index
-        refs = [resource.ref for kind in type_named(self.analysis, type_name).kinds for resource in index.of_kind(kind)]
+        kinds = [kind for name in types.split(",") if name for kind in type_named(self._analysis, name).kinds]
+        refs = [resource.ref for kind in kinds for resource in self._analysis.index.of_kind(kind)]
         return [ref.name for ref in refs if ref.namespace in {"", namespace}], [ref.qualified_name for ref in refs]
 
     def namespaces(self) -> Iterable[str]:
         """Return the names of all namespaces."""
-        index = self.analysis.index
+        index = self._analysis.index
         refs = [resource.ref for kind in index.group_kinds for resource in index.of_kind(kind)]
         return {ref.name if ref.group_kind.kind == "Namespace" else ref.namespace for ref in refs}
 
@@ -70,18 +70,17 @@ class KnownInput:
         """Return the names of an object's sections."""
         from kubectl_policy.questions.shared.selection import find
 
-        return self.analysis.topology.sections(find(self.analysis, type_name, name, namespace))
+        return self._analysis.topology.sections(find(self._analysis, type_name, name, namespace))
 
     def fields(self, kinds: Iterable[str]) -> Iterator[str]:
-        """Yield the fields that policies of some kinds set, or policies of all kinds, and those in their profiles."""
+        """Yield the fields that policies of some kinds set, or policies of all kinds."""
         from kubectl_policy.questions.shared.selection import kinds_meant
         from kubectl_policy.resolution.contributions import stanzas_of
 
-        wanted = {kind for name in kinds for kind in kinds_meant(self.analysis, name)}
-        for profile in self.analysis.registry.policy_kinds:
+        wanted = {kind for name in kinds for kind in kinds_meant(self._analysis, name)}
+        for profile in self._analysis.registry.policy_kinds:
             if not wanted or profile.group_kind in wanted:
-                yield from profile_fields(profile)
-                for resource in self.analysis.index.of_kind(profile.group_kind):
+                for resource in self._analysis.index.of_kind(profile.group_kind):
                     for stanza in stanzas_of(resource.raw, profile):
                         yield from _fields(stanza.spec)
 
@@ -90,31 +89,19 @@ class KnownInput:
         return ()
 
     @cached_property
-    def analysis(self) -> Analysis:
-        """The analysis of the manifests that the line names, without standard input; of a cluster it is empty."""
-        paths = [path for path in self._paths if path != "-"]
-        if not paths:
-            from kubectl_policy import Snapshot, analyze
-            from kubectl_policy.cli.config import read_config
-
-            config = read_config(self.line.values.get("profiles"), self.line.values.get("setting"))
-            return analyze(Snapshot(), profiles=config.profiles, implementation=config.implementation)
+    def _analysis(self) -> Analysis:
+        """The analysis of the manifests that the line names, without standard input."""
         from kubectl_policy.cli.call import Call
 
+        paths = [path for path in self._paths if path != "-"]
+        if not paths:
+            raise UsageError("no manifests are read of a cluster, or of standard input")
         reading: dict[str, Any] = {
             option.parameter: values if option.number == "repeatable" else values[-1]
             for option in self.line.options
             if option.parameter in _READING and (values := self.line.values.get(option.parameter))
         }
         return Call(offline=paths, **reading).read()
-
-
-def profile_fields(profile: PolicyKindProfile) -> Iterator[str]:
-    """Yield the fields that a profile names, and their parents, except fields below the names of entries."""
-    named = (*profile.security_fields, *(part.field for part in profile.summary), *profile.object_fields)
-    for field in named:
-        keys = field.partition("*")[0].partition("[")[0].rstrip(".").split(".")
-        yield from (".".join(keys[:depth]) for depth in range(1, len(keys) + 1))
 
 
 def _fields(settings: Mapping[str, Json]) -> Iterator[str]:

@@ -1,14 +1,12 @@
-"""A command line that is being typed: its options and arguments so far, and what is under the cursor."""
+"""Command lines in kubectl's syntax: options and arguments, and a line that is being typed."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kubectl_policy.cli.syntax import options_in
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 # The options, each with the commands that take it. Importing Typer would take a third of the time for a TAB.
 OPTIONS_TABLE: Final = Path(__file__).with_name("options.tsv")
@@ -20,6 +18,7 @@ class KnownOption(NamedTuple):
     parameter: str
     names: Sequence[str]
     number: str  # of values: "flag", "once" or "repeatable"
+    heading: str  # of its group in help
     metavar: str  # what the value is, or `[a|b]`
     help: str
 
@@ -50,6 +49,36 @@ def read_options(command: str) -> list[KnownOption]:
     ]
 
 
+def split_arguments(arguments: Iterable[str], takes_value: Mapping[str, bool]) -> Iterator[tuple[str, str | None]]:
+    """Split arguments into options, each with its value or None, and other arguments, each as the value of "".
+
+    kubectl's syntax is `--name=VALUE`, `--name VALUE`, `-nVALUE`, `-n=VALUE`, `-An VALUE`; after `--` there are no
+    options. `takes_value` has the names of all options. Of unknown short options, the rest of the argument is the name.
+    """
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument == "--":
+            yield argument, None
+            yield from (("", last) for last in remaining)
+        elif argument == "-" or not argument.startswith("-"):
+            yield "", argument
+        elif argument.startswith("--"):
+            name, equals, value = argument.partition("=")
+            yield name, value if equals else next(remaining, None) if takes_value.get(name) else None
+        else:
+            letters = argument.removeprefix("-")
+            while letters:
+                name, letters = f"-{letters[0]}", letters[1:]
+                if name not in takes_value:
+                    yield name + letters, None
+                elif takes_value[name] or letters.startswith("="):
+                    yield name, letters.removeprefix("=") if letters else next(remaining, None)
+                else:
+                    yield name, None
+                    continue
+                break
+
+
 def parse_line(command: str, typed: Sequence[str]) -> CommandLine:
     """Parse the words after the name of a command, as far as they are typed. Unknown options are ignored."""
     options = read_options(command)
@@ -60,21 +89,16 @@ def parse_line(command: str, typed: Sequence[str]) -> CommandLine:
     unfinished: KnownOption | None = None
     may_be_option = True
     *before, last = typed
-    for argument in before:
-        if unfinished:
-            values.setdefault(unfinished.parameter, []).append(argument)
-            unfinished = None
-        elif not may_be_option or argument == "-" or not argument.startswith("-"):
-            arguments.append(argument)
-        elif argument == "--":
+    for name, value in split_arguments(before, takes_value):
+        option = by_name.get(name)
+        if name == "--":
             may_be_option = False
-        else:
-            for name, value in options_in(argument, takes_value):
-                option = by_name.get(name)
-                if option and value is None and takes_value[name]:
-                    unfinished = option
-                elif option:
-                    values.setdefault(option.parameter, []).append(value or "")
+        elif not name:
+            arguments.append(value or "")
+        elif option and value is None and takes_value[name]:
+            unfinished = option
+        elif option:
+            values.setdefault(option.parameter, []).append(value or "")
     name, equals, value = last.partition("=")
     if not unfinished and may_be_option and equals and name in by_name:
         unfinished, last = by_name[name], value

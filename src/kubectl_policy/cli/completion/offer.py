@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 # A text with its description, which may be empty.
 Candidate: TypeAlias = tuple[str, str]
@@ -65,9 +65,10 @@ def offer(prefix: str, tiers: Tiers, *, in_list: bool = False) -> Offer:
     return NOTHING
 
 
-def plain_tier(names: Iterable[str]) -> list[Candidate]:
-    """Return names as candidates, sorted, except those that would be options."""
-    return [(name, "") for name in sorted(names) if not name.startswith("-")]
+def plain_tier(names: Iterable[str], start: str = "", without: Collection[str] = ()) -> list[Candidate]:
+    """Return names as candidates after a `start`, sorted, except those that would be options or are in `without`."""
+    texts = [f"{start}{name}" for name in sorted(names) if not name.startswith("-")]
+    return [(text, "") for text in texts if text not in without]
 
 
 def _printable(text: str) -> str:

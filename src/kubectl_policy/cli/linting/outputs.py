@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kubectl_policy.errors import PolicyError, UsageError
-from kubectl_policy.model.values import value
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View, to_text
@@ -16,22 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kubectl_policy.lint.report import Report
-    from kubectl_policy.render.output.formats import Shown
 
 # In characters: lines of files are not wrapped.
 _WIDTH = 10_000
 
 
-@value(kw_only=True)
-class Outputs:
-    """The format of standard output, and the formats of files."""
-
-    shown: str
-    files: Mapping[str, str]  # formats by path
-
-
-def parse_outputs(formats: Iterable[str], output: str, *, is_single: bool = True) -> Outputs:
-    """Parse `--format FORMAT` and `--format FORMAT=FILE`; the default for standard output is that of `--output`.
+def parse_outputs(formats: Iterable[str], output: str, *, is_single: bool = True) -> tuple[str, Mapping[str, str]]:
+    """Return the format of standard output, by default that of `--output`, and the formats of files by their paths.
 
     In a GitHub workflow, text has annotations as well, unless several clusters are linted. Raise `UsageError` for an
     unknown format.
@@ -47,22 +37,16 @@ def parse_outputs(formats: Iterable[str], output: str, *, is_single: bool = True
             files[path] = name
         else:
             shown = name
-    return Outputs(shown=shown, files=files)
+    return shown, files
 
 
 def write_files(report: Report, files: Mapping[str, str]) -> None:
     """Write a report into files, each in its format. Raises `PolicyError` for one that cannot be written."""
     for path, name in files.items():
-        write_file(path, as_text(render(LINT, report, name, View(width=_WIDTH))))
-
-
-def as_text(shown: Shown) -> str:
-    """Return output as the text of a file."""
-    if isinstance(shown, bytes):
-        return shown.decode()
-    if isinstance(shown, str):
-        return str(shown)
-    return to_text(shown, _WIDTH) if isinstance(shown, tuple) else "".join(shown)
+        shown = render(LINT, report, name, View(width=_WIDTH))
+        if isinstance(shown, tuple):
+            shown = to_text(shown, _WIDTH)
+        write_file(path, shown if isinstance(shown, str) else "".join(map(str, shown)))
 
 
 def write_file(path: str, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
@@ -22,18 +23,17 @@ from kubectl_policy.profiles.shapes import (
     Choice,
     Entries,
     Items,
+    Number,
     Record,
-    Shape,
     Text,
     declared,
     field_of,
     required_field,
-    shown,
 )
 from kubectl_policy.sources.files.exclusion import Exclusions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from pathspec import GitIgnoreSpec
@@ -56,21 +56,6 @@ class _Level(Choice):
     def problems(self, plain: Json, at: FieldPath = WHOLE) -> Iterator[Problem]:
         """Yield a problem for any other value."""
         return super().problems("off" if plain is False else plain, at)
-
-
-class _Number(Shape):
-    """A whole number with a minimum; booleans are not numbers."""
-
-    def __init__(self, least: int) -> None:
-        """Keep the minimum."""
-        self._least = least
-
-    def problems(self, plain: Json, at: FieldPath = WHOLE) -> Iterator[Problem]:
-        """Yield a problem for a value that is no such number."""
-        if isinstance(plain, bool) or not isinstance(plain, int):
-            yield Problem(message=f"must be a whole number, not {shown(plain)}", field=at)
-        elif plain < self._least:
-            yield Problem(message=f"must be at least {self._least}", field=at)
 
 
 class _FilePattern(Text):
@@ -131,11 +116,11 @@ class Project:
     """States that add context and are not linted."""
     path_map: Mapping[str, str] = field_of(Entries(Text()), default=NOTHING, name="path-map")
     """Prefixes of rendered manifests, with the prefixes of their sources."""
-    grace: int | None = field_of(_Number(0), default=None)
+    grace: int | None = field_of(Number(0), default=None)
     """The minutes that controllers have to report a status. Default: 5."""
     owner: str = field_of(NAME, default="")
     """The label or annotation with the owner."""
-    widest: int | None = field_of(_Number(1), default=None)
+    widest: int | None = field_of(Number(1), default=None)
     """The number of routes from which on a policy affects too many. Default: no limit."""
     policies: tuple[Requirement, ...] = field_of(Items(Record(Requirement)), default=())
     """Requirements on the settings in force for routes."""
@@ -152,8 +137,8 @@ class Project:
         select: Iterable[str] | None = None,
         ignore: Iterable[str] | None = None,
         severity: Iterable[str] | None = None,
-        fail_on: str = "",
-        least: str = "",
+        fail_on: Threshold | None = None,
+        min_severity: Severity | None = None,
         require_reason: bool = False,
         now: datetime | None = None,
     ) -> LintSettings:
@@ -162,7 +147,7 @@ class Project:
         Rules may be separated by commas, and `severity` is RULE=LEVEL. A rule that an option selects is checked even if
         the file disables it. Raise `UsageError` for an unknown rule or level.
         """
-        selected, ignored = tuple(_rules(select or ())), tuple(_rules(ignore or ()))
+        selected, ignored = _rules(select or ()), _rules(ignore or ())
         levels = dict(map(_level, severity or ()))
         # Of names that are equally exact, the last one wins.
         configured: dict[str, Level] = {
@@ -175,8 +160,8 @@ class Project:
             selected=selected or self.select,
             ignored=ignored if selected else (*self.ignore, *ignored),
             severities={**configured, **levels},
-            least=_severity(least, get_args(Severity)) or self.min_severity or standard.least,
-            fail_on=_severity(fail_on, get_args(Threshold)) or self.fail_on or standard.fail_on,
+            least=min_severity or self.min_severity or standard.least,
+            fail_on=fail_on or self.fail_on or standard.fail_on,
             require_reason=require_reason or self.require_reason,
             written=self.written,
             requirements=self.policies,
@@ -192,17 +177,17 @@ class Project:
         return not (self.per_path and origin and origin.line) or finding.rule not in self._ignored_in(origin.source)
 
     @cached_property
-    def _ignored(self) -> dict[str, frozenset[str]]:
-        """The IDs of rules that do not count, for each file, computed once."""
-        return {}
+    def _ignored_in(self) -> Callable[[str], frozenset[str]]:
+        """From the name of a file to the IDs of rules that do not count in it."""
 
-    def _ignored_in(self, source: str) -> frozenset[str]:
-        if source not in self._ignored:
+        @cache
+        def ignored_in(source: str) -> frozenset[str]:
             path = self._relative(source)
             matching = [settings for settings in self.per_path if settings.files.match_file(path)]
             names = {name for settings in matching for name in settings.ignore}
-            self._ignored[source] = frozenset(rule.id for rule in RULES for name in names if is_called(rule, name))
-        return self._ignored[source]
+            return frozenset(rule.id for rule in RULES for name in names if is_called(rule, name))
+
+        return ignored_in
 
     def _relative(self, source: str) -> str:
         """Return the path of a file relative to the config file."""
@@ -216,10 +201,8 @@ class Project:
 _PROJECT: Final = Record(Project)
 
 
-def _rules(lists: Iterable[str]) -> Iterator[str]:
-    for name in (name.strip() for names in lists for name in names.split(",")):
-        if name:
-            yield _rule(name)
+def _rules(lists: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_rule(name.strip()) for names in lists for name in names.split(",") if name.strip())
 
 
 def _rule(name: str) -> str:
@@ -237,42 +220,24 @@ def _level(assignment: str) -> tuple[str, Level]:
     return _rule(name), cast("Level", level)
 
 
-def _severity(text: str, allowed: Sequence[str]) -> Any:  # noqa: ANN401 (one of what is allowed, or "")
-    if text and text not in allowed:
-        raise UsageError(f'"{text}" is no severity', f"write one of {', '.join(allowed)}")
-    return text
-
-
 def find_project(file: str = "") -> Project:
     """Read a config file, or else the nearest one in the current directory and its parents in the same repository.
 
     Without a config file, return the defaults. Raise `ProfileError` for a file that cannot be read or is malformed, and
     `SourceError` if the current directory was deleted.
     """
-    folders = _folders()
-    root = next((str(folder) for folder in folders if _is_root(folder)), "")
-    if file:
-        return replace(read_project(file), root=root)
-    for folder in folders:
-        path = os.path.relpath(folder / FILE)
-        if os.path.exists(path):  # noqa: PTH110 (a Path may raise OSError)
-            return replace(read_project(path), root=root)
-    return Project(root=root)
-
-
-def _folders() -> list[Path]:
-    """Return the current directory and its parents up to the root of the repository; outside of one, no parents."""
     try:
         current = Path.cwd()
     except OSError as error:
         raise SourceError("the current directory is not there any more", "change to one that is") from error
     folders = [current, *current.parents]
-    depth = next((depth for depth, folder in enumerate(folders) if _is_root(folder)), 0)
-    return folders[: depth + 1]
-
-
-def _is_root(folder: Path) -> bool:
-    return os.path.lexists(folder / ".git")
+    depth = next((depth for depth, folder in enumerate(folders) if os.path.lexists(folder / ".git")), None)
+    for folder in folders[: (depth or 0) + 1]:
+        path = os.path.relpath(folder / FILE)
+        if not file and os.path.exists(path):  # noqa: PTH110 (a Path may raise OSError)
+            file = path
+    root = "" if depth is None else str(folders[depth])
+    return replace(read_project(file) if file else Project(), root=root)
 
 
 def read_project(file: str) -> Project:

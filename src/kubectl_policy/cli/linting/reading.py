@@ -6,10 +6,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kubectl_policy.cli import terminal
 from kubectl_policy.errors import NothingThereError, SourceError, UsageError
 from kubectl_policy.lint.linting import LintedWorld
-from kubectl_policy.model.values import replace, value
+from kubectl_policy.model import ObjectRef
+from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.sources import Lines
+from kubectl_policy.states import laid_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.cli.call import Call
     from kubectl_policy.cli.config import PolicyConfig
-    from kubectl_policy.model import ObjectRef, Snapshot
+    from kubectl_policy.model import Snapshot
     from kubectl_policy.sources import InputOptions
 
 
@@ -53,29 +56,26 @@ class Reader:
         """
         state = self._state_of(base) if base else ""
         lines = Lines()
-        around = self._read_around()
         snapshots = self._read()
         if not base:
-            worlds = [self._linted(snapshot, around, name) for name, snapshot in snapshots.items()]
+            worlds = [self._linted(snapshot, name) for name, snapshot in snapshots.items()]
             return ToLint(worlds=worlds, lines=self._call.lines, lines_before=lines)
         before = self._read_base(state, lines)
         # A single world in both states is the same world, whatever its names.
         if len(snapshots) == len(before) == 1:
             before = dict(zip(snapshots, before.values(), strict=True))
-        # A single unnamed world in the base is compared with every world of the input.
-        earlier = {name: before.get(name) or before.get("") for name in snapshots}
-        both = [
-            self._compared(
-                snapshot, earlier[name] or replace(snapshot, resources=(), gaps=(), diagnostics=()), around, name
+        both: list[tuple[LintedWorld, LintedWorld]] = []
+        for name, snapshot in snapshots.items():
+            # A single unnamed world in the base is compared with every world of the input.
+            earlier = before.get(name) or before.get("")
+            both.append(
+                self._compared(snapshot, earlier or replace(snapshot, resources=(), gaps=(), diagnostics=()), name)
             )
-            for name, snapshot in snapshots.items()
-        ]
         # Findings in worlds that no longer exist are not new elsewhere.
-        deleted = {name: snapshot for name, snapshot in before.items() if name and name not in snapshots}
-        gone = [self._linted(snapshot, around, name) for name, snapshot in deleted.items()]
+        deleted = [name for name in before if name and name not in snapshots]
         return ToLint(
             worlds=[now for now, _ in both],
-            before=[*(then for _, then in both), *gone],
+            before=[*(then for _, then in both), *(self._linted(before[name], name) for name in deleted)],
             lines=self._call.lines,
             lines_before=lines,
             base=base,
@@ -83,18 +83,25 @@ class Reader:
         )
 
     def _read(self) -> Mapping[str, Snapshot]:
-        """Read the worlds of the input by their names; a cluster is one world."""
-        from kubectl_policy.cli import terminal
+        """Read the worlds of the input, by name; a cluster is one world."""
         from kubectl_policy.cli.remarks import mention_waiting
-        from kubectl_policy.sources.manifests import load_worlds
 
         call = self._call
         if not call.paths:
             return {"": call.read(whole=True).snapshot}
         if "-" in call.paths:
             mention_waiting()
+        return self._load(call.paths, call.lines)
+
+    def _load(self, paths: Sequence[str] | str, lines: Lines) -> Mapping[str, Snapshot]:
+        """Load the worlds of paths, or of a state."""
+        from kubectl_policy.sources.manifests import load_worlds
+
+        may_be_revision = isinstance(paths, str)
         with terminal.progress("rendering") as progress:
-            return load_worlds(call.paths, options=self._options, progress=progress, lines=call.lines)
+            return load_worlds(
+                paths, options=self._options, progress=progress, lines=lines, may_be_revision=may_be_revision
+            )
 
     def _state_of(self, base: str) -> str:
         """Return the state to read for a base: another directory, or the same path in a revision."""
@@ -110,12 +117,8 @@ class Reader:
 
     def _read_base(self, state: str, lines: Lines) -> Mapping[str, Snapshot]:
         """Read the worlds of the base; none if it does not have the path."""
-        from kubectl_policy.cli import terminal
-        from kubectl_policy.sources.manifests import load_worlds
-
         try:
-            with terminal.progress("rendering") as progress:
-                return load_worlds(state, options=self._options, progress=progress, lines=lines, may_be_revision=True)
+            return self._load(state, lines)
         except NothingThereError as nothing:
             terminal.complain(f"everything counts as new: {nothing.message}")
             return {}
@@ -142,10 +145,10 @@ class Reader:
 
         return renamed
 
-    def _read_around(self) -> Snapshot | None:
-        """Read the context of all worlds, if there is any; an object in several states is taken from the last one."""
+    @cached_property
+    def _context(self) -> Snapshot | None:
+        """The context of all worlds, if there is any; an object in several states is taken from the last one."""
         from kubectl_policy.cli.states import read_state_beside
-        from kubectl_policy.states import laid_over
 
         context: Snapshot | None = None
         for name in self._around:
@@ -153,25 +156,31 @@ class Reader:
             context = laid_over(context, state) if context else state
         return context
 
-    def _linted(self, snapshot: Snapshot, around: Snapshot | None, name: str) -> LintedWorld:
+    def _in_context(self, snapshot: Snapshot) -> Snapshot:
+        return laid_over(self._context, snapshot) if self._context else snapshot
+
+    def _linted(self, snapshot: Snapshot, name: str) -> LintedWorld:
         from kubectl_policy import analyze
 
         config = self._config
-        analysis = analyze(_with(snapshot, around), profiles=config.profiles, implementation=config.implementation)
-        return self._world(analysis, _only(around, snapshot), name)
+        analysis = analyze(self._in_context(snapshot), profiles=config.profiles, implementation=config.implementation)
+        return self._world(snapshot, analysis, name)
 
-    def _compared(
-        self, snapshot: Snapshot, earlier: Snapshot, around: Snapshot | None, name: str
-    ) -> tuple[LintedWorld, LintedWorld]:
-        """Return a world in both states; the later one has the comparison."""
+    def _compared(self, snapshot: Snapshot, earlier: Snapshot, name: str) -> tuple[LintedWorld, LintedWorld]:
+        """Return a world in both states; the later one, which is the first, has the comparison."""
         from kubectl_policy.comparison import compare
 
-        before, after = _with(earlier, around), _with(snapshot, around)
+        before, after = self._in_context(earlier), self._in_context(snapshot)
         both = compare(before, after, profiles=self._config.profiles, implementation=self._config.implementation)
-        then = self._world(both.before, _only(around, earlier), name)
-        return replace(self._world(both.after, _only(around, snapshot), name), comparison=both), then
+        now = replace(self._world(snapshot, both.after, name), comparison=both)
+        return now, self._world(earlier, both.before, name)
 
-    def _world(self, analysis: Analysis, around: frozenset[ObjectRef], name: str) -> LintedWorld:
+    def _world(self, snapshot: Snapshot, analysis: Analysis, name: str) -> LintedWorld:
+        """Return a world, around which are the objects of the context that are not in its snapshot."""
+        around = frozenset[ObjectRef]()
+        if self._context:
+            around = frozenset(resource.ref for resource in self._context.resources)
+            around -= {resource.ref for resource in snapshot.resources}
         return LintedWorld(analysis=analysis, name=name, around=around, namespace=self._call.namespace)
 
 
@@ -192,16 +201,3 @@ def _is_archive(path: str) -> bool:
     from kubectl_policy.sources.files.archives import archive_and_path
 
     return archive_and_path(path) == (path, "")
-
-
-def _with(snapshot: Snapshot, around: Snapshot | None) -> Snapshot:
-    from kubectl_policy.states import laid_over
-
-    return laid_over(around, snapshot) if around else snapshot
-
-
-def _only(around: Snapshot | None, snapshot: Snapshot) -> frozenset[ObjectRef]:
-    """Return the objects of the context that are not in the input."""
-    if around is None:
-        return frozenset()
-    return frozenset(resource.ref for resource in around.resources) - {resource.ref for resource in snapshot.resources}

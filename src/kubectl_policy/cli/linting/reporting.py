@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kubectl_policy.cli.linting.places import FindingLines
 from kubectl_policy.errors import SourceError
 from kubectl_policy.lint.baseline import baseline_text, compare, read_baseline
 from kubectl_policy.lint.linting import found_in
 from kubectl_policy.lint.report import Report
 from kubectl_policy.lint.rules import RULES
+from kubectl_policy.model import FieldPath, Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kubectl_policy.cli.linting.project import Project
     from kubectl_policy.cli.linting.reading import ToLint
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linting import Found
     from kubectl_policy.lint.settings import LintSettings
+    from kubectl_policy.sources import Lines
 
 
 class Linting:
@@ -93,3 +95,50 @@ def _read_baseline(baseline: str) -> Sequence[Finding]:
         hint = "kubectl policy lint --write-baseline FILE writes one"
         raise SourceError(f"cannot read the baseline {baseline}: {reason}", hint) from error
     return read_baseline(text, baseline)
+
+
+class FindingLines:
+    """Looks up lines of fields, each once, and remembers the exact ones."""
+
+    def __init__(self, lines: Lines, renamed: Callable[[str], str]) -> None:
+        """Keep the lines of the input, and a function that returns the name of a file for people."""
+        self._lines, self._renamed, self._line_of_field = lines, cache(renamed), cache(self._find)
+        self._exact: set[Origin] = set()
+
+    def locate(self, origin: Origin | None, field: str) -> Origin | None:
+        """Return the line of a field, else of its nearest parent that exists, else of the object."""
+        if origin is None:
+            return None
+        if field and origin.line:
+            origin = self._line_of_field(origin, field)
+        name = self._renamed(origin.source)
+        return origin if name == origin.source else Origin(name, origin.line)
+
+    def _find(self, origin: Origin, field: str) -> Origin:
+        try:
+            steps = FieldPath.parse(field).steps
+        except ValueError:
+            # A key with a quote cannot be part of a path.
+            return origin
+        for length in range(len(steps), 0, -1):
+            line = self._lines.locate(origin, FieldPath(steps[:length]))
+            if line:
+                field_origin = Origin(origin.source, line)
+                if length == len(steps):
+                    self._exact.add(field_origin)
+                return field_origin
+        return origin
+
+    @property
+    def texts(self) -> Mapping[Origin, str]:
+        """The text of each line that has a field, if the file can be read again."""
+
+        @cache
+        def lines_of(source: str) -> list[str]:
+            return self._lines.text(source).splitlines()
+
+        return {
+            origin: lines_of(origin.source)[origin.line - 1]
+            for origin in self._exact
+            if origin.line <= len(lines_of(origin.source))
+        }

@@ -35,7 +35,7 @@ def focus_on(analysis: Analysis, kinds: Iterable[str], fields: Iterable[str]) ->
 
 
 def _words(given: Iterable[str]) -> Iterator[str]:
-    return (word for words in given for word in words.split(",") if word)
+    return (word.strip() for words in given for word in words.split(",") if word.strip())
 
 
 def narrowed(analysis: Analysis, answer: ObjectDescription, focus: Focus) -> ObjectDescription:
