@@ -47,8 +47,9 @@ class Grants:
 
     def may_let_in(self, kind: GroupKind, home: str, inside: str) -> bool:
         """Whether objects of a kind in a namespace, or in any if that is empty, may refer to something in another."""
-        is_open = not self._snapshot.complete or self._may_be_hidden(inside)
-        return is_open or self._entries_in(inside).let_in(kind, home)
+        # Grants are asked for first: of a cluster, those in one namespace may be read although others are hidden.
+        lets_in = self._entries_in(inside).let_in(kind, home)
+        return lets_in or not self._snapshot.complete or self._may_be_hidden(inside)
 
     @property
     def unsaid(self) -> str:
@@ -60,9 +61,9 @@ class Grants:
     def _may_permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
         """Whether a grant may permit the reference that was not read, or that has a placeholder for a name."""
         inside, snapshot = target.namespace, self._snapshot
-        if is_unknown(home) or is_unknown(inside) or self._may_be_hidden(inside):
+        if is_unknown(home) or is_unknown(inside) or self._entries_in(inside).may_permit(kind, home, target):
             return True
-        if self._entries_in(inside).may_permit(kind, home, target):
+        if self._may_be_hidden(inside):
             return True
         if snapshot.complete or (REFERENCE_GRANT, inside) in snapshot.listed:
             return False
