@@ -132,10 +132,10 @@ def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Intere
     from kubectl_policy.topology.gateway.certificates import SECRET
     from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
-    own = {profile.group_kind: profile for profile in profiles}
+    by_kind = {profile.group_kind: profile for profile in profiles}
 
     def profile_of(kind: GroupKind) -> PolicyKindProfile | None:
-        return own.get(kind) or built_in_profiles(kind.group).get(kind)
+        return by_kind.get(kind) or built_in_profiles(kind.group).get(kind)
 
     def is_for_workloads(kind: GroupKind) -> bool:
         profile = profile_of(kind)
@@ -145,7 +145,7 @@ def _interests(profiles: Sequence[PolicyKindProfile], *, routes: bool) -> Intere
     few = (GATEWAY_CLASS, *WITH_LISTENERS, REFERENCE_GRANT)
     singly = {NAMESPACE, *WITH_PORTS, SECRET, EVENT}
     # Filters, parameters and backends of an implementation are in the groups of its policies.
-    groups = {*built_in_groups(), *(kind.group for kind in own)}
+    groups = {*built_in_groups(), *(kind.group for kind in by_kind)}
     return Interests(
         few=few,
         first=(*few, *ROUTES, SERVICE, NAMESPACE) if routes else few,

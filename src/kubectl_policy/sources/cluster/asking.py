@@ -168,8 +168,8 @@ class Cluster:
         tasks = {**self._pending, **{query: threads.submit(self._fetcher.fetch, query) for query in queries}}
         # While long lists come, short answers may already say what else is to be asked for.
         awaited = [tasks[query] for query in queries if self._is_short(query)] or [*tasks.values()]
-        left = self._connection.seconds_left
-        patience = _PATIENCE_SECONDS if left is None else min(_PATIENCE_SECONDS, left * _PATIENCE_PART) or None
+        seconds = self._connection.seconds_left
+        patience = _PATIENCE_SECONDS if seconds is None else min(_PATIENCE_SECONDS, seconds * _PATIENCE_PART) or None
         done: Collection[Future[RequestOutcome]] = ()
         while tasks and not done:
             if progress:
