@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from kubectl_policy import GroupKind, ObjectRef, load_manifests
-from kubectl_policy.model.defaults import built_in_defaults, built_in_schema
+from kubectl_policy.model.defaults import BUILT_IN_DEFAULTS, built_in_schema
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, GATEWAY_API_EXPERIMENTAL, SERVICE
@@ -61,7 +61,7 @@ def _ref(raw: dict[str, Any]) -> ObjectRef:
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in built_in_defaults() if kind.kind not in FORMER and kind != SERVICE], ids=str
+    "kind", [kind for kind in BUILT_IN_DEFAULTS if kind.kind not in FORMER and kind != SERVICE], ids=str
 )
 def test_what_is_built_in_is_what_definitions_say(
     definitions: dict[GroupKind, dict[str, Any]], kind: GroupKind
@@ -83,7 +83,7 @@ def test_no_kind_is_missing(definitions: dict[GroupKind, dict[str, Any]]) -> Non
         for kind, definition in definitions.items()
         if any(dict(_defaults(version["schema"]["openAPIV3Schema"])) for version in definition["spec"]["versions"])
     }
-    assert with_defaults == {kind for kind in built_in_defaults() if kind.kind not in FORMER and kind != SERVICE}
+    assert with_defaults == {kind for kind in BUILT_IN_DEFAULTS if kind.kind not in FORMER and kind != SERVICE}
 
 
 def _defaults(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from kubectl_policy.model.defaults import Defaults, built_in_defaults, built_in_schema
+from kubectl_policy.model.defaults import BUILT_IN_DEFAULTS, Defaults, built_in_schema
 from kubectl_policy.model.fields import items_at, mapping_at, value_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.refs import GroupKind
@@ -33,7 +33,7 @@ def _thing(spec: Json, schema: Json) -> Json:
     return _spec(resource("Thing", "t", spec, group="example.com"), definition)
 
 
-@pytest.mark.parametrize("kind", [*built_in_defaults(), GroupKind("", "Namespace"), THING])
+@pytest.mark.parametrize("kind", [*BUILT_IN_DEFAULTS, GroupKind("", "Namespace"), THING])
 @pytest.mark.parametrize(
     "spec", [None, 1, "listeners", [], [1, None, "x"], {"listeners": "a", "rules": 5, "ports": {}}]
 )
@@ -54,7 +54,7 @@ _ODD_SPECS: Final[list[Json]] = [
 @pytest.mark.parametrize("spec", _ODD_SPECS)
 def test_odd_shapes_further_down(spec: Json) -> None:
     """Whatever the kind."""
-    for kind in built_in_defaults():
+    for kind in BUILT_IN_DEFAULTS:
         assert isinstance(_spec(resource(kind.kind, "x", spec, group=kind.group)), dict)
 
 
@@ -249,7 +249,7 @@ def test_the_client_certificate_of_a_backend() -> None:
 def test_target_references_are_never_invented() -> None:
     """Their group and kind have no defaults in the API."""
     spec: Json = {"targetRefs": [{"name": "s"}]}
-    for kind in built_in_defaults():
+    for kind in BUILT_IN_DEFAULTS:
         if "Policy" in kind.kind:
             assert _spec(resource(kind.kind, "p", spec, group=kind.group)) == spec
     assert _spec(resource("BackendTLSPolicy", "p", spec)) == spec

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from functools import cache
 from operator import is_not
@@ -12,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy.model.body import Body, strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import (
+    GATEWAY_API,
+    GATEWAY_API_EXPERIMENTAL,
     NAMESPACE,
     SERVICE,
     counting_definitions,
@@ -100,7 +100,6 @@ def filled_mapping(value: Mapping[str, Json], filler: Filler) -> Mapping[str, Js
     return {**value, **changed} if changed else value
 
 
-_BUILT_IN: Final = f"{os.path.dirname(__file__)}/defaults.json"  # noqa: PTH120 (see `built_in_defaults`)
 _NO_TARGET_PORT: Final = (None, 0, "")
 _NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
@@ -142,24 +141,12 @@ class Defaults:
 
 
 @cache
-def built_in_defaults() -> Mapping[GroupKind, Mapping[str, Json]]:
-    """Return the defaults of kinds without a definition in the input, by their paths below `spec`.
-
-    They are those of `+kubebuilder:default` in kubernetes-sigs/gateway-api, apis/v1/*_types.go and config/crd/
-    experimental, and of SetDefaults_Service in kubernetes/kubernetes, pkg/apis/core/v1/defaults.go, but for targetPort.
-    """
-    with open(_BUILT_IN, encoding="utf-8") as file:  # noqa: PTH123 (to import Path takes longer than to read the file)
-        groups = json.load(file)
-    return {GroupKind(group, kind): defaults for group, kinds in groups.items() for kind, defaults in kinds.items()}
-
-
-@cache
 def built_in_schema(group_kind: GroupKind) -> Mapping[str, Json]:
     """Return the schema of the defaults of a kind without a definition; empty for a kind that is not built in."""
     schema: dict[str, Any] = {}
-    for path, default in built_in_defaults().get(group_kind, {}).items():
+    for path, default in _below("spec", BUILT_IN_DEFAULTS.get(group_kind, {})).items():
         inner = schema
-        for step in f"spec.{path}".replace("[*]", ".*").split("."):
+        for step in path.replace("[*]", ".*").split("."):
             container, key = (inner, "items") if step == "*" else (inner.setdefault("properties", {}), step)
             inner = container.setdefault(key, {})
         inner["default"] = default
@@ -206,3 +193,101 @@ def _with_target_ports(raw: Mapping[str, Json]) -> Mapping[str, Json]:
     if not any(map(is_not, with_targets, ports)):
         return raw
     return {**raw, "spec": {**mapping_at(raw, "spec"), "ports": with_targets}}
+
+
+# What `+kubebuilder:default` sets in kubernetes-sigs/gateway-api, apis/v1/*_types.go and config/crd/experimental: the
+# defaults of kinds without a definition in the input, by their paths below `spec`.
+
+
+def _below(path: str, defaults: Mapping[str, Json]) -> dict[str, Json]:
+    return {f"{path}.{field}": default for field, default in defaults.items()}
+
+
+_SECRET: Final[Mapping[str, Json]] = {"group": "", "kind": "Secret"}
+_SERVICE: Final[Mapping[str, Json]] = {"group": "", "kind": "Service"}
+_PARENT: Final[Mapping[str, Json]] = {"group": GATEWAY_API, "kind": "Gateway"}
+_SESSION_PERSISTENCE: Final[Mapping[str, Json]] = {
+    "sessionPersistence.type": "Cookie",
+    "sessionPersistence.cookieConfig.lifetimeType": "Session",
+}
+_LISTENERS: Final = _below(
+    "listeners[*]",
+    {
+        "allowedRoutes": {"namespaces": {"from": "Same"}},
+        "allowedRoutes.namespaces": {"from": "Same"},
+        "allowedRoutes.namespaces.from": "Same",
+        "allowedRoutes.kinds[*].group": GATEWAY_API,
+        "tls.mode": "Terminate",
+        **_below("tls.certificateRefs[*]", _SECRET),
+    },
+)
+_LISTENER_SET: Final = {**_below("parentRef", _PARENT), **_LISTENERS}
+_GRPC_FILTERS: Final[Mapping[str, Json]] = {
+    **_below("filters[*].requestMirror.backendRef", _SERVICE),
+    "filters[*].requestMirror.fraction.denominator": 100,
+}
+_HTTP_FILTERS: Final[Mapping[str, Json]] = {
+    **_GRPC_FILTERS,
+    "filters[*].requestRedirect.statusCode": 302,
+    "filters[*].cors.maxAge": 5,
+    **_below("filters[*].externalAuth.backendRef", _SERVICE),
+}
+_ROOT_PATH: Final[Json] = {"type": "PathPrefix", "value": "/"}
+_EVERYTHING: Final[Json] = [{"path": _ROOT_PATH}]
+
+
+def _route(rules: Mapping[str, Json], filters: Mapping[str, Json]) -> dict[str, Json]:
+    backends = {**_SERVICE, "weight": 1, **filters}
+    return {
+        **_below("parentRefs[*]", _PARENT),
+        **_below("rules[*]", {**rules, **filters, **_below("backendRefs[*]", backends)}),
+    }
+
+
+_STREAM_ROUTE: Final = _route({}, {})
+BUILT_IN_DEFAULTS: Final[Mapping[GroupKind, Mapping[str, Json]]] = {
+    GroupKind(GATEWAY_API, "Gateway"): {
+        **_LISTENERS,
+        "addresses[*].type": "IPAddress",
+        "allowedListeners.namespaces": {"from": "None"},
+        "allowedListeners.namespaces.from": "None",
+        **_below("tls.backend.clientCertificateRef", _SECRET),
+        "tls.frontend.default.validation.mode": "AllowValidOnly",
+        "tls.frontend.perPort[*].tls.validation.mode": "AllowValidOnly",
+    },
+    GroupKind(GATEWAY_API, "ListenerSet"): _LISTENER_SET,
+    GroupKind(GATEWAY_API_EXPERIMENTAL, "XListenerSet"): _LISTENER_SET,
+    GroupKind(GATEWAY_API, "HTTPRoute"): {
+        "rules": [{"matches": _EVERYTHING}],
+        **_route(
+            {
+                "matches": _EVERYTHING,
+                "matches[*].path": _ROOT_PATH,
+                "matches[*].path.type": "PathPrefix",
+                "matches[*].path.value": "/",
+                "matches[*].headers[*].type": "Exact",
+                "matches[*].queryParams[*].type": "Exact",
+                **_SESSION_PERSISTENCE,
+            },
+            _HTTP_FILTERS,
+        ),
+    },
+    GroupKind(GATEWAY_API, "GRPCRoute"): _route(
+        {"matches[*].method.type": "Exact", "matches[*].headers[*].type": "Exact", **_SESSION_PERSISTENCE},
+        _GRPC_FILTERS,
+    ),
+    GroupKind(GATEWAY_API, "TLSRoute"): _STREAM_ROUTE,
+    GroupKind(GATEWAY_API, "TCPRoute"): _STREAM_ROUTE,
+    GroupKind(GATEWAY_API, "UDPRoute"): _STREAM_ROUTE,
+    GroupKind(GATEWAY_API, "BackendLBPolicy"): _SESSION_PERSISTENCE,
+    GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackendTrafficPolicy"): {
+        **_SESSION_PERSISTENCE,
+        "retryConstraint.budget": {"interval": "10s", "percent": 20},
+        "retryConstraint.budget.interval": "10s",
+        "retryConstraint.budget.percent": 20,
+        "retryConstraint.minRetryRate": {"count": 10, "interval": "1s"},
+    },
+    GroupKind(GATEWAY_API_EXPERIMENTAL, "XBackend"): _below("tls.clientCertificateRef", _SECRET),
+    # SetDefaults_Service in kubernetes/kubernetes, pkg/apis/core/v1/defaults.go; `Defaults` sets the targetPort.
+    SERVICE: {"type": "ClusterIP", "ports[*].protocol": "TCP"},
+}
