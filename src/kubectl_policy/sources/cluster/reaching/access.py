@@ -112,7 +112,9 @@ def access_to(options: ClusterOptions) -> Access:
     if not (_files(options) or options.server or is_in_pod):
         hint = f"`--kubeconfig FILE` names one, and `--server URL` a cluster; {_OFFLINE}"
         raise NoClusterError(f"no kubeconfig was found: looked for {', '.join(_searched(options))}", hint)
-    from kubectl_policy.sources.cluster.reaching import as_kubectl  # noqa: PLC0415 (without a cluster, not imported)
+    # Without a cluster, the package is not imported.
+    from kubectl_policy.sources.cluster.reaching import as_kubectl  # noqa: PLC0415 (see above)
+    from kubectl_policy.sources.cluster.reaching.credentials import Credentials  # noqa: PLC0415 (see above)
 
     config = as_kubectl.Kubeconfig(_files(options))
     subject = ", ".join(_files(options)) or "the flags"
@@ -144,7 +146,7 @@ def access_to(options: ClusterOptions) -> Access:
         is_safe = cluster["server"].startswith("https:")
         user = {key: setting for key, setting in user.items() if is_safe and key != dropped}
         new_loader = partial(as_kubectl.Loader, (cluster, path), (user, user_path), options.request_timeout or None)
-        credentials = as_kubectl.Credentials(new_loader, headers, subject, is_proxy_set="proxy-url" in cluster)
+        credentials = Credentials(new_loader, headers, subject, is_proxy_set="proxy-url" in cluster)
         return Access(
             context=context_name,
             cluster=cluster_name,
@@ -160,7 +162,7 @@ def contexts(options: ClusterOptions) -> tuple[str, ...]:
     """Return the names of all contexts, in the order of the files. Raises `ClusterError` for a file that is none."""
     from kubectl_policy.sources.cluster.reaching.as_kubectl import Kubeconfig  # noqa: PLC0415 (imports the package)
 
-    return tuple(Kubeconfig(_files(options)).entries["context"])
+    return tuple(Kubeconfig(_files(options)).entries("contexts"))
 
 
 def _searched(options: ClusterOptions) -> list[str]:
@@ -179,7 +181,7 @@ def _files(options: ClusterOptions) -> list[str]:
 
 def _entry(config: Kubeconfig, files: str, kind: str, name: str, *, is_needed: bool) -> tuple[dict[str, Any], str]:
     """Return the settings of a name, and the path of their file; none if there is no name, or no need of it."""
-    entries = config.entries[kind]
+    entries = config.entries(f"{kind}s")
     if name and is_needed and name not in entries:
         raise ClusterError(f"there is no {kind} {name} in {files}", f"each {kind} there is: {_enumerate(entries)}")
     settings, path = entries.get(name, ({}, ""))
@@ -190,7 +192,7 @@ def _entry(config: Kubeconfig, files: str, kind: str, name: str, *, is_needed: b
 
 
 def _no_cluster(config: Kubeconfig, files: str, context: str) -> ClusterError:
-    names = config.entries["context"]
+    names = config.entries("contexts")
     if not names:
         return ClusterError(f"no cluster is meant: {files} has no contexts", _OFFLINE)
     if context:

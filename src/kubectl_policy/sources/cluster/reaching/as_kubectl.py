@@ -4,8 +4,7 @@
 # The package has no types.
 """Mends of the kubernetes package, where it does otherwise than kubectl in a way that hurts.
 
-Nothing else imports the package. Where a docstring or a comment begins with "kubectl:", it says what kubectl does and
-the package does not.
+Nothing else imports it. After "kubectl:", a docstring or a comment says what kubectl does, and the package does not.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
@@ -25,19 +23,17 @@ from kubernetes.config import ConfigException, kube_config
 from kubernetes.config.dateutil import parse_rfc3339
 from kubernetes.config.exec_provider import ExecProvider
 from kubernetes.config.incluster_config import InClusterConfigLoader
-from kubernetes.config.kube_config import ConfigNode, FileOrData, KubeConfigLoader
+from kubernetes.config.kube_config import ConfigNode, FileOrData, KubeConfigLoader, KubeConfigMerger
 
 from kubectl_policy.errors import ClusterError
 from kubectl_policy.sources.cluster.reaching.kuberc import require_allowed
-from kubectl_policy.sources.cluster.reaching.transport import header_value, set_proxy, tls_context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
-    from urllib3 import HTTPHeaderDict, PoolManager
+    from urllib3 import PoolManager
 
 _MAX_COMPLAINT: Final = 1000
-_MAX_CONNECTIONS: Final = 32
 _SHAPE: Final = "compare it with what `kubectl config view` prints"
 # Whoever has one of these needs no plugin.
 _WITHOUT_PLUGIN: Final = ("client-certificate", "client-certificate-data", "username", "password")
@@ -65,31 +61,48 @@ def clear_errors(subject: str) -> Generator[None]:
         raise ClusterError(f"{subject}: a setting has another type than in a kubeconfig", _SHAPE) from None
 
 
-class Kubeconfig:
+class Kubeconfig(KubeConfigMerger):  # type: ignore[misc] # the package has no types
     """The kubeconfig files of a user as one.
 
-    kubectl: of several files, the first that sets current-context chooses the context, as the first that has a name
-    says what it is; a file that is empty and a setting that is empty do not count.
+    kubectl: of several files, the first that sets current-context chooses the context; an empty one does not count.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
         """Read the files. Raises `ClusterError` for one that cannot be used."""
-        # The context of commands that name none; "" if there is none.
-        self.current_context: str = ""
-        # The contexts, clusters and users by name: their settings, and the path of the file.
-        self.entries: dict[str, dict[str, tuple[dict[str, Any], str]]] = {"context": {}, "cluster": {}, "user": {}}
+        super().__init__("")
         for path in paths:
-            with clear_errors(path), open(path, encoding="utf-8") as file:  # noqa: PTH123 (pathlib is slow to import)
-                content = yaml.safe_load(file) or {}
-                self.current_context = self.current_context or content.get("current-context") or ""
-                for kind, entries in self.entries.items():
-                    for item in content.get(f"{kind}s") or ():
-                        settings = {
-                            key: set_to for key, set_to in (item.get(kind) or {}).items() if set_to not in ("", None)
-                        }
-                        # kubectl: a relative path starts in the folder of the file that has it, also that of a user.
-                        settings |= {key: _beside(path, settings[key]) for key in _PATHS.intersection(settings)}
-                        entries.setdefault(item["name"], (settings, path))
+            with clear_errors(path):
+                self.load_config(path)
+
+    def load_config(self, path: str) -> None:
+        """Add a file to the files before it."""
+        current = self.current_context
+        try:
+            super().load_config(path)
+        except ConfigException:
+            return
+        if current:
+            self.config_merged.value["current-context"] = current
+
+    @property
+    def current_context(self) -> str:
+        """The context of commands that name none; "" if there is none."""
+        return self.config_merged.value.get("current-context") or "" if self.config_merged else ""
+
+    def entries(self, section: str) -> dict[str, tuple[dict[str, Any], str]]:
+        """Return the contexts, clusters or users by name: the settings that are not empty, and the path of the file."""
+        items = self.config_merged.value[section] if self.config_merged else ()
+        entries: dict[str, tuple[dict[str, Any], str]] = {}
+        for item in items:
+            with clear_errors(item.path):
+                settings = item.value.get(section.removesuffix("s")) or {}
+                # kubectl: takes an empty value for none.
+                kept = {key: setting for key, setting in settings.items() if setting not in ("", None)}
+                for key in _PATHS.intersection(kept):
+                    # kubectl: a relative path starts in the folder of the file that has it, also that of a user.
+                    kept[key] = _beside(item.path, kept[key])
+                entries[item.value["name"]] = kept, item.path
+        return entries
 
 
 class Plugin(ExecProvider):  # type: ignore[misc] # the package has no types
@@ -219,85 +232,19 @@ def pod_settings(folder: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return cluster, {"tokenFile": f"{folder}token"}
 
 
-class Credentials:
-    """What shows a cluster who asks: headers of requests, and a client certificate that connections present."""
+def configuration_of(loader: Loader) -> Any:  # noqa: ANN401 (the package has no types)
+    """Return what the package makes of the settings of a cluster and a user."""
+    configuration = Configuration()
+    loader.load_and_set(configuration)
+    return configuration
 
-    # One for all clusters: the files in which the package keeps keys are removed as soon as they are read.
-    _lock = Lock()
 
-    def __init__(
-        self, new_loader: Callable[[], Loader], headers: HTTPHeaderDict, subject: str, *, is_proxy_set: bool
-    ) -> None:
-        """Load the first credentials, which are sent beside other headers; errors name the `subject`."""
-        self._new_loader, self._headers, self._subject = new_loader, headers, subject
-        self._refused: tuple[str, str] | None = None
-        self._path = self._certificate = ""
-        with self._lock, clear_errors(subject):
-            self._configuration = self._load()
-            self.server: str = self._configuration.host
-            self._tls = tls_context(self._configuration) if self.server.startswith("https:") else None
-            set_proxy(self._configuration, is_proxy_set=is_proxy_set)
-            self.pool: PoolManager = RESTClientObject(self._configuration).pool_manager
-            # Certificates are in the context: the package would load them anew for each connection.
-            certificates = {"ca_certs": None, "cert_file": None, "key_file": None, "ssl_context": self._tls}
-            self.pool.connection_pool_kw.update(certificates if self._tls else {}, maxsize=_MAX_CONNECTIONS)
-            self._present()
-            header_value(str(self._configuration.api_key.get("BearerToken", "")).strip(), f"{subject}: the token")
+def pool_of(configuration: object) -> PoolManager:
+    """Return the connections of the package to a cluster."""
+    pool: PoolManager = RESTClientObject(configuration).pool_manager
+    return pool
 
-    def _load(self) -> Any:  # noqa: ANN401 (the package has no types)
-        configuration = Configuration()
-        self._new_loader().load_and_set(configuration)
-        return configuration
 
-    def headers(self) -> HTTPHeaderDict:
-        """Return the headers of one request. Raises `ClusterError` if a credential expired and there is no new one."""
-        with self._lock, clear_errors(self._subject):
-            headers = self._headers.copy()
-            if authorization := self._authorization():
-                headers["Authorization"] = authorization
-            return headers
-
-    def renew(self, headers: Mapping[str, str]) -> bool:
-        """Get new credentials after a 401 for a request with these headers; whether there are any.
-
-        kubectl: asks the plugin again, and reads the file of the token again.
-        """
-        with self._lock, clear_errors(self._subject):
-            used = self._authorization(), self._certificate
-            # Another thread may have got new ones meanwhile.
-            if headers.get("Authorization", "") != used[0]:
-                return True
-            if used == self._refused:
-                return False
-            self._refused = used
-            self._configuration = self._load()
-            return used != (self._authorization(), self._certificate)
-
-    def _authorization(self) -> str:
-        """Return the header Authorization of credentials that are valid now: the package loads new ones if need be."""
-        # kubectl: the end of a line is no part of the token in a file.
-        authorization = str(self._configuration.get_api_key_with_prefix("BearerToken") or "").strip()
-        self._present()
-        return header_value(authorization, f"{self._subject}: the token")
-
-    def _present(self) -> None:
-        """Let connections present the client certificate; none is kept that was made with another one."""
-        path = str(self._configuration.cert_file or "")
-        if path == self._path or not self._tls:
-            return
-        self._path = path
-        if not path:
-            return
-        try:
-            with open(path, encoding="latin-1") as file:  # noqa: PTH123 (pathlib is slow to import)
-                certificate = file.read()
-            # Without a password, OpenSSL would ask for one at the terminal.
-            self._tls.load_cert_chain(path, self._configuration.key_file, password="")
-        except OSError as error:
-            raise ClusterError(f"{self._subject}: there is no client certificate with its key (PEM): {error}") from None
-        finally:
-            # kubectl: writes no certificates and keys into files.
-            kube_config._cleanup_temp_files()  # noqa: SLF001 (it is called at the end otherwise, if there is one)
-        if certificate != self._certificate:
-            self.pool.clear()
-        self._certificate = certificate
+def remove_key_files() -> None:
+    """kubectl: writes no certificates and keys into files."""
+    kube_config._cleanup_temp_files()  # noqa: SLF001 (the package calls it at the end)
