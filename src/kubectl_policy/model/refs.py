@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _UNNAMED: Final = "rule["
 
 
-class GroupKind(msgspec.Struct, frozen=True, order=True, cache_hash=True):
+class GroupKind(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """An API kind without its version: target references name none. The core group is `""`."""
 
     group: str
@@ -28,7 +28,7 @@ class GroupKind(msgspec.Struct, frozen=True, order=True, cache_hash=True):
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
 
-class ObjectRef(msgspec.Struct, frozen=True, order=True, cache_hash=True):
+class ObjectRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """One object. `namespace` is `""` if the kind is cluster-scoped; it is resolved once, when the object is read."""
 
     group_kind: GroupKind
@@ -50,7 +50,7 @@ class ObjectRef(msgspec.Struct, frozen=True, order=True, cache_hash=True):
         return f"{self.kind} {self.qualified_name}"
 
 
-class NodeRef(msgspec.Struct, frozen=True, order=True, cache_hash=True):
+class NodeRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """A node of the topology: an object, or one named section of it.
 
     Sections are listeners (by name) of a Gateway or ListenerSet, rules (by name, unnamed ones as `rule[0]`) of a route,

@@ -38,12 +38,21 @@ def value(*, kw_only: bool = False) -> Callable[[type[Class]], type[Class]]:
 
 @dataclass_transform(frozen_default=True)
 def compact(cls: type[Class]) -> type[Class]:
-    """Make a class of which there may be a hundred thousand values a frozen Struct."""
-    return as_value(cls)
+    """Make a class a frozen Struct of which there may be a hundred thousand values, none of them in a cycle."""
+    return as_value(cls, in_cycles=False)
 
 
-def as_value(cls: type[Class], *, kw_only: bool = False, defaults: Mapping[str, object] = _NO_DEFAULTS) -> type[Class]:
-    """Return a class as a frozen Struct, with defaults of fields beside those that the class has as attributes."""
+def as_value(
+    cls: type[Class],
+    *,
+    kw_only: bool = False,
+    in_cycles: bool = True,
+    defaults: Mapping[str, object] = _NO_DEFAULTS,
+) -> type[Class]:
+    """Return a class as a frozen Struct, with defaults of fields beside those that the class has as attributes.
+
+    The garbage collector looks at values that may be `in_cycles` of references; others take 16 bytes less.
+    """
     annotations: Mapping[str, object] = vars(cls).get("__annotations__", {})
     attributes = {
         name: attribute
@@ -59,7 +68,9 @@ def as_value(cls: type[Class], *, kw_only: bool = False, defaults: Mapping[str, 
         bases = (msgspec.Struct, *(base for base in bases if base is not object))
     computes = any(isinstance(attribute, cached_property) for attribute in attributes.values())
     attributes |= {**defaults, "__annotations__": annotations}
-    struct = msgspec.StructMeta(cls.__name__, bases, attributes, frozen=True, kw_only=kw_only, dict=computes)
+    struct = msgspec.StructMeta(
+        cls.__name__, bases, attributes, frozen=True, kw_only=kw_only, dict=computes, gc=in_cycles
+    )
     return cast("type[Class]", struct)
 
 
