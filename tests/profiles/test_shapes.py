@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from kubectl_policy.profiles.load import PROFILE_FILE
-from kubectl_policy.profiles.shapes import Boolean, Choice, Declaration, Entries, Items, Record, Shape, Text, shown
+from kubectl_policy.profiles.shapes import (
+    Boolean,
+    Choice,
+    Declaration,
+    Entries,
+    Items,
+    Record,
+    Shape,
+    Text,
+    WholeNumber,
+    shown,
+)
 from tests.profiles import reference
 from tests.profiles.everything import DOCUMENT
 
@@ -75,6 +86,18 @@ def test_a_value_is_quoted_in_one_line() -> None:
         "3",
         "'a\\nb'",
         "{'a': [1]}",
+    ]
+
+
+def test_a_whole_number_has_a_minimum() -> None:
+    """A boolean is no number, although it is one to Python."""
+    values: list[Any] = [0, 1, True, 1.0, "1"]
+    assert [[problem.message for problem in WholeNumber(1).problems(value)] for value in values] == [
+        ["must be at least 1"],
+        [],
+        ["must be a whole number, not true"],
+        ["must be a whole number, not 1.0"],
+        ["must be a whole number, not '1'"],
     ]
 
 

@@ -57,7 +57,7 @@ class Boolean(Shape):
     plain, called = bool, "true or false"
 
 
-class Number(Shape):
+class WholeNumber(Shape):
     """A whole number with a minimum; booleans are not numbers."""
 
     def __init__(self, least: int) -> None:

@@ -23,9 +23,9 @@ from kubectl_policy.profiles.shapes import (
     Choice,
     Entries,
     Items,
-    Number,
     Record,
     Text,
+    WholeNumber,
     declared,
     field_of,
     required_field,
@@ -116,11 +116,11 @@ class Project:
     """States that add context and are not linted."""
     path_map: Mapping[str, str] = field_of(Entries(Text()), default=NOTHING, name="path-map")
     """Prefixes of rendered manifests, with the prefixes of their sources."""
-    grace: int | None = field_of(Number(0), default=None)
+    grace: int | None = field_of(WholeNumber(0), default=None)
     """The minutes that controllers have to report a status. Default: 5."""
     owner: str = field_of(NAME, default="")
     """The label or annotation with the owner."""
-    widest: int | None = field_of(Number(1), default=None)
+    widest: int | None = field_of(WholeNumber(1), default=None)
     """The number of routes from which on a policy affects too many. Default: no limit."""
     policies: tuple[Requirement, ...] = field_of(Items(Record(Requirement)), default=())
     """Requirements on the settings in force for routes."""
