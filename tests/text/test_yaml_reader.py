@@ -254,6 +254,11 @@ def test_the_lines_of_items(text: str, path: tuple[str | int, ...], line: int) -
         ("<<: {a: 1}\n<<: {a: 2}\n", []),
         ("y: 1\ntrue: 2\n", [(11, "true is given twice: it is on line 10 as well")]),
         ("a: &x {b: 1}\nb: {<<: *x, b: 2, b: 3}\n", [(11, "b.b is given twice: it is on line 11 as well")]),
+        (
+            "a: {<<: {k: 1}}\na: 1\nb: {k: 1, k: 2}\n",
+            [(11, "a is given twice: it is on line 10 as well"), (12, "b.k is given twice: it is on line 12 as well")],
+        ),
+        ("a: {<<: {<<: {k: 1}}}\nb: {k: 1, k: 2}\n", [(11, "b.k is given twice: it is on line 11 as well")]),
         ("a: &x k\nb: &y l\n*x : 1\n*y : 2\n", []),
     ],
 )

@@ -17,6 +17,7 @@ from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, 
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.snapshot import AssumedObjects, Place  # noqa: TC001 (msgspec reads by them)
 from kubectl_policy.model.values import replace, value
+from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.duplicates import one_of
 from kubectl_policy.sources.files.decoding import GZIP, MAX_FILE_SIZE, SNAPSHOT_FORMAT, unpacked
 from kubectl_policy.sources.files.tree import reason_of
@@ -147,10 +148,8 @@ def read_snapshot(data: bytes, source: str) -> Snapshot:
         problem = str(error)
     if problem:
         reading.note(Problem(message=problem, reason="unreadable", line=last), source)
-    by_ref: dict[ObjectRef, list[Resource]] = {}
-    for resource in reading.objects:
-        by_ref.setdefault(resource.ref, []).append(resource)
-    objects = [same_name[0] if len(same_name) == 1 else one_of(same_name, reading) for same_name in by_ref.values()]
+    by_name = grouped((resource.ref, resource) for resource in reading.objects).values()
+    objects = [same_name[0] if len(same_name) == 1 else one_of(same_name, reading) for same_name in by_name]
     return Snapshot(
         resources=tuple(objects),
         gaps=(*state.gaps, *reading.gaps),

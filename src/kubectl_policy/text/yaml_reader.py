@@ -114,6 +114,8 @@ class YamlReader:
         self._fields = self._lines.fields[id(self._root)] = {}
         # Keys that a merge key brought into an open mapping, which may be given again.
         self._merged: set[tuple[int, str]] = set()
+        # What is merged or replaced is kept: an identity stands for one container as long as the document is read.
+        self._kept: list[Json] = []
         self._problems: list[Problem] = []
 
     def _line_of(self, event: yaml.Event) -> int:
@@ -217,6 +219,7 @@ class YamlReader:
             if (id(container), key) in self._merged:
                 self._merged.remove((id(container), key))
             elif key in container:
+                self._kept.append(container[key])
                 path = FieldPath((*self._steps(), key))
                 message = f"{path} is given twice: it is on line {self._fields[key]} as well"
                 self._problems.append(Problem(message=message, reason="repeated-key", line=self._key_line))
@@ -248,6 +251,7 @@ class YamlReader:
     def _merge(self, event: yaml.Event, value: Json) -> None:
         """Merge where the key stands, the first of several mappings last, as `merge` in goyaml.v2/decode.go does it."""
         self._key = None
+        self._kept.append(value)
         container, fields = cast("dict[str, Json]", self._container), self._fields
         kept = () if self._merge_replaces else frozenset(container)
         for mapping in reversed(value if isinstance(value, list) else [value]):
