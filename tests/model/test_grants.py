@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from kubectl_policy.model import Gap, GroupKind, Resource
@@ -112,3 +114,20 @@ def test_a_grant_permits_by_its_own_entries() -> None:
     secret = grant("a", namespace="kitchen", sources=route, targets=[("", "Secret")])
     other = grant("b", namespace="kitchen", sources=[(GATEWAY_API, "HTTPRoute", "butcher")], targets=[("", "Service")])
     assert not index(secret, other).grants.permit(ROUTE, "baker", OVEN)
+
+
+def test_a_long_grant_takes_room_for_its_entries_alone() -> None:
+    """Not for each pair of them: whoever writes a grant does not decide how much memory an answer takes."""
+    given = grant(
+        namespace="kitchen",
+        sources=[(GATEWAY_API, "HTTPRoute", f"baker-{number}") for number in range(1_000)],
+        targets=[("", "Service", f"oven-{number}") for number in range(1_000)],
+    )
+    grants = index(given).grants
+    tracemalloc.start()
+    try:
+        assert grants.permit(ROUTE, "baker-7", replace(OVEN, name="oven-7"))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * 2**20

@@ -10,6 +10,7 @@ from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.refs import GroupKind, ObjectRef
 from kubectl_policy.model.unknown import is_unknown, may_equal
 from kubectl_policy.model.values import cached_property
+from kubectl_policy.model.world import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -83,48 +84,58 @@ class Grants:
         return _GrantEntries(grant for grant in self._snapshot.other_state if grant.ref.group_kind == REFERENCE_GRANT)
 
 
-class _Entry(NamedTuple):
-    """A `from` entry of a ReferenceGrant with one of its `to` entries; an empty name is that of every object."""
+class _Entries(NamedTuple):
+    """The entries of one ReferenceGrant, each a kind with a namespace or, of `to`, the name of an object, or ""."""
 
     namespace: str
-    kind: GroupKind
-    home: str
-    target_kind: GroupKind
-    name: str
+    sources: frozenset[tuple[GroupKind, str]]
+    targets: frozenset[tuple[GroupKind, str]]
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether any of the names is a placeholder."""
+        names = (name for _, name in (*self.sources, *self.targets))
+        return is_unknown(self.namespace) or any(map(is_unknown, names))
 
 
 class _GrantEntries:
     """The entries of some ReferenceGrants."""
 
     def __init__(self, grants: Iterable[Resource]) -> None:
-        self._entries = frozenset(
-            _Entry(grant.ref.namespace, kind, home, target_kind, name)
+        self._entries = [
+            _Entries(
+                grant.ref.namespace,
+                frozenset(_kinds_at(grant, "spec.from", "namespace")),
+                frozenset(_kinds_at(grant, "spec.to", "name")),
+            )
             for grant in grants
-            for kind, home in _kinds_at(grant, "spec.from", "namespace")
-            for target_kind, name in _kinds_at(grant, "spec.to", "name")
-        )
-        # Those of which a name is a placeholder.
-        self._in_doubt = [
-            entry for entry in self._entries if any(map(is_unknown, (entry.namespace, entry.home, entry.name)))
         ]
+        self._by_source = grouped(
+            ((entries.namespace, *source), entries) for entries in self._entries for source in entries.sources
+        )
+        self._in_doubt = [entries for entries in self._entries if entries.is_in_doubt]
 
     def permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
         """Whether one of the grants is known to permit a reference."""
-        names = ("", target.name)
-        return any(_Entry(target.namespace, kind, home, target.group_kind, name) in self._entries for name in names)
+        opened = {(target.group_kind, ""), (target.group_kind, target.name)}
+        letting_in = self._by_source.get((target.namespace, kind, home), ())
+        return any(not opened.isdisjoint(entries.targets) for entries in letting_in)
 
     def let_in(self, kind: GroupKind, home: str) -> bool:
         """Whether one of the grants is for references of a kind from a namespace, or from any if that is empty."""
-        return any(entry.kind == kind and (not home or may_equal(entry.home, home)) for entry in self._entries)
+        sources = (source for entries in self._entries for source in entries.sources)
+        return any(source == kind and (not home or may_equal(name, home)) for source, name in sources)
 
     def may_permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool:
         """Whether one of the grants may permit a reference, depending on its placeholders."""
         return any(
-            (entry.kind, entry.target_kind) == (kind, target.group_kind)
-            and may_equal(entry.namespace, target.namespace)
-            and may_equal(entry.home, home)
-            and (not entry.name or may_equal(entry.name, target.name))
-            for entry in self._in_doubt
+            may_equal(entries.namespace, target.namespace)
+            and any(source == kind and may_equal(name, home) for source, name in entries.sources)
+            and any(
+                opened == target.group_kind and (not name or may_equal(name, target.name))
+                for opened, name in entries.targets
+            )
+            for entries in self._in_doubt
         )
 
 
