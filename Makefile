@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo 'make demo     ask about the fixture world: what affects HTTPRoute baker/baker, and why'
 	@echo 'make test     run the tests; every branch of the core packages must be covered'
-	@echo 'make programs   install Graphviz, a browser and Mermaid, without which some tests are skipped'
+	@echo 'make programs   install Graphviz, a browser, zsh, fish and Mermaid, without which some tests are skipped'
 	@echo 'make test-thorough   the same with thousands of new examples for every law, without coverage'
 	@echo 'make test-live   run the tests on a real API server; make apiserver finds one, or builds it where there is Go'
 	@echo 'make record   record anew what a real API server answers, which tests/recorded plays back'
