@@ -100,7 +100,7 @@ class Origins:
         def origin_around(origin: Origin) -> Origin:
             """Return the origin of the object, or of the document that cannot be read, around a line."""
             source, line = origin.source, origin.line
-            if line not in starts.get(source, ()) and source in self._parts and line in self._parts[source][0]:
+            if line not in origins.get(source, {}) and source in self._parts and line in self._parts[source][0]:
                 # What is wrong with a document may be where it ends, and the next one begins.
                 line -= 1
             number = bisect_right(starts.get(source, []), line) - 1
