@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_policy import analyze
 from kubectl_policy.errors import PolicyError, StillToBeRead
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import CRD, NAMESPACE, SERVICE, plural
-from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import world_of
 from kubectl_policy.profiles.registry import Registry
 from kubectl_policy.sources.cluster.api.discovery import Served

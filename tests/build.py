@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.model import Gap, Origin, Resource, Snapshot
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import BUILT_IN, GATEWAY_API
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

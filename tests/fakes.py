@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import surroundings
 from kubectl_policy.model import index
 from kubectl_policy.model.body import Body
-from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import World
 from kubectl_policy.profiles.controllers import STANDARD_GATEWAYS, GatewayProfile
 from kubectl_policy.questions.differences import traffic

@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from kubectl_policy import GroupKind, NodeRef, leaves, load_manifests, plain
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.predicted.policies import policy_status, target_conditions
 from kubectl_policy.questions.shared.effects import affecting as policies_affecting
 from kubectl_policy.questions.shared.effects import covered_paths

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
 from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.states import cascade
 from kubectl_policy.topology import Topology

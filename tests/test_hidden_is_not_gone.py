@@ -6,10 +6,10 @@ from random import Random
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.listing.lists import list_type

@@ -6,11 +6,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.model import Diagnostic, Gap
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.model.values import replace
 from kubectl_policy.states import changed, in_scope, laid_over, paired, same_object
 from tests import build
 

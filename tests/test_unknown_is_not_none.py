@@ -6,11 +6,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.controllers import ConditionWords, GatewayProfile, StatusProfile
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from kubectl_policy.questions.predicted.policies import policy_status

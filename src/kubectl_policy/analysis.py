@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.attachment import Attachment, Call, SettingsReference, SettingsReferences, calls_of
 from kubectl_policy.attachment.attachment import WITHOUT_TARGET
@@ -16,7 +19,6 @@ from kubectl_policy.errors import NotFoundError, StillToBeRead
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.index import Index, Referrers
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.problems import Problems
 from kubectl_policy.profiles import PolicyKindProfile, Registry
 from kubectl_policy.profiles.load import built_in_groups
@@ -49,8 +51,7 @@ def analyze(
     return Analysis(_parts(snapshot, tuple(profiles), implementation or Implementation(), cache(new_evaluator)))
 
 
-@value(kw_only=True)
-class Parts:
+class Parts(Struct, frozen=True, kw_only=True):
     """What an analysis is made of; the analyses of two states of a world share what is the same in both."""
 
     snapshot: Snapshot

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.analysis import Analysis, analyze
 from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.refs import NodeRef, ObjectRef
-from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.resolution import paths_by_way_of
 from kubectl_policy.states import changed, paired, same_object
 from kubectl_policy.surroundings import STANDARD, Surroundings, surroundings
@@ -53,8 +56,7 @@ def what_if(
     return StateComparison(analysis if alone else analysis.of_state(before), analysis.of_state(after))
 
 
-@value(kw_only=True)
-class Pair:
+class Pair(Struct, frozen=True, kw_only=True):
     """The effective policy of one kind at the end of a path, in both states.
 
     A state is None if no policy of the kind counts there, `in_before` and `in_after` say whether the path exists there

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS, calls_of, without_references
@@ -11,7 +12,6 @@ from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import FieldPath, value_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unfilled
-from kubectl_policy.model.values import cached_property
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
 from kubectl_policy.topology.dangling import dangling_references_of

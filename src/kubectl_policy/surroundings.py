@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE
-from kubectl_policy.model.values import value
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS
 from kubectl_policy.topology.references import ROUTES
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 STANDARD: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL, ""})
 
 
-@value(kw_only=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True, kw_only=True):
     """Where two states of a world can differ.
 
     Other `routes` than these are attached to the same, and lead to the same, and other `policies` are attached to the

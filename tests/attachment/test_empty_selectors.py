@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from tests.build import gateway, policy, snapshot
 
 if TYPE_CHECKING:

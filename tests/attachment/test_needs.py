@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, Topology, analyze
 from kubectl_policy.attachment import attach
@@ -19,7 +20,6 @@ from kubectl_policy.attachment.needs import (
 )
 from kubectl_policy.model import Gap, GroupKind, NodeRef
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy

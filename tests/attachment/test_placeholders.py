@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import GroupKind, PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from tests.build import backend, gateway, index, listener, policy, resource, route, rule, service, target
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.attachment import TargetReference, target_references
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from tests.build import resource
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import Attachment, attach
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from tests.build import gateway, index, listener, node, policy, route, rule, target
 
 PLAIN: Final = PolicyKindProfile(GroupKind("example.com", "ColorPolicy"), "inherited", "profile")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, Topology
 from kubectl_policy.attachment import attach
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.validity import gateways_of, policy_not_attached, target_not_attached
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.controllers import GatewayProfile
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests.build import (

@@ -7,8 +7,9 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from msgspec.structs import replace
+
 from kubectl_policy import InputOptions, load_manifests
-from kubectl_policy.model.values import replace
 from tests import fast_yaml
 
 if TYPE_CHECKING:

@@ -10,6 +10,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.comparison import compare
 from kubectl_policy.lint.linted import Linted
@@ -19,7 +21,6 @@ from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.lint.suppressing import suppress, unused_in
 from kubectl_policy.model import Diagnostic, Gap, Origin
 from kubectl_policy.model.snapshot import Permission
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.shapes import Record
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import Implementation, analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
@@ -29,7 +30,6 @@ from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.snapshot import AssumedObjects
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.controllers import DelegationProfile
 from tests import build, delegation
 from tests.lint.policies import checked, known, said, verdicts

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.errors import SourceError
@@ -16,7 +17,6 @@ from kubectl_policy.lint.finding import Finding, Related
 from kubectl_policy.lint.run import lint
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import GroupKind, ObjectRef, Origin
-from kubectl_policy.model.values import replace
 from tests.lint.examples import snapshot_of
 
 if TYPE_CHECKING:

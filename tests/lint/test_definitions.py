@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.lint.run import lint
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from tests import build
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.run import lint
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.model.values import replace
 from tests.lint.examples import snapshot_of
 from tests.lint.shop import gateway, route, service
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.linted import Linted
@@ -18,7 +19,6 @@ from kubectl_policy.lint.rules.effects.losing import (
 )
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from tests.lint.examples import snapshot_of
 from tests.lint.shop import CORS, JWT, definition, found, gateway, kuadrant, limits, policy, route, said, service

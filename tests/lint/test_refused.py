@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.rules.policies.refused import (
@@ -17,7 +18,6 @@ from kubectl_policy.lint.rules.policies.refused import (
     target_not_enabled,
 )
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from tests import build
 from tests.lint.policies import CLASS, GATEWAY, ROUTE, SERVED, TO_ROUTE, checked, kinds, known, said, verdicts

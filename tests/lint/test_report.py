@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.report import Report, Suppressed
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import LintSettings, Threshold
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.unseen.things import Unseen
 from tests import build
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
@@ -32,7 +33,6 @@ from kubectl_policy.lint.rules.routes.unreached import attached_nowhere, route_c
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.snapshot import AssumedObjects
-from kubectl_policy.model.values import replace
 from tests import build, delegation
 from tests.lint.policies import checked, said, verdicts
 

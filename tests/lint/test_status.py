@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.lint.run import lint
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.controllers import ConditionWords, StatusProfile
 from tests.lint.examples import snapshot_of
 

@@ -7,6 +7,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.lint.linted import Linted
@@ -16,7 +17,6 @@ from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.lint.suppressing import Judged, suppress, unused_in
 from kubectl_policy.lint.suppression import suppressions_of
 from kubectl_policy.model import FieldPath, Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.sources import Lines
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 import kubectl_policy
 from kubectl_policy import PolicyKindProfile, analyze
@@ -16,7 +17,6 @@ from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.snapshot import Permission
-from kubectl_policy.model.values import replace
 from tests import build
 from tests.lint.examples import snapshot_of
 

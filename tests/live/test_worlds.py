@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 from hypothesis import Phase, given, settings
+from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import POLICY_LABEL
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.load import profile_file
 from tests.live.answers import answer, dumped
 from tests.live.server import ADMIN

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.snapshot import AssumedObjects
-from kubectl_policy.model.values import replace
 from tests.build import grant, ref, resource, snapshot
 
 SECRET = ref("Secret", "a", group="")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin
 from kubectl_policy.model.kinds import (
@@ -15,7 +16,6 @@ from kubectl_policy.model.kinds import (
     problem_of_definition,
     with_article,
 )
-from kubectl_policy.model.values import replace
 from tests.build import crd
 
 WIDGET = GroupKind("example.com", "Widget")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.profiles.load import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import Registry, load
 from kubectl_policy.profiles.controllers import ByLabel, DelegationProfile
 from kubectl_policy.profiles.load import PROFILE_FILE, built_in_delegations, profiles_in

@@ -7,10 +7,10 @@ from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import MergeStrategy, load_profiles
 from kubectl_policy.profiles.load import MAX_SIZE, built_in_groups, built_in_profiles, name_in_files
 from tests.profiles.everything import policy_by_policy, profile

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
-from kubectl_policy.model.values import replace
 from tests.build import names, node, resource, rule, target
 from tests.profiles.claims import KGATEWAY, NGINX
 from tests.profiles.meetings import AT_ROUTE, FIRST, GATEWAY, LISTENER, ROUTE, RULE, asked, on, settings

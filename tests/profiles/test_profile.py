@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.controllers import ControllerSetting
 from kubectl_policy.profiles.merging import IgnoredPart, MergeScope, PortField, SharedField
 from kubectl_policy.profiles.needs import RequiredObject

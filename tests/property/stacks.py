@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import IgnoredPart, MergeScope, PortField, SharedField
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import StateComparison, compare, what_if
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.diff import diff
 from tests.property.answers import answers
 from tests.property.changes import refs_in

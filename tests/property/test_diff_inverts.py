@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy.comparison import compare
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.diff import diff
 from tests.property.changes import pairs_of_worlds
 from tests.property.examples import examples

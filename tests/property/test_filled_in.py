@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze, leaves
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.defaults import Defaults
-from kubectl_policy.model.values import replace
 from tests.build import crd, gateway, node, resource, route, service, snapshot, target
 from tests.property.values import values_of
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import compare
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.graph.drawing import graph

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, plain
-from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from kubectl_policy.resolution.merging import merge
 from kubectl_policy.resolution.traced import keyed, patched, trace

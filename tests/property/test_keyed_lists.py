@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, plain
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.merging import fold
 from kubectl_policy.resolution.traced import keyed, patched, trace
 from tests.property.strategic import KEYS, documents, named_lists, strategic_merge

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyError, load_manifests
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.load import profile_file
 from tests.property.examples import examples
 from tests.property.hostile import files

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, analyze
-from kubectl_policy.model.values import replace
 from tests.property.answers import answers, texts
 from tests.property.examples import examples
 from tests.property.strategies import worlds

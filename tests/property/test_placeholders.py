@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import Snapshot, analyze, load_manifests
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import CRD
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy

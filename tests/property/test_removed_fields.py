@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, leaves
-from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.merging import fold
 from kubectl_policy.resolution.traced import keyed, patched, trace
 from tests.property.rfc7386 import PATCHES, SPECS

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, PolicyError, analyze, load_manifests
-from kubectl_policy.model.values import replace
 from kubectl_policy.redaction import Redaction
 from kubectl_policy.sources.snapshot import SECRET, Header, packed, write
 from tests.property.examples import examples

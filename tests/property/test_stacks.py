@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.resolution import field_name
 from kubectl_policy.resolution.merging import PathContext, ScopeOutcome, by_level, fold
 from tests.property.answers import answers

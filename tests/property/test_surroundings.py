@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.surroundings import STANDARD
 from kubectl_policy.topology.references import ROUTES

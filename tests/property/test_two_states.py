@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model import ObjectRef
-from kubectl_policy.model.values import replace
 from kubectl_policy.topology.references import ROUTES
 from tests.property.changes import pairs_of_worlds, refs_in
 from tests.property.examples import examples

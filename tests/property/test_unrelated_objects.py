@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
-from kubectl_policy.model.values import replace
 from tests import build
 from tests.property.strategies import worlds
 from tests.property.world import profiles_of, snapshot_of

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import NodeRef, analyze, load_manifests
 from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Snapshot
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from bench.worlds import one_gateway
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.cli.call import Call
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import world_of
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe

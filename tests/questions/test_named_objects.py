@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze, what_if
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.snapshot import AssumedObjects
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_policy import GroupKind, PolicyKindProfile, analyze
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import PortField, SharedField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy

@@ -11,14 +11,15 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import cached_property
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import jsonschema
+from msgspec.structs import replace
 
 from kubectl_policy import model, render
-from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
 from kubectl_policy.render.describe.documents import DESCRIPTIONS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
 from kubectl_policy.render.effective.documents import MATRIX

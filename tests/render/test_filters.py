@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import TargetLevel
 from kubectl_policy.questions.explain.kinds import explain
 from kubectl_policy.questions.listing.lists import list_type

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy import EffectivePolicy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.contributions import Stanza, contribution_of
 from kubectl_policy.resolution.effective import own_values, with_own
 from kubectl_policy.resolution.effective import resolve as resolution_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, TargetLevel
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.merging import fold_by_challenger
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests.build import node

@@ -6,10 +6,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from kubectl_policy.profiles.profile import Variant
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE

@@ -6,9 +6,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import EffectivePolicy, Source, plain
-from kubectl_policy.model.values import replace
 from tests.build import node
 from tests.resolution.outcomes import PATH, UNSAID, fates, refusing, resolve, resolved
 from tests.resolution.specs import declares, set_by, source

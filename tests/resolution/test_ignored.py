@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, TargetLevel, plain
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import IgnoredPart, PortField, SharedField
 from kubectl_policy.resolution.contributions import ignored_fields, without_ignored
 from kubectl_policy.resolution.merging import PathContext

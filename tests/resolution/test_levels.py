@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, plain
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import Inheritance, MergeScope, RouteChoice, SharedField
 from kubectl_policy.resolution.merging import PathContext, by_level, merges_by_level
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE

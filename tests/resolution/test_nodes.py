@@ -6,10 +6,10 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.profiles.profile import Variant

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.resolution.precedence import in_order, on_one_node, order_unknown, same_level_of
 from tests.build import policy
 from tests.resolution.specs import declares

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy import PolicyKindProfile, analyze, plain
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from tests.build import backend, gateway, namespace, node, policy, ref, route, rule, service, snapshot, target
 from tests.resolution.specs import set_by
 

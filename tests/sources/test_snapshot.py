@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import Diagnostic, Gap, GroupKind, ObjectRef, Origin, analyze, load_manifests, load_state
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model import FieldPath, Permission, Resource, Snapshot
 from kubectl_policy.model.snapshot import AssumedObjects
-from kubectl_policy.model.values import replace
 from kubectl_policy.sources import InputOptions, Lines, snapshot
 from kubectl_policy.sources.snapshot import API_VERSION, Header, packed, read_snapshot, write
 

@@ -6,9 +6,9 @@ import io
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError
-from kubectl_policy.model.values import replace
 from kubectl_policy.sources import InputOptions, load_manifests, load_state
 from kubectl_policy.sources.manifests import load_worlds
 from kubectl_policy.sources.snapshot import Header, packed

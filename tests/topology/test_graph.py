@@ -6,8 +6,8 @@ from itertools import permutations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
-from kubectl_policy.model.values import replace
 from kubectl_policy.topology import LINKS, MOST_NODES, Edge, Topology, is_cut
 from tests.build import (
     backend,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import Gap, ObjectRef, Origin, Resource, Snapshot
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.topology.references import HTTP_ROUTE
 from kubectl_policy.topology.relations import Relations
 from tests import build

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import NodeRef, analyze
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.topology.gateway.gateways import Implementation
 from tests import build

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
-from kubectl_policy.model.values import replace
 from tests import build
 from tests.implementations import (
     added,

@@ -6,9 +6,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.predicted.policies import PolicyStatuses
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.status.report import status

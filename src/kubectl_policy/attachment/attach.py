@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.named import named_attachments, unread_holders
 from kubectl_policy.attachment.references import FollowedReference, target_references
-from kubectl_policy.model.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -5,8 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.values import compact, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,8 +39,7 @@ WITHOUT_TARGET: Final[frozenset[State]] = frozenset(
 )
 
 
-@value()
-class TargetReference:
+class TargetReference(Struct, frozen=True):
     """One reference as it is declared; `field` is its place in the policy (`spec.targetRefs[0]`).
 
     `namespace` is empty where the reference names none. `selector` is None for a reference by name; with it the
@@ -73,8 +73,7 @@ class TargetReference:
         return GroupKind("" if self.group == "core" else self.group, self.kind)
 
 
-@compact
-class Attachment:
+class Attachment(Struct, frozen=True, gc=False):
     """One target reference of a policy and its state.
 
     `target` is the node that the reference names, whether or not it exists; None where a selector selects nothing.
@@ -102,8 +101,7 @@ class Attachment:
     fails_requests: bool = False
 
 
-@value(kw_only=True)
-class Meaning:
+class Meaning(Struct, frozen=True, kw_only=True):
     """What a state of an attachment is called, and what follows from it.
 
     `rule` and `severity` are those of the diagnostic (of an ordinary attachment there is none, unless no API serves its
@@ -159,8 +157,7 @@ MEANINGS: Final[Mapping[State, Meaning]] = MappingProxyType(
 )
 
 
-@value()
-class NotAttached:
+class NotAttached(Struct, frozen=True):
     """Why a reference is not attached: its state, and the words for people; the rest as for an attachment."""
 
     state: State

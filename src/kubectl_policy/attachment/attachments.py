@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from kubectl_policy.attachment.attach import attach
 from kubectl_policy.attachment.references import named_object, target_references
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
     WITH_LISTENERS,

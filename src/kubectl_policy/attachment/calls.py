@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import each_mapping, text_at
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
 
 
-@value(kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """A reference of a policy to a backend that it sends requests to itself; `field` is its place in the policy."""
 
     policy: ObjectRef

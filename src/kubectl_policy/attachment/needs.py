@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import WHOLE, Every, FieldPath, each_mapping, each_text, text_at
-from kubectl_policy.model.values import replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.needs import RequiredObject
 
 
-@value()
-class RequiredReference:
+class RequiredReference(Struct, frozen=True):
     """An object that a policy needs, and the field that names it; if it `is_there`, whether the policy may is open."""
 
     ref: ObjectRef
@@ -27,8 +28,7 @@ class RequiredReference:
     is_there: bool = False
 
 
-@value()
-class NamedNeed:
+class NamedNeed(Struct, frozen=True):
     """A reference for which a profile says what it is for: its `field` in the `owner`, which is the policy or another.
 
     Without the object, the policy is invalid, unless that is `tolerated`: then only the setting is ignored, or what

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,6 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind, may_equal
-from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

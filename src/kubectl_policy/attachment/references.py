@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
 from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
@@ -11,7 +13,6 @@ from kubectl_policy.model.fields import mapping_at, strings_at, text_at, value_a
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.unknown import is_open, is_unknown_kind, may_be_section, may_equal
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.gateway.listeners import lets_namespace
 from kubectl_policy.topology.references import ROUTES
@@ -97,8 +98,7 @@ def _references(field: str, entry: Json, default_group: str) -> Iterator[TargetR
         )
 
 
-@value()
-class FollowedReference:
+class FollowedReference(Struct, frozen=True):
     """One reference being followed: `attachments` is the result."""
 
     policy: Resource

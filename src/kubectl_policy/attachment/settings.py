@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.calls import calls_of
 from kubectl_policy.attachment.needs import named_needs
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import FieldPath, text_at
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.model.values import replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +32,7 @@ ANY_KIND: Final = GroupKind("", "")
 _NO_SETTINGS: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 
 
-@value(kw_only=True)
-class SettingsReference:
+class SettingsReference(Struct, frozen=True, kw_only=True):
     """A reference from the settings of a policy to an object.
 
     `field` is its place in the policy or, if it is there that the policy needs it, in the object `of`. `without` says

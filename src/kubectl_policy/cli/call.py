@@ -2,10 +2,11 @@
 
 import inspect
 from contextlib import nullcontext
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.cli.clusters.flags import ClusterFlags
@@ -18,7 +19,6 @@ from kubectl_policy.cli.remarks import (
     mention_what_was_not_applied,
 )
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import cached_property, defaults_of, replace, value
 from kubectl_policy.render.output.formats import TEMPLATES, Forms, format_of
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ _OUTPUT_HELP: Final = "Output format; also jsonpath=TEMPLATE and custom-columns=
 _PARAMETERS: Final = {**SharedOptions.__annotations__, **ClusterFlags.__annotations__}
 
 
-@value(kw_only=True)
-class Call(SharedOptions):
+class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
     """The values of the shared options, and the name of the program.
 
     `collector` is set where several clusters are asked: it collects the answer of this one. `reached` is the cluster,
@@ -288,7 +287,7 @@ def shared_options(
 def _parameter(name: str, forms: Forms | None) -> inspect.Parameter:
     """Return the parameter for a shared option: for `--output`, with the formats that the forms name."""
     annotation: Any = _PARAMETERS[name]
-    default = defaults_of(Call)[name]
+    default: object = dict(zip(Call.__struct_fields__, Call.__struct_defaults__, strict=True))[name]
     if name == "output" and forms:
         formats = f"[{'|'.join(forms.formats)}]"
         option = OutputOption("--output", "-o", metavar=formats, help=_OUTPUT_HELP, parser=_output_parser(forms))

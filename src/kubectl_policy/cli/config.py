@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final, TypedDict, cast
 
+from msgspec import Struct
+
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 _HINT: Final = "docs/profiles.md describes the config file"
 
 
-@value()
-class PolicyConfig:
+class PolicyConfig(Struct, frozen=True):
     """The user's profiles and controller settings."""
 
     profiles: tuple[PolicyKindProfile, ...]  # a later profile of a kind replaces an earlier one

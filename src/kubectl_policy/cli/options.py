@@ -8,12 +8,11 @@ import typer
 from kubectl_policy.cli.clusters.flags import ClusterFlags
 from kubectl_policy.cli.overview import CHANGES, CLUSTER, EXIT_CODE, INPUT, MATRIX, OUTPUT, RULES, SELECTION
 from kubectl_policy.errors import FOUND, INCOMPLETE
-from kubectl_policy.model.values import fields_of, value
 
 DEFAULT_NAMESPACE: Final = "default"
 # Shared options, by their names in `SharedOptions`, for commands that do without them.
 TREE_OPTIONS: Final = ("default_namespace", "exclude", "cluster", "variables", "render")
-CLUSTER_OPTIONS: Final = fields_of(ClusterFlags)
+CLUSTER_OPTIONS: Final = ClusterFlags.__struct_fields__
 
 # Options under a heading of help.
 SelectionOption: Final = partial(typer.Option, rich_help_panel=SELECTION)
@@ -60,8 +59,7 @@ Retargetings: TypeAlias = Annotated[
 ShowAll: TypeAlias = Annotated[bool, OutputOption("--show-all", help="Show long lists and values in full.")]
 
 
-@value(kw_only=True)
-class SharedOptions(ClusterFlags):
+class SharedOptions(ClusterFlags, frozen=True, kw_only=True):
     """The values of the options that almost all commands have."""
 
     namespace: Annotated[

@@ -4,8 +4,9 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from msgspec.structs import replace
+
 from kubectl_policy.cli.terminal import complain
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.words.names import count, listed
 
 if TYPE_CHECKING:

@@ -3,10 +3,11 @@
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_policy.cli.arguments import type_and_name
 from kubectl_policy.cli.config import read_config
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

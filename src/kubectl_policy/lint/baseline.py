@@ -6,11 +6,13 @@ import json
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NoReturn
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.errors import SourceError
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.model import FieldPath, GroupKind, ObjectRef, Origin
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
-from kubectl_policy.model.values import replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -94,8 +96,7 @@ def _identity(item: Json) -> Json:
     return {name: text_at(item, name) for name in (*_NAMES, *_BESIDE) if text_at(item, name)}
 
 
-@value(kw_only=True)
-class Compared:
+class Compared(Struct, frozen=True, kw_only=True):
     """Findings that are new, those that are known from another run, and those of that run which are fixed."""
 
     new: tuple[Finding, ...]

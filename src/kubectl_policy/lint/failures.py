@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.needs import missing_need, named_needs
 from kubectl_policy.attachment.references import absent
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, is_kubernetes_own
-from kubectl_policy.model.values import compact
 from kubectl_policy.questions.shared.unattached import failed
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
 from kubectl_policy.topology.references import HIERARCHY, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
@@ -59,8 +60,7 @@ _OF_STATES: Final[Mapping[State, Concern]] = MappingProxyType(
 _KNOWN_GROUPS: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL})
 
 
-@compact
-class Failure:
+class Failure(Struct, frozen=True, gc=False):
     """An attachment that fails or, where it is not `certain`, may; and what it is that attaches."""
 
     policy: Resource

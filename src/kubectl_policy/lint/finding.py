@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,8 +18,7 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
 _MOST_NAMED: Final = 3
 
 
-@value(kw_only=True)
-class Related:
+class Related(Struct, frozen=True, kw_only=True):
     """Another object that a finding is about, and the field of it that matters, if one does.
 
     `words` say what it is there, as in `the listener`; `origin` is where it was read, None for what was not.
@@ -31,8 +30,7 @@ class Related:
     origin: Origin | None = None
 
 
-@value(kw_only=True)
-class Fix:
+class Fix(Struct, frozen=True, kw_only=True):
     """What would put it right, in `words` that say what to do (`name HTTPRoute shop/checkout`).
 
     It can be done by a program where it is a `value` to write in the place of the field of the finding, or a `manifest`
@@ -44,8 +42,7 @@ class Fix:
     manifest: Mapping[str, Json] | None = None
 
 
-@value(kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """What is wrong, or may be where it is not `certain`, as what decides it was not read.
 
     A rule says the `message`, which has neither the name of the subject nor the field in it, the `subject`, which is

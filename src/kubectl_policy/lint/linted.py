@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kubectl_policy.lint.facts.competition import Competition
@@ -9,7 +10,6 @@ from kubectl_policy.lint.facts.losses import Losses
 from kubectl_policy.lint.facts.refusals import refusals
 from kubectl_policy.lint.facts.reported import Reported
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.model.values import cached_property
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.lint.baseline import fingerprinted
 from kubectl_policy.lint.linted import Linted
 from kubectl_policy.lint.run import findings_in, in_order
 from kubectl_policy.lint.suppressing import suppress, unused_in
-from kubectl_policy.model.values import replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -28,8 +30,7 @@ if TYPE_CHECKING:
     CommentsOf = Callable[[str], Iterable[Comment]]
 
 
-@value(kw_only=True)
-class LintedWorld:
+class LintedWorld(Struct, frozen=True, kw_only=True):
     """A world to lint, and its name among others. Objects that are `around` are read with it, and are not linted.
 
     Nor are those outside of the `namespace`, if one is meant alone. With a `comparison`, of which this is the later
@@ -53,8 +54,7 @@ class LintedWorld:
         return (each for kind in index.group_kinds for each in index.of_kind(kind) if self.lints(each))
 
 
-@value(kw_only=True)
-class Found:
+class Found(Struct, frozen=True, kw_only=True):
     """What is found in some worlds, however little it is: what is left, and what is suppressed; by file and line.
 
     Each finding has its fingerprint.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from msgspec import Struct, field
+
 from kubectl_policy.lint.finding import SEVERITIES
 from kubectl_policy.lint.settings import LintSettings
-from kubectl_policy.model.values import field, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 How: TypeAlias = Literal["annotation", "comment", "baseline"]
 
 
-@value(kw_only=True)
-class Suppressed:
+class Suppressed(Struct, frozen=True, kw_only=True):
     """A finding that does not count since somebody said so, by an annotation say, and the reason if one was given."""
 
     finding: Finding
@@ -30,8 +30,7 @@ class Suppressed:
     reason: str = ""
 
 
-@value(kw_only=True)
-class Report:
+class Report(Struct, frozen=True, kw_only=True):
     """What linting says; all findings are by file and line, and have a fingerprint each.
 
     `findings` are what counts. `unknowns` could not be decided; what was `suppressed` does not count, nor what is

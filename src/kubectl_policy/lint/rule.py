@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 Need: TypeAlias = Literal["closed world", "status", "profile", "configuration", "base"]
 
 
-@value()
-class Rule:
+class Rule(Struct, frozen=True):
     """A rule by its `id`, which is never given to another one. The docstring of what checks it is its documentation.
 
     What is about security, such as settings that get lost, `guards` it, and is shown as such where a format has a place

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_policy.lint.finding import SEVERITIES, Finding
 from kubectl_policy.lint.linted import Linted
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.model.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct, field
+
 from kubectl_policy.lint.finding import SEVERITIES
-from kubectl_policy.model.values import field, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,8 +43,7 @@ Level: TypeAlias = Literal["error", "warning", "info", "off"]
 UNKNOWN_RULE: Final = "unknown-rule-id"
 
 
-@value(kw_only=True)
-class LintSettings:
+class LintSettings(Struct, frozen=True, kw_only=True):
     """What counts, of all that rules find.
 
     Rules are called by id, by name, or by the beginning of ids (`GWP1`). Those that are `selected`, all if none is, and

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.lint.report import Suppressed
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.input.suppressions import UNUSED, said_of
 from kubectl_policy.lint.settings import is_called
 from kubectl_policy.lint.suppression import suppressions_of
 from kubectl_policy.model import FieldPath
-from kubectl_policy.model.values import compact, replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,16 +30,14 @@ if TYPE_CHECKING:
 _RULES: Final = {rule.id: rule for rule in RULES}
 
 
-@compact
-class Use:
+class Use(Struct, frozen=True, gc=False):
     """A suppression, as far as it is about the rules that one of its names calls."""
 
     suppression: Suppression
     name: str
 
 
-@value(kw_only=True)
-class Judged:
+class Judged(Struct, frozen=True, kw_only=True):
     """What is left of the findings of a world, what is suppressed, and what was used for that.
 
     Of what was not used, it is told on which line the nearest finding of its rules in the same file is, 0 without one.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.values import value
 from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
@@ -36,8 +37,7 @@ _RULE: Final = pattern(r"([^\s,;:]+)(?:[ \t]*[,;][ \t]*|[ \t]+(?=GWP[0-9])|(?=[\
 _AROUND: Final = " \t\r\n,;:-\N{EN DASH}\N{EM DASH}"
 
 
-@value(kw_only=True)
-class Suppression:
+class Suppression(Struct, frozen=True, kw_only=True):
     """That what some rules find is not to be reported: of one object, its `subject`, or on some `lines` of a file.
 
     The `names` are those of rules, as they are written: ids, names, or the beginnings of ids. It holds up to the end of

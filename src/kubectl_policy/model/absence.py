@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.unknown import is_unknown, may_be, may_equal
-from kubectl_policy.model.values import cached_property
 from kubectl_policy.model.world import by_kind, grouped
 
 if TYPE_CHECKING:

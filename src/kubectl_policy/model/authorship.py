@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import mappings_at, same_json, text_at
-from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.fields import Json, Step
 
 
-@value(kw_only=True)
-class Authorship:
+class Authorship(Struct, frozen=True, kw_only=True):
     """Who wrote something, and when (as ISO 8601 has it); both are empty for a line that is not committed yet.
 
     `commit` is the id of the commit in git that brought the line; it is empty where an API server recorded a manager.
@@ -27,8 +27,7 @@ class Authorship:
     commit: str = ""
 
 
-@value(kw_only=True)
-class Commit:
+class Commit(Struct, frozen=True, kw_only=True):
     """A commit in git: its id, its author, when that was (as ISO 8601 has it), and the first line of its message."""
 
     id: str

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from operator import is_not
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.model.body import Body, strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
@@ -17,7 +20,6 @@ from kubectl_policy.model.kinds import (
     counting_definitions,
 )
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.values import cached_property, replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,8 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.snapshot import Resource
 
 
-@value(kw_only=True)
-class Filler:
+class Filler(Struct, frozen=True, kw_only=True, dict=True):
     """The defaults of one schema."""
 
     nullable: bool

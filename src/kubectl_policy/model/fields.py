@@ -8,8 +8,9 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model import body
-from kubectl_policy.model.values import compact
 from kubectl_policy.patterns import pattern
 
 Json: TypeAlias = body.Json
@@ -38,8 +39,7 @@ _STEP: Final = pattern(
 )
 
 
-@compact
-class FieldPath:
+class FieldPath(Struct, frozen=True, gc=False):
     """The path of a field in an object: the keys of mappings and the positions in lists that lead to it.
 
     It is written `spec.targetRefs[0].name`, and a key of other characters than a name has `labels["app.example/name"]`.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+
+from msgspec.structs import replace
 
 from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.body import as_written, strings_in
@@ -15,7 +18,6 @@ from kubectl_policy.model.kinds import CRD, NAMESPACE, KindNames, counting_defin
 from kubectl_policy.model.refs import GroupKind, ObjectRef, rule_names
 from kubectl_policy.model.selectors import demanded, selects
 from kubectl_policy.model.unknown import has_place, is_unknown, may_be_unfilled, may_equal, may_have_open_names
-from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped, has_name, with_signs, world_of
 
 if TYPE_CHECKING:

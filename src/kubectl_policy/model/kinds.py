@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import labels_of, strings_at, text_at
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
-from kubectl_policy.model.values import value
 from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
@@ -58,8 +59,7 @@ _KIND: Final = pattern(r"[A-Za-z]([-A-Za-z0-9]{0,61}[A-Za-z0-9])?")
 _GROUP: Final = pattern(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
-@value()
-class KindNames:
+class KindNames(Struct, frozen=True):
     """The names by which people refer to a kind on the command line, all in lower case but the kind itself."""
 
     group_kind: GroupKind

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct, field
+
 from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.refs import GroupKind, ObjectRef  # noqa: TC001 (snapshot files are read by these types)
 from kubectl_policy.model.unknown import may_equal
-from kubectl_policy.model.values import compact, field, value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.fields import Json
 
 
-@compact
-class Origin:
+class Origin(Struct, frozen=True, gc=False):
     """A file and a line (from 1), or a cluster context with line 0."""
 
     source: str
@@ -35,8 +35,7 @@ class Origin:
 _AFTER_ALL: Final = datetime.max.replace(tzinfo=UTC)
 
 
-@compact
-class Resource:
+class Resource(Struct, frozen=True, gc=False):
     """An object with its origin. `raw` is never mutated; `created` is None where no creationTimestamp is known.
 
     `namespace_from` is what says the namespace of an object that names none, if anything around it does. `written` is
@@ -67,8 +66,7 @@ class Resource:
 Severity: TypeAlias = Literal["error", "warning", "info"]
 
 
-@value()
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """What is wrong or uncertain, and where.
 
     `rule` is a stable kebab-case name; `field` is the dotted path in the subject (list items as `[0]`), empty if the
@@ -85,8 +83,7 @@ class Diagnostic:
     reason: str = ""
 
 
-@value(kw_only=True)
-class Problem:
+class Problem(Struct, frozen=True, kw_only=True):
     """What is wrong with something, and why, before it is said of an object: then it is a `Diagnostic`.
 
     `message` is a sentence for people without the name of the object. `reason` is the word by which code tells problems
@@ -102,8 +99,7 @@ class Problem:
     certain: bool = True
 
 
-@value(kw_only=True)
-class Comment:
+class Comment(Struct, frozen=True, kw_only=True):
     """A comment that a person wrote into a manifest for this program, as it stands there.
 
     `says` is the text behind the name of this program, `line` (from 1) is where the comment stands. `lines` is what the
@@ -116,8 +112,7 @@ class Comment:
     lines: range
 
 
-@value()
-class Permission:
+class Permission(Struct, frozen=True):
     """What somebody must be allowed to do with a resource, such as `retrypolicies.example.io`, to close a gap.
 
     It is asked for in one `namespace`, or in all if that is empty; None for what is in no namespace.
@@ -135,8 +130,7 @@ class Permission:
         return f"{self.verb} {self.resource} {where}"
 
 
-@value()
-class Gap:
+class Gap(Struct, frozen=True):
     """Something that could not be read, so that "unknown" is never shown as "none".
 
     `kind` is a kind's name or empty (any kind), `namespace` a namespace or empty (any), `reason` says why in words, and
@@ -176,16 +170,14 @@ class Gap:
         return f"{'may not' if self.needs else 'could not'} be read: {self.reason}"
 
 
-@value()
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """Something that is no object of its own, or was not to be read: `what` it is (`patch`, `ignored folder`)."""
 
     what: str
     origin: Origin
 
 
-@value()
-class AssumedObjects:
+class AssumedObjects(Struct, frozen=True):
     """The objects of a kind, called by any of its names as for kubectl; in one namespace, or of one name, if given."""
 
     kind: str
@@ -212,8 +204,7 @@ class AssumedObjects:
 Place: TypeAlias = Literal["the input", "the cluster"]
 
 
-@value()
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The state of a cluster as far as it could be read, and the `place` where that was read, in words.
 
     `complete` closes the world: what is not here does not exist. Manifests are an open world unless the caller says so;

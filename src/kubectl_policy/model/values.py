@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, dataclass_transform
 
 import msgspec
-from msgspec.structs import force_setattr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Self
 
     from _typeshed import DataclassInstance
 
 Class = TypeVar("Class")
-Computed = TypeVar("Computed")
 Default = TypeVar("Default")
 Instance = TypeVar("Instance", bound="DataclassInstance | msgspec.Struct")
 
@@ -94,34 +92,3 @@ def defaults_of(cls: type) -> Mapping[str, object]:
     optional = fields_of(cls)[len(fields_of(cls)) - len(defaults) :]
     pairs = zip(optional, defaults, strict=True)
     return {name: default for name, default in pairs if default is not msgspec.NODEFAULT}
-
-
-class cached_property(Generic[Computed]):  # noqa: N801 (as functools calls it)
-    """A property that is computed when it is first asked for, and kept, also by a frozen Struct.
-
-    Nor does it take a lock, as that does before Python 3.12.
-    """
-
-    def __init__(self, compute: Callable[[Any], Computed]) -> None:
-        """Keep the function that computes the value of an object."""
-        self.compute = compute
-        self.__doc__ = compute.__doc__
-
-    def __set_name__(self, _: type, name: str) -> None:
-        """Remember what it is called."""
-        self._name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Computed: ...
-    def __get__(self, instance: object | None, owner: type) -> Self | Computed:
-        """Compute the value and set it on the object, which shadows this property from then on."""
-        if instance is None:
-            return self
-        computed = self.compute(instance)
-        if isinstance(instance, msgspec.Struct):
-            force_setattr(instance, self._name, computed)
-        else:
-            setattr(instance, self._name, computed)
-        return computed

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeVar, overload
 
 from kubectl_policy.model.body import as_written, text_of
 from kubectl_policy.model.refs import ObjectRef
-from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator

@@ -5,9 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, POLICY_LABEL
-from kubectl_policy.model.values import value
 from kubectl_policy.profiles.merging import GEP_STRATEGIES
 from kubectl_policy.profiles.profile import STANZAS, PolicyKindProfile
 
@@ -25,8 +26,7 @@ _NO_POLICIES: Final = ("attachment", "binding", "export", "extension", "import",
 _STRATEGY_FIELD: Final = "spec.strategy"
 
 
-@value(kw_only=True)
-class _Signs:
+class _Signs(Struct, frozen=True, kw_only=True):
     """What says whether a kind is a policy kind, and of what sort.
 
     `label` is a value of the policy label of its definition, in lower case; empty if it has none. `properties` are

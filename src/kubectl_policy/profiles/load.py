@@ -6,10 +6,11 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from msgspec.structs import replace
+
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.controllers import (
     CONTROLLERS,
     BackendProfile,

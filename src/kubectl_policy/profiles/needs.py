@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from msgspec.structs import replace
+
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.shapes import (
     KIND,
     NAME,

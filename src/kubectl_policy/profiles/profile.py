@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from msgspec import field
+from msgspec.structs import replace
 
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import with_article
-from kubectl_policy.model.values import cached_property, field, replace
 from kubectl_policy.profiles.controllers import (
     CONTROLLERS,
     EVIDENCE,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model.fields import FieldPath, mapping_at, text_at, value_at
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.profiles.merging import GEP_STRATEGIES, MergeStrategy
 from kubectl_policy.resolution.traced import (
     CollectedValues,
@@ -39,8 +41,7 @@ NOBODY: Final[frozenset[Source]] = frozenset()
 EXPERIMENTAL: Final = frozenset({"spec.override", "spec.default"})
 
 
-@value(kw_only=True)
-class Contribution:
+class Contribution(Struct, frozen=True, kw_only=True):
     """What one policy, attached at one node of a path, brings to the effective policy there.
 
     `field` is where the policy declares it: `spec`, or a stanza (`spec.overrides`). An `empty` one replaces none
@@ -57,8 +58,7 @@ class Contribution:
     chosen: bool = False
 
 
-@value()
-class Stanza:
+class Stanza(Struct, frozen=True):
     """One part of a policy that merges by one strategy. `field` is where it stands (`spec.overrides`).
 
     `guessed` is whether nobody says that strategy.

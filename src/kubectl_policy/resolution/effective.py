@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from kubectl_policy.model.fields import WHOLE, FieldPath, value_at
-from kubectl_policy.model.values import cached_property, compact, field, replace, value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution.contributions import (
     NOBODY,
@@ -41,8 +44,7 @@ FateState: TypeAlias = Literal["effective", "undecided", "superseded", "rejected
 FieldOutcome: TypeAlias = "tuple[Field, Leaf, FateState, tuple[Source, ...]]"
 
 
-@compact
-class Fate:
+class Fate(Struct, frozen=True, gc=False):
     """The fate of one declared field on a path.
 
     `effective`: it is in force. `undecided`: it may be, but how its policy combines with others there is not known.
@@ -66,8 +68,7 @@ class Fate:
     blame: Authorship | None = None
 
 
-@value()
-class OwnValue:
+class OwnValue(Struct, frozen=True, dict=True):
     """A value of a field of the target object, and the field of the policies' settings that it stands for."""
 
     field: Field
@@ -82,8 +83,7 @@ class OwnValue:
         return tuple(((*self.field, *field), leaf) for field, leaf in leaves(self.value))
 
 
-@value(kw_only=True)
-class Resolution:
+class Resolution(Struct, frozen=True, kw_only=True, dict=True):
     """The outcome of the policies of one kind wherever the same ones meet; all paths where they do share it.
 
     `contributions` are least specific first. `members` are the sources that took part, `rejected` those refused for a
@@ -210,8 +210,7 @@ class Resolution:
         return by_policy
 
 
-@compact
-class EffectivePolicy:
+class EffectivePolicy(Struct, frozen=True, gc=False):
     """The outcome of the policies of one kind at the end of a path."""
 
     path: Path

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.model.world import grouped
 from kubectl_policy.resolution.precedence import in_order
 from kubectl_policy.resolution.reach import paths_by_way_of
@@ -40,8 +43,7 @@ EnforcementState: TypeAlias = Literal[
 _HELD: Final = frozenset({"effective", "undecided"})
 
 
-@value(kw_only=True)
-class EnforcementMeaning:
+class EnforcementMeaning(Struct, frozen=True, kw_only=True):
     """What a state of a policy means to the rest of the program.
 
     `event` is what the kind's controllers would report, if anything; `in_force` is whether a field of the policy is
@@ -68,8 +70,7 @@ ENFORCEMENT: Final[Mapping[EnforcementState, EnforcementMeaning]] = MappingProxy
 )
 
 
-@value()
-class Enforcement:
+class Enforcement(Struct, frozen=True, dict=True):
     """The state of a policy, who beats it, and its fate on each path.
 
     `Enforced`: every declared field is effective on every path; `PartiallyEnforced`: some are, somewhere;
@@ -207,8 +208,7 @@ def standing(policy: ObjectRef, resolutions: Iterable[Resolution]) -> tuple[Enfo
     return _state(parts), tuple(sorted(by - {policy}))
 
 
-@value(kw_only=True)
-class _PolicyPart:
+class _PolicyPart(Struct, frozen=True, kw_only=True):
     """What a policy has of one outcome: whether it is in force, whether it loses fields, and what beats it.
 
     `refused` is whether all that it brings is refused for a conflict; None if it brings nothing that counts. It is
@@ -293,8 +293,7 @@ def _unattached(attachments: Collection[Attachment], profile: PolicyKindProfile)
     return "NoEffect" if "not managed" in states else "Invalid"
 
 
-@value(kw_only=True)
-class Contention:
+class Contention(Struct, frozen=True, kw_only=True):
     """A section in which a policy is in force, and another one with the same entry and its policy.
 
     Of two policies it is the later one's; of two sections of one policy both are in contention.

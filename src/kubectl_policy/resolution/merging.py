@@ -10,7 +10,9 @@ from functools import reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from kubectl_policy.model.values import field, replace, value
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import combined_fields, field_of, whole_among
 from kubectl_policy.resolution.traced import Leaf, leaves, only_field, patched, with_defaults
@@ -32,8 +34,7 @@ Doubt: TypeAlias = Literal["age unknown", "combination unknown", "fold direction
 _CERTAIN: Final[frozenset[Doubt]] = frozenset()
 
 
-@value(kw_only=True)
-class PathContext:
+class PathContext(Struct, frozen=True, kw_only=True):
     """What matters of a path to a kind, apart from the policies on it; what does not is left out.
 
     `refused` are contributions that another policy keeps out. `choices` are those of routes that say how their policies
@@ -45,16 +46,14 @@ class PathContext:
     choices: Mapping[ObjectRef, Inheritance] = field(default_factory=dict["ObjectRef", "Inheritance"])
 
 
-@value(kw_only=True)
-class ScopeOutcome:
+class ScopeOutcome(Struct, frozen=True, kw_only=True):
     """The outcome of the policies of one scope; `members` are those that take part in it."""
 
     spec: Traced
     members: frozenset[Source]
 
 
-@value(kw_only=True)
-class Merge:
+class Merge(Struct, frozen=True, kw_only=True):
     """The outcome of contributions together, and who takes part; without any, nothing.
 
     `rejected` were refused by strategy None, which is a conflict, not a defeat. `scopes` are the parts of which the
@@ -99,8 +98,7 @@ def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, co
     )
 
 
-@value(kw_only=True)
-class Layer:
+class Layer(Struct, frozen=True, kw_only=True):
     """Some neighbouring contributions of a path, merged one by one.
 
     `parts` are those that take part, in the order in which each patches what stands before it. They are kept separate
@@ -240,8 +238,7 @@ def fold_by_challenger(contributions: Sequence[Contribution], profile: PolicyKin
     return replace(Layer.of(taken[0]), parts=tuple(reversed(taken)), members=members)
 
 
-@value(kw_only=True)
-class _Level:
+class _Level(Struct, frozen=True, kw_only=True):
     """The policies on one level, or on several, merged; `obj` is the object that the uppermost one is the level of.
 
     `empty` policies replace none further up.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import cached_property, field, value
+from msgspec import Struct, field
+
 from kubectl_policy.resolution.contributions import contributions_of, unshared_fields
 from kubectl_policy.resolution.precedence import (
     in_order,
@@ -32,8 +34,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-@value()
-class OnTarget:
+class OnTarget(Struct, frozen=True):
     """The policies of one kind that are attached to a node (`on`), and those that only keep others out (`competing`).
 
     `filters` are the places of the filters, from 1, by which rules of routes name policies. What filters of backendRefs
@@ -134,8 +135,7 @@ def _claims_target(attachment: Attachment) -> bool:
     return attachment.competes or attachment.state == "attached"
 
 
-@value(kw_only=True)
-class RankedPolicy:
+class RankedPolicy(Struct, frozen=True, kw_only=True):
     """A policy on a node with the place of the filter that names it there (0: none), and why it is refused."""
 
     policy: Resource
@@ -143,8 +143,7 @@ class RankedPolicy:
     refusal: Refusal | None
 
 
-@value(kw_only=True)
-class OnNode:
+class OnNode(Struct, frozen=True, kw_only=True):
     """What the policies of one kind on one node bring, in the order of the fold, and which of it is refused."""
 
     contributions: tuple[Contribution, ...]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import WHOLE, FieldPath, items_at, text_at, value_at
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.values import value
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution.contributions import Contribution, without_nulls
 from kubectl_policy.resolution.effective import EffectivePolicy, Resolution
@@ -121,8 +122,7 @@ def _short(reference: Json) -> Json:
     return {name: held for name, held in reference.items() if name not in {"group", "kind"}}
 
 
-@value(kw_only=True)
-class _Reader:
+class _Reader(Struct, frozen=True, kw_only=True):
     """Makes settings of what a rule says: those that count as such, and the place that they come from."""
 
     settings: OwnSettings

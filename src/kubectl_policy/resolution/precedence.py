@@ -7,8 +7,9 @@ from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import integer_at, number_in_annotation
-from kubectl_policy.model.values import value
 from kubectl_policy.resolution.contributions import EXPERIMENTAL
 
 if TYPE_CHECKING:
@@ -96,8 +97,7 @@ def on_one_node(contributions: Sequence[Contribution], same_level: SameLevel) ->
     return [part for part in contributions if not part.strategy.defaults] + defaults[::-1]
 
 
-@value()
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a policy is refused: the policy that came first, the target on which they meet, and a field that both set.
 
     The field is empty where a target takes one policy alone.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
 from kubectl_policy.model.refs import GroupKind, NodeRef
-from kubectl_policy.model.values import replace
 from kubectl_policy.topology.references import HIERARCHY, layer_of
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.resolution.effective import EffectivePolicy, own_fields, own_values, resolve, with_own
 from kubectl_policy.resolution.merging import PathContext

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from kubectl_policy.model.fields import FieldPath, integer_at, text_at, value_at
-from kubectl_policy.model.values import compact
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -31,8 +31,7 @@ class Source(msgspec.Struct, frozen=True, order=True, cache_hash=True):
     filter: int = 0
 
 
-@compact
-class Leaf:
+class Leaf(Struct, frozen=True, gc=False):
     """A field's value and who set it; lists are leaves, and so is an empty map.
 
     `removed` marks a tombstone: the source set the field to null, which removes it. The tombstone stays in merged

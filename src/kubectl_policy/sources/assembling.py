@@ -5,6 +5,9 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.model import Diagnostic, ObjectRef, Origin, Resource, Snapshot
 from kubectl_policy.model.kinds import (
@@ -14,7 +17,6 @@ from kubectl_policy.model.kinds import (
     names_in_crd,
     problem_of_definition,
 )
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.sources.files.decoding import PackedError
 from kubectl_policy.sources.options import AS_IT_IS, InputOptions
@@ -36,8 +38,7 @@ if TYPE_CHECKING:
     Renderer: TypeAlias = Callable[[Sequence[InputFile], Sequence[Resource], InputOptions], Rendered | None]
 
 
-@value(kw_only=True)
-class Input:
+class Input(Struct, frozen=True, kw_only=True):
     """Files of the input."""
 
     files: InputFiles

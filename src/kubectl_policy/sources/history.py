@@ -6,9 +6,10 @@ import os
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model.authorship import Commit
-from kubectl_policy.model.values import value
 from kubectl_policy.sources.assembling import Input, snapshot_of
 from kubectl_policy.sources.files import git
 from kubectl_policy.sources.files.archives import archive_and_path
@@ -32,8 +33,7 @@ _LINES: Final = 5
 _SHORT: Final = 12
 
 
-@value(kw_only=True)
-class State:
+class State(Struct, frozen=True, kw_only=True):
     """Manifests after a commit, or on disk."""
 
     commit: Commit | None

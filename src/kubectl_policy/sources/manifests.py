@@ -6,9 +6,10 @@ import os
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
+from msgspec.structs import replace
+
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model import Diagnostic, Snapshot
-from kubectl_policy.model.values import replace
 from kubectl_policy.sources.assembling import Input, assembled, nothing_found, read_files, snapshot_of, tree_around
 from kubectl_policy.sources.files.archives import archive_and_path
 from kubectl_policy.sources.files.disk import Disk, RepositoriesOnDisk, read_stdin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from kubectl_policy.model.values import field, value
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +18,7 @@ Progress: TypeAlias = Callable[[int, int, str], None]
 Render: TypeAlias = bool | Literal["auto"]
 
 
-@value(kw_only=True)
-class InputOptions:
+class InputOptions(Struct, frozen=True, kw_only=True):
     """Options of a call for its input."""
 
     namespace: str = "default"

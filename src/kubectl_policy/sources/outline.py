@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.model.kinds import TARGETS, is_kubernetes_own
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Gap
-from kubectl_policy.model.values import replace
 from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Resource
 from kubectl_policy.model.body import Body
 from kubectl_policy.model.fields import time_at
 from kubectl_policy.model.kinds import impossible
-from kubectl_policy.model.values import replace
 from kubectl_policy.sources.files.decoding import PackedError
 from kubectl_policy.sources.files.finding import ABOUT_OTHERS
 from kubectl_policy.sources.files.tree import reason_of

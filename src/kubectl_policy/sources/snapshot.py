@@ -11,12 +11,13 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, ObjectRef, Origin, Problem, Snapshot
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.snapshot import AssumedObjects, Place  # noqa: TC001 (msgspec reads by them)
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.duplicates import one_of
 from kubectl_policy.sources.files.decoding import GZIP, MAX_FILE_SIZE, SNAPSHOT_FORMAT, unpacked
@@ -49,8 +50,7 @@ _LONGEST_LINE: Final = 2**26
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), default=dict)
 
 
-@value(kw_only=True)
-class Header:
+class Header(Struct, frozen=True, kw_only=True):
     """Where a snapshot comes from; what is not known is empty."""
 
     taken: str
@@ -64,8 +64,7 @@ class Header:
     redacted: bool = False
 
 
-@value(kw_only=True)
-class _State:
+class _State(Struct, frozen=True, kw_only=True):
     """All of a snapshot but its objects, as the first line of a file has it behind the header."""
 
     place: Place

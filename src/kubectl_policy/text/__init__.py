@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
+from msgspec import Struct
+
 from kubectl_policy.model import Problem
 from kubectl_policy.model.body import Body
-from kubectl_policy.model.values import compact, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,8 +64,7 @@ class ValueLines:
 _NO_LINES: Final = ValueLines()
 
 
-@compact
-class Document:
+class Document(Struct, frozen=True, gc=False):
     """One YAML or JSON document, or one item of a List.
 
     `content` is its value; of an object, a `Body`. `line` (from 1) is the line on which the content starts. `lines` are
@@ -85,8 +85,7 @@ class Document:
         return self.content.content if isinstance(self.content, Body) else self.content
 
 
-@value(kw_only=True)
-class Unread:
+class Unread(Struct, frozen=True, kw_only=True):
     """A document that cannot be read, and why not; or several, if it is not known where they end.
 
     `text` is what is written there, from the marker above it to the next one.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NoReturn
 
+from msgspec import Struct
+
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import FieldPath, Problem
 from kubectl_policy.model.body import Body
-from kubectl_policy.model.values import value
 from kubectl_policy.text import Document, DocumentError, Span
 from kubectl_policy.text.fast_yaml import FastText, Gate, fast_parser
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.text import Steps
 
 
-@value(kw_only=True)
-class Configuration:
+class Configuration(Struct, frozen=True, kw_only=True):
     """The content of a file that a person wrote for this program."""
 
     # The name of the file.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from kubectl_policy.model import Problem
 from kubectl_policy.model.body import Body
 from kubectl_policy.model.fields import items_at
-from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.patterns import pattern
 from kubectl_policy.text import UNRENDERED, Document, DocumentError, Span, Unread, fast_yaml, inherited_fields
 from kubectl_policy.text.fast_yaml import FastText, Gate

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.text import DocumentError
 from kubectl_policy.text.documents import spans_of
 
@@ -65,8 +66,7 @@ def substitute(text: str, values: Mapping[str, str], *, closed: bool = False) ->
     return "".join(done)
 
 
-@value(kw_only=True)
-class _OpenVariable:
+class _OpenVariable(Struct, frozen=True, kw_only=True):
     """A variable with a default that is being read: how it began, its value, and what is written of its default."""
 
     begin: str

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model import NodeRef, Problem
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import BUILT_IN, SERVICE, with_article
 from kubectl_policy.model.unknown import is_unknown_kind, may_be_port, port_at
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology.delegation.order import circle_words
 from kubectl_policy.topology.references import (
     HTTP_ROUTE,
@@ -39,8 +41,7 @@ _PROTOCOL_FEATURES: Final[Mapping[str, str]] = {
 }
 
 
-@value(kw_only=True)
-class Backend:
+class Backend(Struct, frozen=True, kw_only=True):
     """One backendRef and what it leads to.
 
     `reason` is the API's reason (RouteConditionReason of ResolvedRefs) if the reference is broken; `message` says why

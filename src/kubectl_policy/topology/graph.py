@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE, with_article
-from kubectl_policy.model.values import cached_property
 from kubectl_policy.profiles import Registry
 from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
 from kubectl_policy.topology.gateway.gateways import Implementation

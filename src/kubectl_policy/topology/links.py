@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, LISTENER_SETS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ Carries: TypeAlias = Literal["traffic", "frontend", "place"]
 _Lookup: TypeAlias = "Callable[[Relations, NodeRef], Iterable[NodeRef]]"
 
 
-@value(kw_only=True)
-class Link:
+class Link(Struct, frozen=True, kw_only=True):
     """A relation between nodes of the kinds `above` and nodes of the kinds `below` (None: of any kind).
 
     `carries` tells what it means for a path: "traffic" runs down it; a "frontend" receives traffic itself, so that

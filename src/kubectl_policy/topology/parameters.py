@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import mapping_at, value_at
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import parameters_ref
 
 if TYPE_CHECKING:
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.references import ParametersRef
 
 
-@value()
-class Parameters:
+class Parameters(Struct, frozen=True):
     """What is in force of the parameters of a Gateway.
 
     `present` is whether there is such an object; None if one that is referred to was not read, or what may refer to one

@@ -6,9 +6,10 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.values import compact
 from kubectl_policy.topology.links import BACKENDS, LINKS
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
@@ -260,8 +261,7 @@ def on_path(nodes: frozenset[NodeRef] | set[NodeRef], path: Path) -> tuple[NodeR
     return tuple(sorted(common, key=path.index) if len(common) > 1 else common)
 
 
-@compact
-class _Head:
+class _Head(Struct, frozen=True, gc=False):
     """What is above the routes at a listener: their ways begin alike, however many they are."""
 
     path: Path

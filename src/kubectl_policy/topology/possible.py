@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at
@@ -16,7 +19,6 @@ from kubectl_policy.model.unknown import (
     is_unknown_kind,
     may_equal,
 )
-from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.references import (
     GATEWAY,
@@ -58,8 +60,7 @@ def _open_parts(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iter
     yield any(is_open(each.object) for each in filters)
 
 
-@value()
-class PossibleRelation:
+class PossibleRelation(Struct, frozen=True):
     """An object that may be below another one; `message` says by which reference."""
 
     upper: ObjectRef

@@ -7,6 +7,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model import GroupKind, ObjectRef, Problem
 from kubectl_policy.model.fields import (
     every_mapping,
@@ -19,7 +21,6 @@ from kubectl_policy.model.fields import (
 )
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
 from kubectl_policy.model.unknown import Port, port_at
-from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -67,8 +68,7 @@ def depth_of(kind: GroupKind) -> int:
     return _DEPTHS.get(kind, len(HIERARCHY))
 
 
-@value(kw_only=True)
-class ParentRef:
+class ParentRef(Struct, frozen=True, kw_only=True):
     """One parentRef of a route; `position` is its index in `spec.parentRefs`, counting what cannot be read."""
 
     position: int
@@ -77,8 +77,7 @@ class ParentRef:
     port: Port | None
 
 
-@value(kw_only=True)
-class BackendRef:
+class BackendRef(Struct, frozen=True, kw_only=True):
     """One backendRef of a route; `field` is where it stands, `rule` the index of its rule.
 
     `forwards` is false of the references that filters make (a mirror, an external authorizer): they have to resolve,
@@ -207,8 +206,7 @@ def _backends_of_filters(where: str, holder: Json) -> Iterator[tuple[str, Json, 
                 yield f"{where}.filters[{position}].{path}", mapping_at(item, path), False
 
 
-@value(kw_only=True)
-class RouteFilter:
+class RouteFilter(Struct, frozen=True, kw_only=True):
     """A filter of type ExtensionRef, which names an object, and where it is.
 
     `rule` is the index of its rule, `position` its index among the filters of that rule or of one of its backendRefs;
@@ -260,8 +258,7 @@ def _extensions(holder: Json) -> Iterator[tuple[int, GroupKind, str]]:
             yield position, kind, name
 
 
-@value(kw_only=True)
-class ParametersRef:
+class ParametersRef(Struct, frozen=True, kw_only=True):
     """The reference of a Gateway or a GatewayClass to an object with parameters; `field` is where it stands."""
 
     holder: ObjectRef

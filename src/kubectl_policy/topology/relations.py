@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.index import Referrers
 from kubectl_policy.model.kinds import BUILT_IN, NAMESPACE, SERVICE
-from kubectl_policy.model.values import cached_property
 from kubectl_policy.model.world import grouped, with_signs
 from kubectl_policy.patterns import pattern
 from kubectl_policy.topology.backends import backends_of

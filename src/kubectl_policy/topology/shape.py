@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.unknown import is_unfilled
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, SERVICE_IMPORT
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ _PORTS: Final = {
 }
 
 
-@value()
-class _Shape:
+class _Shape(Struct, frozen=True):
     """The types of some fields of some kinds; no kinds means every kind. `[]` in a path means each item of a list."""
 
     kinds: Collection[GroupKind]

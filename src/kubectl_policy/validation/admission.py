@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, cast
 
+from msgspec import Struct
+
 from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import WHOLE, mapping_at, value_at
-from kubectl_policy.model.values import value
 from kubectl_policy.validation.findings import spelled, unchecked
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ def is_sound(value: object) -> bool:
     return True
 
 
-@value()
-class Admission:
+class Admission(Struct, frozen=True):
     """The schema of a version with its rules; the status is dropped where it is a subresource."""
 
     schema: Mapping[str, Json]

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, cast
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,8 +32,7 @@ LARGEST_TEXT: Final = 5_000
 _LARGEST_PROCESS: Final = 4 * 2**30
 
 
-@value()
-class Result:
+class Result(Struct, frozen=True):
     """The result of an expression, if that is a truth value or a text; `problem` says why there is none."""
 
     value: bool | str | None = None

@@ -9,9 +9,10 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeGuard
 
+from msgspec import Struct
+
 from kubectl_policy.model import FieldPath
 from kubectl_policy.model.fields import WHOLE, mapping_at, mappings_at, text_at
-from kubectl_policy.model.values import value
 from kubectl_policy.validation.expressions import LARGEST_TEXT
 from kubectl_policy.validation.findings import MapKey, hides_rules, refused, shown, unchecked
 from kubectl_policy.validation.schema import type_of
@@ -37,8 +38,7 @@ _REASONS: Final[Mapping[str, Reason]] = {
 _HIDDEN: Final = "its rules were not checked, because of what else is wrong"
 
 
-@value(kw_only=True)
-class RuleTree:
+class RuleTree(Struct, frozen=True, kw_only=True):
     """The rules for a value, and those for what is inside of it; `also` are those of `allOf`."""
 
     rules: tuple[Mapping[str, Json], ...]
@@ -83,8 +83,7 @@ def _without_old(text: str) -> str:
     return re.sub(rf"(?P<text>{_QUOTED})|(?<![.\w])oldSelf\b", lambda found: found["text"] or "optional.none()", text)
 
 
-@value()
-class Rules:
+class Rules(Struct, frozen=True):
     """Holds values against their rules; `hidden` are the fields of which the rules mean nothing."""
 
     evaluator: Evaluator

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.diff import ProblemChanges, at_lines, diff
 from tests import build
 from tests.differences import between, color, enforcement, ref, told, without

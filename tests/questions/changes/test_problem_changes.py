@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.comparison import compare, what_if
 from kubectl_policy.model import Diagnostic, GroupKind, Origin, Snapshot
-from kubectl_policy.model.values import replace
 from kubectl_policy.model.world import Loaded
 from kubectl_policy.questions.changes.diff import diff
 from tests import build

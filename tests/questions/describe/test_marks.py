@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze, describe
 from kubectl_policy.model import Gap, GroupKind, NodeRef, Permission
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.controllers import StatusProfile
 from kubectl_policy.questions.describe.focus import Focus

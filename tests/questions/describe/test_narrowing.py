@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
 from kubectl_policy.questions.describe.narrowing import focus_on, narrowed
 from tests import build

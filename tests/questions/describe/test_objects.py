@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import Gap, GroupKind
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.questions.describe.objects import NotApplying, describe, not_applying
 from kubectl_policy.questions.unseen.things import Unseen

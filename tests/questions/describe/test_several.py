@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.model import Diagnostic
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.several import Descriptions
 from kubectl_policy.questions.unseen.things import Unseen
 from tests.render.worlds import about, about_policy, colourful

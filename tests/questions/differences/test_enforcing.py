@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.differences.relations import EnforcementChange

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.explain.kinds import explain
 from tests import build
 from tests.profiles.everything import profile as everything

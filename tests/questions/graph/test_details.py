@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, NodeRef, Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.graph.details import deletions, details
 from kubectl_policy.questions.graph.drawing import graph

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import NotFoundError, analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.graph.marked import graph_of_two
 from kubectl_policy.questions.graph.picture import GraphOptions
 from kubectl_policy.questions.shared.selection import find

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.model import GroupKind, NodeRef
 from kubectl_policy.model.authorship import Commit
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.history.history import Change, History, Version, history
 from kubectl_policy.topology.references import HTTP_ROUTE
 from tests import build

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze, what_if
 from kubectl_policy.attachment.attachments import AsIfValid
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import MergeStrategy, TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.changes.blast_radius import blast_radius

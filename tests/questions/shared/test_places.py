@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze, leaves, load_manifests
 from kubectl_policy.model import FieldPath, GroupKind, Origin
 from kubectl_policy.model.authorship import Authorship
 from kubectl_policy.model.fields import WHOLE
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import SharedField
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy

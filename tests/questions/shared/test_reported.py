@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.shared.reported import (
     ReportedCondition,
     ReportedEvent,

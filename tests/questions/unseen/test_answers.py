@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.needs import RequiredParameter
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import Gap, GroupKind, Permission
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.unseen.answers import unseen_for_policy
 from kubectl_policy.questions.unseen.hidden import is_closed_in, may_lead_to
 from kubectl_policy.questions.unseen.relevance import gaps_in_list, relevant_gaps

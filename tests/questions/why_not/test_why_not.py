@@ -8,11 +8,11 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze, load_manifests
 from kubectl_policy.comparison import what_if
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.describe.objects import describe

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectiveValue
 from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
 from kubectl_policy.render.output.documents import as_yaml

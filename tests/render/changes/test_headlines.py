@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Diagnostic, Gap, Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import ProblemChanges
 from kubectl_policy.questions.differences.effects import ChangedObject

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.diff import ProblemChanges
 from kubectl_policy.questions.differences.relations import EnforcementChange
 from kubectl_policy.questions.unseen.things import Unseen

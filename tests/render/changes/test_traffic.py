@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.behind import RouteBehind
 from kubectl_policy.questions.differences.relations import ParentChange
 from kubectl_policy.questions.differences.traffic import (

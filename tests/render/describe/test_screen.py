@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, Final
 
 import yaml
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.cli import run, terminal
 from kubectl_policy.model import Origin
 from kubectl_policy.model.authorship import Authorship
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.render.output.text import View
 from tests import build

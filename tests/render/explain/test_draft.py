@@ -8,11 +8,11 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy import Implementation, PolicyKindProfile, TargetLevel, analyze, load_profiles
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import KindNames
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.contradictions import has_version
 from kubectl_policy.profiles.load import PROFILE_FILE, built_in_groups, built_in_profiles, profiles_in
 from kubectl_policy.questions.explain.kinds import Explanation, explain

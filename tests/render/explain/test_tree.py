@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, GroupKind, Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 from kubectl_policy.questions.explain.kinds import Explanation, explain
 from kubectl_policy.render.explain.tree import explanation_headline

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Final, get_args
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.model.values import defaults_of, fields_of, replace
+from kubectl_policy.model.values import defaults_of, fields_of
 from kubectl_policy.profiles.controllers import EVENTS, STANDARD_STATUS, ConditionWords, Event, StatusProfile
 from kubectl_policy.profiles.profile import Variant
 from kubectl_policy.render.explain.tree import explanation_headline

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import networkx as nx
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphOptions
 from kubectl_policy.render.graph.documents import GRAPH, node_id, object_id

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.graph.dot import graph_dot
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import View

@@ -8,10 +8,10 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.comparison import compare
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.graph.marked import graph_of_two
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions
 from kubectl_policy.render.graph.tree.rows import Rows

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_policy.cli import terminal
 from kubectl_policy.model import Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.lint.github import SUMMARY_LIMIT, github_summary, lint_github
 from kubectl_policy.render.output.escape import Commands
 from tests.render.lint.reports import CLEAN, EVERYTHING, LIVE, LOST, MISSING, SMALL, UNSEEN

@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.lint.baseline import fingerprinted
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import Origin
-from kubectl_policy.model.values import replace
 from tests.render.lint.reports import CLEAN, EVERYTHING, LIVE, LOST, MISSING, setting_lost
 from tests.render.shown import shown
 

@@ -12,10 +12,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import xmlschema
+from msgspec.structs import replace
 
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
-from kubectl_policy.model.values import replace
 from tests.render.lint.reports import CLEAN, EVERYTHING, HOSTILE, LOST, MISSING, SMALL, UNREADABLE, hostile
 from tests.render.shown import shown
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.lint.markdown import LIMIT, lint_markdown, mark, markdown
 from tests.render.lint.reports import CLEAN, EVERYTHING, LOST, MISSING, SMALL, UNSEEN
 from tests.render.shown import shown

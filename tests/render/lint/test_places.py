@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Fix
 from kubectl_policy.model import Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.lint.places import path_of, place_of, region_of, replaced, uri_of
 from tests import build
 from tests.render.lint.reports import CLEAN, LIVE, MISSING, UNREADABLE

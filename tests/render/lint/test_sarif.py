@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from msgspec.structs import replace
 
 import kubectl_policy
 from kubectl_policy.lint.finding import Fix, Related
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.lint.sarif import MOST_LETTERS, MOST_LOCATIONS, MOST_RESULTS, MOST_SAID, lint_sarif
 from tests import build
 from tests.render.lint.reports import (

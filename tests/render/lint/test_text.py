@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Fix
 from kubectl_policy.model import Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.lint.text import lint_text
 from kubectl_policy.render.lint.words import lint_headline, objects

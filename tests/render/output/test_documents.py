@@ -10,9 +10,9 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy.model import Gap, Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.output.documents import Field, Shape, document, encode, json_pieces
 from kubectl_policy.render.output.escape import uncommanding

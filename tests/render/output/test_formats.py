@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 
 import pytest
+from msgspec.structs import replace
 
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.output.formats import FORMATS, Forms, remarks_on, render
 from kubectl_policy.render.output.text import View

@@ -10,9 +10,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from kubectl_policy.errors import ClusterError, UsageError
-from kubectl_policy.model.values import replace
 from kubectl_policy.sources.cluster.reaching import access
 from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to, contexts
 from tests.sources.cluster.kubeconfigs import config, written

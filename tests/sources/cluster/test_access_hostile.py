@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubectl_policy.errors import ClusterError
-from kubectl_policy.model.values import replace
 from kubectl_policy.sources.cluster.reaching.access import ClusterOptions, access_to, contexts
 from tests.sources.cluster.kubeconfigs import config
 from tests.sources.cluster.test_access_transport import data

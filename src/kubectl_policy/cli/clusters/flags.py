@@ -4,9 +4,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec import Struct
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import fields_of, value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 _KubectlFlag: Final = partial(typer.Option, hidden=True)
 
 
-@value(kw_only=True)
-class ClusterFlags:
+class ClusterFlags(Struct, frozen=True, kw_only=True):
     """What kubectl's flags say about the cluster that is asked where no manifests are read; each is a field."""
 
     kubeconfig: Annotated[str, typer.Option(metavar="FILE", help="Path to the kubeconfig file.")] = ""
@@ -103,7 +102,7 @@ class ClusterFlags:
                 raise UsageError(f'"{text}" is not KEY=VALUE', "write --as-user-extra team=bakers")
             extra[key] = (*extra.get(key, ()), value)
         # Most flags are called as the options are.
-        options = {name: flag for name in fields_of(ClusterOptions) if (flag := getattr(self, name, None))}
+        options = {name: flag for name in ClusterOptions.__struct_fields__ if (flag := getattr(self, name, None))}
         context = next(iter(self.contexts or ()), "")
         options |= {"context": context, "cluster": cluster, "as_user_extra": extra}
         return convert({**options, "request_timeout": seconds(self.timeout)}, ClusterOptions)

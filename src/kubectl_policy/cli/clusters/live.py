@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.errors import ClusterError, NoClusterError, PolicyError, StillToBeRead, UsageError
-from kubectl_policy.model.values import cached_property, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

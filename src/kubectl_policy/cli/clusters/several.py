@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.cli import terminal
 from kubectl_policy.cli.clusters.live import PATIENCE, Live, attempt, fetched_all
 from kubectl_policy.errors import FOUND, INCOMPLETE, ClusterError, PolicyError, UsageError
-from kubectl_policy.model.values import value
 from kubectl_policy.render.output.formats import OF_CI, PICTURES, Forms, format_of
 from kubectl_policy.render.output.several import Answers, InContext, Told, Unanswered, render_several
 
@@ -40,8 +41,7 @@ class ContextAnswer:
         self.answer = Told(context=self.context, forms=forms, answer=answer, view=view, shown=shown)
 
 
-@value(kw_only=True)
-class ClusterQuestion:
+class ClusterQuestion(Struct, frozen=True, kw_only=True):
     """The question to one of several clusters."""
 
     answer: ContextAnswer

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 from kubectl_policy.cli.arguments import split_objects
 from kubectl_policy.cli.call import Call, shared_options
@@ -19,7 +20,6 @@ from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.states import compare_changes, compare_states
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.changes import BLAST_RADIUS, DIFF
 from kubectl_policy.render.output.formats import format_of
 

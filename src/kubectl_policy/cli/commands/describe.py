@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 from kubectl_policy.cli.arguments import split_objects
 from kubectl_policy.cli.call import Call, shared_options
@@ -11,7 +12,6 @@ from kubectl_policy.cli.options import Fields, OutputOption, PolicyKinds, Select
 from kubectl_policy.cli.remarks import at_fields, mention_namespaces
 from kubectl_policy.cli.terminal import complain
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.describe import OBJECT, POLICY, SEVERAL
 
 if TYPE_CHECKING:

@@ -89,7 +89,8 @@ def graph(
     if diff and changes:
         problem = "--diff compares with another state; -f, --delete and --retarget compare with changes"
         raise UsageError(problem, "leave out one of the two")
-    from kubectl_policy.model.values import replace
+    from msgspec.structs import replace
+
     from kubectl_policy.questions.describe.narrowing import focus_on
     from kubectl_policy.questions.graph.picture import GraphOptions
     from kubectl_policy.questions.shared.selection import find, kinds_meant

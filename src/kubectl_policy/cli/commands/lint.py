@@ -3,6 +3,7 @@
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import (
@@ -19,7 +20,6 @@ from kubectl_policy.cli.remarks import mention_what_was_not_applied
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.lint.settings import Threshold
 from kubectl_policy.model import Severity
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.lint import LINT
 
 

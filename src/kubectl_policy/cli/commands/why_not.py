@@ -3,13 +3,13 @@
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from kubectl_policy.cli.arguments import type_and_name
 from kubectl_policy.cli.call import Call, shared_options
 from kubectl_policy.cli.options import SelectionOption
 from kubectl_policy.cli.remarks import at_field, at_fields, mention_namespaces
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.why_not import WHY_NOT
 
 _EXAMPLE = "for example: why-not retrypolicy/own httproute/menu"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.cli.completion.known import ALL_ROLES, KnownInput
 from kubectl_policy.cli.overview import CLUSTER
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import BUILT_IN, TARGETS, KindNames, is_kubernetes_own, plural
-from kubectl_policy.model.values import cached_property
 from kubectl_policy.profiles.load import built_in_profiles
 
 if TYPE_CHECKING:

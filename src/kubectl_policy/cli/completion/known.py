@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

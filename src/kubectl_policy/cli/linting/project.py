@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_args
+
+from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.lint.requirement import Requirement
@@ -14,7 +16,6 @@ from kubectl_policy.lint.rules.input.suppressions import misspelt
 from kubectl_policy.lint.settings import Level, LintSettings, Threshold, is_called
 from kubectl_policy.model import Origin, Problem, Severity
 from kubectl_policy.model.fields import WHOLE
-from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.profiles.load import check, read_file
 from kubectl_policy.profiles.shapes import (
     NAME,

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.errors import NothingThereError, SourceError, UsageError
 from kubectl_policy.lint.linting import LintedWorld
 from kubectl_policy.model import ObjectRef
-from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.sources import Lines
 from kubectl_policy.states import laid_over
 
@@ -24,8 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources import InputOptions
 
 
-@value(kw_only=True)
-class ToLint:
+class ToLint(Struct, frozen=True, kw_only=True):
     """The worlds to lint and, with `--diff-base`, the same worlds in the base."""
 
     worlds: Sequence[LintedWorld]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
 
 from kubectl_policy.lint.facts.matches import matches_of
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import cached_property, compact
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.attached_hostnames import is_left_to_others
 from kubectl_policy.topology.gateway.hostnames import comparable, intersection
@@ -29,16 +31,14 @@ _At: TypeAlias = "tuple[NodeRef, Port | None]"
 _Routes: TypeAlias = "dict[str, list[Resource]]"
 
 
-@compact
-class Place:
+class Place(Struct, frozen=True, gc=False):
     """Where requests come in: a listener, or what a route names as one, and a hostname, empty for every one."""
 
     at: NodeRef
     hostname: str
 
 
-@compact
-class Loss:
+class Loss(Struct, frozen=True, gc=False):
     """A match that has the same requests as one that comes before it: in its own route, or else at a place.
 
     That is `certain` unless it is not known whether one of the routes is there, and it is `in_order` unless it is not
@@ -52,8 +52,7 @@ class Loss:
     certain: bool
 
 
-@compact
-class LeftToOther:
+class LeftToOther(Struct, frozen=True, gc=False):
     """A hostname of a route at a listener to which it is attached, and for which another listener has the requests."""
 
     route: Resource

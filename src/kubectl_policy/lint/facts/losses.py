@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import Every, FieldPath, same_json
-from kubectl_policy.model.values import cached_property, compact
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.resolution.enforcement import lost_among
 from kubectl_policy.resolution.traced import KeyedList, Leaf, field_name, leaves
@@ -27,8 +29,7 @@ How: TypeAlias = Literal["on the same target", "overridden", "by the object", "n
 Instead: TypeAlias = Literal["the same", "another", "removed", "nothing"]
 
 
-@compact
-class Loss:
+class Loss(Struct, frozen=True, gc=False):
     """A field that a policy declares, and that is not in force wherever the policies of an outcome meet.
 
     Of several who beat it, `by` is the first one further down, or else the first one at all. Elements of lists are not

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import items_at
-from kubectl_policy.model.values import compact
 from kubectl_policy.topology.references import HTTP_ROUTE
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ _ANY: Final = frozenset({".*", "/.*", "^/.*", "^/.*$", "/.*$"})
 _Pairs: TypeAlias = "tuple[tuple[str, str, str], ...]"
 
 
-@compact
-class Conditions:
+class Conditions(Struct, frozen=True, gc=False):
     """What a match asks of a request: `sort` is the type of its path, or says that it is a method of gRPC.
 
     The `path` of a prefix has no slash at its end, and so is empty for every path; that of gRPC is `service/method`, of
@@ -69,8 +69,7 @@ def _fit(ones: _Pairs, others: _Pairs) -> bool:
     return all(sort != EXACT or wanted.get(name, value) == value for name, sort, value in others)
 
 
-@compact
-class RouteMatch:
+class RouteMatch(Struct, frozen=True, gc=False):
     """A match of a rule of a route, also as it is `written`; `rule` and `position` are indices.
 
     That of a rule that has no matches is at position -1.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.unknown import is_unknown
-from kubectl_policy.model.values import value
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.unattached import refusal
 from kubectl_policy.topology.conditions import route_conditions
@@ -35,8 +36,7 @@ _STEPS: Final = (
 )
 
 
-@value(kw_only=True)
-class Refusal:
+class Refusal(Struct, frozen=True, kw_only=True):
     """A parentRef of a route by which it is attached to nothing, or may not be; `position` is its index.
 
     `sort` says why, as the rules of `Reason` do: that of the nearest miss, for those `reasons` that agree with it and

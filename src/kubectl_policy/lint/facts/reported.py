@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import FieldPath, items_at, mapping_at, mappings_at, text_at, time_at
-from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.questions.shared.reported import has_report, reported_places
 from kubectl_policy.questions.status.comparison import Claim, Explainer, compare
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
@@ -49,8 +51,7 @@ def worded(type_: str, claim: Claim) -> str:
     return claim.status if claim.reason in {"", type_} else f"{claim.status} ({claim.reason})"
 
 
-@value()
-class Told:
+class Told(Struct, frozen=True):
     """One thing that was reported on an object, or should be, as `status` compares it."""
 
     resource: Resource

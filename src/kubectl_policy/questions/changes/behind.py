@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.questions.differences.counts import owner
 from kubectl_policy.questions.differences.serving import Serving
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 _ABOVE_ROUTES = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
 
 
-@value(kw_only=True)
-class RouteBehind:
+class RouteBehind(Struct, frozen=True, kw_only=True):
     """A route whose requests come through some `listeners`, with its hostnames there, `*` for every host.
 
     Its `owner` is empty if it names none, or none was asked for.

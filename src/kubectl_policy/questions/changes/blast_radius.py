@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.comparison import what_if
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.changes.behind import RouteBehind, hostnames_on, routes_behind
 from kubectl_policy.questions.changes.diff import StateDiff, diff
 from kubectl_policy.questions.differences.counts import ObjectCounts, count_objects
@@ -25,16 +26,14 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.enforcement import Enforcement
 
 
-@value()
-class SupersededOn:
+class SupersededOn(Struct, frozen=True):
     """Objects that a policy reaches and of which nothing is set by it, and who sets all of it instead."""
 
     objects: tuple[NodeRef, ...]
     by: tuple[ObjectRef, ...]
 
 
-@value()
-class DetachedRoute:
+class DetachedRoute(Struct, frozen=True):
     """A route below the policy's targets on which it has no effect whatever it says, and why: no request gets there."""
 
     object: ObjectRef
@@ -42,8 +41,7 @@ class DetachedRoute:
     reason: str
 
 
-@value(kw_only=True)
-class PolicyReach:
+class PolicyReach(Struct, frozen=True, kw_only=True):
     """What a policy reaches below its targets.
 
     `affected` is where it has an effective field, `superseded` where it takes part and has none, `detached` where no
@@ -63,8 +61,7 @@ class PolicyReach:
     hostnames: tuple[str, ...] = ()
 
 
-@value(kw_only=True)
-class BlastRadius:
+class BlastRadius(Struct, frozen=True, kw_only=True):
     """The answer for an object: what it reaches, if it is a policy, and what deleting it would change.
 
     `deleted_with_it` are the objects that are deleted with it. `counts` is about the objects that it affects, with the

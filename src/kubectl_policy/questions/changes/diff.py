@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import CRD
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.differences.comparing import effect_changes
 from kubectl_policy.questions.differences.relations import (
     AttachmentChange,
@@ -48,8 +50,7 @@ _AS: Final[Mapping[Sort, str]] = {
 }
 
 
-@value(kw_only=True)
-class ProblemChanges:
+class ProblemChanges(Struct, frozen=True, kw_only=True):
     """Problems that only the later state has, that only the earlier one has, and that both have.
 
     The last are those of objects that are themselves not same_json in both states.
@@ -60,8 +61,7 @@ class ProblemChanges:
     unchanged: tuple[Diagnostic, ...]
 
 
-@value(kw_only=True)
-class StateDiff:
+class StateDiff(Struct, frozen=True, kw_only=True):
     """What differs between two states: the objects, and what follows from that.
 
     `effects` are worst first, all else is sorted by name. `unseen` could not be read in either state, and might be

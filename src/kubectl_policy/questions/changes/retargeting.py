@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from msgspec.structs import replace
+
 from kubectl_policy.attachment.references import section_names, target_references
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import FieldPath, mapping_at, value_at
-from kubectl_policy.model.values import replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,8 +24,7 @@ class WithField(Protocol):
 _Named = TypeVar("_Named", bound=WithField)
 
 
-@value(kw_only=True)
-class Focus:
+class Focus(Struct, frozen=True, kw_only=True):
     """What is asked for: the kinds of policies, and what the fields begin with; without any, all of them."""
 
     kinds: tuple[GroupKind, ...] = ()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import GATEWAY_API, TARGETS, plural
-from kubectl_policy.model.values import value
 from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.shared.reported import policies_named, reported_places
 from kubectl_policy.questions.unseen.hidden import may_hold_policies_on
@@ -35,8 +36,7 @@ _QUOTED: Final = pattern(rf"[\"'`]({_NAME})[\"'`]")
 _LONGEST_MESSAGE: Final = 10_000
 
 
-@value(kw_only=True)
-class Mark:
+class Mark(Struct, frozen=True, kw_only=True):
     """What says that policies of a kind affect an object which could not be read: a `name`d condition or annotation.
 
     The `policies` are those that it names, of these the ones that could not be read; none if it names none.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.describe.focus import Focus
 from kubectl_policy.questions.shared.effects import by_role
 from kubectl_policy.questions.shared.selection import kinds_meant

@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
 from kubectl_policy.questions.describe.marks import Mark, marks_of_unread, unseen_of_marks
 from kubectl_policy.questions.describe.surroundings import (
@@ -47,8 +49,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-@value(kw_only=True)
-class ObjectDescription:
+class ObjectDescription(Struct, frozen=True, kw_only=True):
     """The answer for an object that is not a policy.
 
     `paths` are the full paths through the subject that the answer is about; `in_force` refers to them by position, and
@@ -154,8 +155,7 @@ def _is_in_input(analysis: Analysis, obj: ObjectRef) -> bool:
     return virtual or analysis.index.presence(obj) == "present"
 
 
-@value(kw_only=True)
-class NotApplying:
+class NotApplying(Struct, frozen=True, kw_only=True):
     """A policy, or (`policy` None) everything beyond a place, that has no effect on the subject.
 
     `target` is where the policy is attached, or the place that the subject is not attached to. `message` says why in

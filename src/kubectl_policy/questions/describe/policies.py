@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model import FieldPath, NodeRef
 from kubectl_policy.model.fields import WHOLE
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
 from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.declared import Declared, declared_fields
@@ -36,16 +38,14 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-@value()
-class SupersededBy:
+class SupersededBy(Struct, frozen=True):
     """Who beats a field, and the positions of the paths on which it does."""
 
     by: Source
     positions: tuple[int, ...]
 
 
-@value(kw_only=True)
-class FieldOutcome:
+class FieldOutcome(Struct, frozen=True, kw_only=True):
     """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
 
     A list that is merged by its elements is one field, which can be effective and beaten on the same path.
@@ -71,8 +71,7 @@ class FieldOutcome:
     blame: Authorship | None = None
 
 
-@value(kw_only=True)
-class PolicyDescription:
+class PolicyDescription(Struct, frozen=True, kw_only=True):
     """The answer for a policy.
 
     `expected` is what its controllers should report, in their words, `reported` what they do report. `reasons` say why

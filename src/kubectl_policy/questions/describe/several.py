@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.unseen.things import Unseen
 
 
-@value()
-class Descriptions:
+class Descriptions(Struct, frozen=True):
     """The answers, in the order in which they were asked for."""
 
     items: tuple[ObjectDescription | PolicyDescription, ...]

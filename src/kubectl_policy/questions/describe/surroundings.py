@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.questions.shared.reported import ReportedCondition, contrary_report
 from kubectl_policy.questions.shared.selection import did_you_mean
 from kubectl_policy.topology import attached_hostnames
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 _ANY: Final = "*"
 
 
-@value(kw_only=True)
-class Unattached:
+class Unattached(Struct, frozen=True, kw_only=True):
     """Why one parentRef of a route leads nowhere: in words, by the API's own word, and in which field of the route.
 
     `hint` names what may have been meant, where a name is a near miss; empty otherwise.
@@ -35,8 +35,7 @@ class Unattached:
     origin: Origin | None
 
 
-@value(kw_only=True)
-class PolicyInAnswer:
+class PolicyInAnswer(Struct, frozen=True, kw_only=True):
     """A policy of an answer: where it was read, and what a controller reports to the contrary of what is computed.
 
     `otherwise` says why it may not be as it was read: a patch that was not applied, say. It is empty if that is not so.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from kubectl_policy.comparison import may_exist
 from kubectl_policy.model.fields import same_json
-from kubectl_policy.model.values import field, replace, value
 from kubectl_policy.questions.differences.effects import (
     SCOPED,
     SORTS,
@@ -69,8 +71,7 @@ def _worst_first(change: EffectChange) -> tuple[object, ...]:
     )
 
 
-@value(kw_only=True)
-class _Difference:
+class _Difference(Struct, frozen=True, kw_only=True):
     """The fields in which two outcomes differ, with a text that is the same wherever they do so in the same way.
 
     `from_nothing` and `to_nothing` say whether no policy is in force before, or after.
@@ -82,8 +83,7 @@ class _Difference:
     to_nothing: bool
 
 
-@value()
-class _Group:
+class _Group(Struct, frozen=True):
     """The pairs of outcomes that differ in the same way, each with the nodes on its path that this concerns."""
 
     difference: _Difference

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import labels_of, mapping_at
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.refs import ObjectRef
-from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 _Item = TypeVar("_Item", "GroupKind", str)
 
 
-@value(kw_only=True)
-class ObjectCounts:
+class ObjectCounts(Struct, frozen=True, kw_only=True):
     """Numbers of objects, the greatest first, then by name.
 
     Cluster-scoped objects are in the namespace "", those that name no owner are of the owner "". `owner_key` is the

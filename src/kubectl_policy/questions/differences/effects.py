@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import WHOLE, FieldPath, same_json
-from kubectl_policy.model.values import cached_property, value
 
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
@@ -22,8 +24,7 @@ Where: TypeAlias = Literal["kept", "gone", "new"]
 SCOPED: Final = 20
 
 
-@value()
-class EffectiveValue:
+class EffectiveValue(Struct, frozen=True):
     """An effective value and who set it; `removed` if that removes the field.
 
     It is not `certain` where it is not known how the policies there combine. `origin` is where the source was read or,
@@ -39,8 +40,7 @@ class EffectiveValue:
     declared_in: FieldPath = WHOLE
 
 
-@value()
-class FieldChange:
+class FieldChange(Struct, frozen=True):
     """A field of which the value, or who sets it, differs; None where nothing sets it.
 
     Without a name it is about a policy that takes part without declaring any field. `security` is whether the profile
@@ -78,8 +78,7 @@ class FieldChange:
         return self.security and self.sort == "gained"
 
 
-@value()
-class ChangedObject:
+class ChangedObject(Struct, frozen=True):
     """An object for which something differs, with the positions of the paths of the change that it does so on.
 
     If it has more paths than these, `all_paths` has all of them, and `affected_paths` the positions of these among
@@ -92,8 +91,7 @@ class ChangedObject:
     affected_paths: tuple[int, ...] = ()
 
 
-@value(kw_only=True)
-class EffectChange:
+class EffectChange(Struct, frozen=True, kw_only=True, dict=True):
     """What differs of one kind, in the same way on all of `paths`.
 
     `from_nothing` and `to_nothing` say whether no policy of the kind is in force there before, or after. `objects` are

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.comparison import may_exist
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.values import cached_property
 from kubectl_policy.resolution import reach
 from kubectl_policy.resolution.enforcement import standing
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS

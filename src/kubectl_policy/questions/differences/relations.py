@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.differences.enforcing import change_of_standing
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Binding, BindingState
 
 
-@value(kw_only=True)
-class AttachmentChange:
+class AttachmentChange(Struct, frozen=True, kw_only=True):
     """The state of a policy's reference to a target, before and after; None where there is no such reference.
 
     `message` says why it is not attached, in the state in which it is not.
@@ -34,8 +34,7 @@ class AttachmentChange:
     message: str
 
 
-@value(kw_only=True)
-class ParentChange:
+class ParentChange(Struct, frozen=True, kw_only=True):
     """The state of a route at a parent or listener, before and after; None where it does not name it there."""
 
     route: ObjectRef
@@ -45,8 +44,7 @@ class ParentChange:
     message: str
 
 
-@value(kw_only=True)
-class EnforcementChange:
+class EnforcementChange(Struct, frozen=True, kw_only=True):
     """The enforcement of a policy before and after; None where there is no such policy.
 
     `by` beat it afterwards, `by_before` did so before.

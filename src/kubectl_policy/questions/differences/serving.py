@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, items_at, text_at
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology import attached_hostnames
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.references import WITH_LISTENERS
@@ -27,8 +29,7 @@ _Named: TypeAlias = "tuple[ObjectRef, PolicyKindProfile | None]"
 _ERROR: Final = 400
 
 
-@value(kw_only=True)
-class RuleAnswers:
+class RuleAnswers(Struct, frozen=True, kw_only=True):
     """A rule of a route and how many of its requests get to something that answers: `answered` of `total`.
 
     These count by the weights of its backends; of one that answers by itself, or delegates, they are 1 of 1. `matches`

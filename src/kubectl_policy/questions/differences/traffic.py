@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.body import text_of
-from kubectl_policy.model.values import value
 from kubectl_policy.model.world import MAX_SINGLE_QUESTIONS, grouped
 from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.differences.counts import owner
@@ -28,8 +29,7 @@ _ANY_HOST: Final = "*"
 _WITH_HOSTNAME: Final = pattern(rb'"hostnames":\["')
 
 
-@value(kw_only=True)
-class FailingRule:
+class FailingRule(Struct, frozen=True, kw_only=True):
     """A rule of which requests fail in one of two states and not in the other: `failing` of `total`, by weight.
 
     `backends` are those to which such requests would go, `reason` and `message` say why the first of them gets none, or
@@ -47,8 +47,7 @@ class FailingRule:
     is_gone: bool = False
 
 
-@value(kw_only=True)
-class RouteTraffic:
+class RouteTraffic(Struct, frozen=True, kw_only=True):
     """A route that answers requests in one of two states that it does not answer in the other.
 
     `hostnames` are those of these requests, `*` for every host. `lost` are the listeners (or parents) at which it takes
@@ -65,16 +64,14 @@ class RouteTraffic:
     owner: str = ""
 
 
-@value()
-class StillAnswered:
+class StillAnswered(Struct, frozen=True):
     """Hostnames for which a route takes no requests any more, and the routes that do."""
 
     hostnames: tuple[str, ...]
     by: tuple[ObjectRef, ...]
 
 
-@value(kw_only=True)
-class TrafficOneWay:
+class TrafficOneWay(Struct, frozen=True, kw_only=True):
     """The traffic that one of two states has and the other one has not.
 
     `all` are the routes that take no request there, or answer none, `some` those that do for a part. `hostnames`,
@@ -95,8 +92,7 @@ class TrafficOneWay:
         return (*self.all, *self.some)
 
 
-@value(kw_only=True)
-class TrafficChanges:
+class TrafficChanges(Struct, frozen=True, kw_only=True):
     """The traffic that is lost and that is gained, and the routes behind Gateways on which no controller acts then.
 
     What becomes of the last is up to the implementation. No route is among them that is in `lost`. `owner_key` is the

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.in_force import summary_of
 from kubectl_policy.questions.shared.places import Places, origin_of
@@ -24,8 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
 
 
-@value(kw_only=True)
-class Column:
+class Column(Struct, frozen=True, kw_only=True):
     """What a column is about: a policy kind or, if it is named, a field of any of the kinds that are asked about."""
 
     kind: GroupKind | None = None
@@ -37,8 +39,7 @@ class Column:
         return self.field or (self.kind.kind if self.kind else "")
 
 
-@value(kw_only=True)
-class Written:
+class Written(Struct, frozen=True, kw_only=True):
     """One field in force with its value, who set it and where that is written; see `Setting`."""
 
     field: str
@@ -50,8 +51,7 @@ class Written:
     security: bool
 
 
-@value(kw_only=True)
-class Part:
+class Part(Struct, frozen=True, kw_only=True):
     """What is in force in a column on some of the row's paths (`paths` are positions).
 
     `summary` says it in short phrases, `settings` are the fields that the column is about, none if it is about a whole
@@ -70,16 +70,14 @@ class Part:
     unseen: tuple[Unseen, ...]
 
 
-@value()
-class WrittenBy:
+class WrittenBy(Struct, frozen=True):
     """Who sets something, and where that was read."""
 
     source: Source
     origin: Origin | None
 
 
-@value(kw_only=True)
-class Cell:
+class Cell(Struct, frozen=True, kw_only=True):
     """Everything in force in a column on the paths of a row; on the paths that are `without`, nothing is.
 
     It is `unknown` if something that could not be seen may set something there.

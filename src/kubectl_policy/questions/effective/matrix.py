@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.effective.cells import Cell, Cells, Column, Written
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
@@ -32,8 +34,7 @@ if TYPE_CHECKING:
 Sort: TypeAlias = Literal["routes", "gateways", "services"]
 
 
-@value(kw_only=True)
-class MatrixOptions:
+class MatrixOptions(Struct, frozen=True, kw_only=True):
     """What a matrix is to show: objects of which sort, which kinds (none: all that are in force) and which fields.
 
     Kinds are named as on the command line: `securitypolicy`, `securitypolicy.gateway.envoyproxy.io`. With fields these
@@ -47,8 +48,7 @@ class MatrixOptions:
     missing: bool = False
 
 
-@value(kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """A rule of a route, a Gateway or a Service, with a cell for each column.
 
     `paths` are those that carry traffic; without any nothing takes effect there.
@@ -82,8 +82,7 @@ class Row:
         return tuple(position for position in range(len(self.paths)) if position not in certain)
 
 
-@value(kw_only=True)
-class Matrix:
+class Matrix(Struct, frozen=True, kw_only=True):
     """The answer: the columns, and the rows that are left of as many as were `examined`.
 
     `idle` rows carry no traffic; of those that are missing something they are left out. `unused` are fields that are

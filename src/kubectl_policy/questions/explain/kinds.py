@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.attachment.references import target_references
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.kinds import CRD
-from kubectl_policy.model.values import value
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
@@ -31,8 +32,7 @@ Basis: TypeAlias = Literal["profile", "label", "schema", "shape", "assumed", "de
 _ASSUMED: Final = {"policy_class": "class", "strategy": "merge strategy"}
 
 
-@value(kw_only=True)
-class Explanation:
+class Explanation(Struct, frozen=True, kw_only=True):
     """The answer for a policy kind.
 
     `origin` is where it is known from: its profile, else its definition, else one of its policies. `defined` is whether

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.errors import NotFoundError
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.graph.links import FRONTEND, INSIDE, Links
 from kubectl_policy.questions.graph.narrowing import about_kinds, affected_part, with_kinds
 from kubectl_policy.questions.graph.nodes import is_there, node_of

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.graph.picture import GraphLink
 from kubectl_policy.topology.gateway.conditions import listener_set_conditions
 from kubectl_policy.topology.references import (
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.backends import Backend
 
 
-@value()
-class _Backends:
+class _Backends(Struct, frozen=True):
     """The backendRefs of a route with which something is wrong, by the ends of their links.
 
     Requests run down those that are `broken`, as the hierarchy has it; they do not down `idle` ones.

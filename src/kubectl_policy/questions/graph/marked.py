@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec.structs import replace
+
 from kubectl_policy.model.fields import same_json
 from kubectl_policy.model.refs import NodeRef
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.graph.drawing import Drawing
 from kubectl_policy.questions.graph.nodes import is_there, said_by

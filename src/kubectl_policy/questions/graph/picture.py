@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from kubectl_policy.model.values import field, value
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,8 +28,7 @@ Mark: TypeAlias = Literal["", "added", "removed", "changed"]
 LinkState: TypeAlias = Literal["attached", "broken", "refused", "unknown"]
 
 
-@value(kw_only=True)
-class GraphOptions:
+class GraphOptions(Struct, frozen=True, kw_only=True):
     """What is to be in a picture: everything, or the neighbourhood of some `subjects`.
 
     The neighbourhood goes `up` and `down` from these, no further than `depth` objects (None: however far). With a
@@ -53,8 +52,7 @@ class GraphOptions:
     grouped: bool = True
 
 
-@value(kw_only=True)
-class GraphNode:
+class GraphNode(Struct, frozen=True, kw_only=True):
     """An object of the hierarchy, or one of its sections, whether or not it is there.
 
     It is `virtual` if no API serves its kind. `hostnames` are those of a route, as it says them; `listener` is what a
@@ -75,8 +73,7 @@ class GraphNode:
     mark: Mark = ""
 
 
-@value(kw_only=True)
-class GraphLink:
+class GraphLink(Struct, frozen=True, kw_only=True):
     """That one node is directly above another, or would be. `relation` is the name of its row in `LINKS`.
 
     `reason` is the API's own word for what is wrong with it, `message` says so in a sentence; empty if nothing is. A
@@ -93,8 +90,7 @@ class GraphLink:
     mark: Mark = ""
 
 
-@value(kw_only=True)
-class GraphPolicy:
+class GraphPolicy(Struct, frozen=True, kw_only=True):
     """A policy, filter, or object with parameters, with all of its references, also those that fail.
 
     `affected` is where it has an effective field. In a picture around subjects, or of a namespace, `enforcement` and
@@ -122,8 +118,7 @@ class GraphPolicy:
         return self.enforcement.state
 
 
-@value(kw_only=True)
-class Win:
+class Win(Struct, frozen=True, kw_only=True):
     """What is in force of one kind, the same on all of `paths` (positions): who set it, and in a few phrases what.
 
     It is not `certain` where it is not known how the policies combine, or where one that takes part may be otherwise.
@@ -136,8 +131,7 @@ class Win:
     paths: tuple[int, ...]
 
 
-@value(kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """What is in force at a place: a rule of a route, or a listener. `paths` are those that carry traffic there."""
 
     place: NodeRef
@@ -145,8 +139,7 @@ class Outcome:
     wins: tuple[Win, ...]
 
 
-@value(kw_only=True)
-class EffectsOn:
+class EffectsOn(Struct, frozen=True, kw_only=True):
     """What is in force on an object: on which of its `paths` (positions), each of which outcomes (positions as well).
 
     Of one that `passes_down`, the kind takes effect further down than these paths reach.
@@ -157,8 +150,7 @@ class EffectsOn:
     in_force: tuple[tuple[int, tuple[int, ...]], ...]
 
 
-@value(kw_only=True)
-class Details:
+class Details(Struct, frozen=True, kw_only=True):
     """The answers: what is in force where, each outcome once; and of policies what deleting them would change.
 
     Policies that are missing among `deletions` affect too much. `problems` are those of what is drawn, or where that is
@@ -172,8 +164,7 @@ class Details:
     all_checked: bool
 
 
-@value(kw_only=True)
-class Picture:
+class Picture(Struct, frozen=True, kw_only=True):
     """The answer: nodes from the root downward, links and policies by name, and what could not be seen.
 
     `outcomes` is what is in force at the nodes where something is, if that was asked for. `differing` are the nodes of

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from kubectl_policy.model.refs import names_as_in
-from kubectl_policy.model.values import field, replace, value
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, group_entries
 from kubectl_policy.questions.shared.places import at_line
@@ -29,8 +31,7 @@ _Place: TypeAlias = "tuple[GroupKind, str, tuple[str, ...]]"
 _NOTHING: Final[Mapping[str, Setting]] = {}
 
 
-@value(kw_only=True)
-class Version:
+class Version(Struct, frozen=True, kw_only=True):
     """A state, by the commit that made it what it is, None if it is not committed; without analysis, there is nothing.
 
     Before the `first` one there is nothing; what is before one that `is_cut` off is not known.
@@ -42,8 +43,7 @@ class Version:
     is_cut: bool = False
 
 
-@value(kw_only=True)
-class SettingChange:
+class SettingChange(Struct, frozen=True, kw_only=True):
     """A setting that differs: what was in force, and what is; None where nothing was, or is.
 
     `sections` are those of the object at which it does so, empty if at all of them, or if it has none.
@@ -56,8 +56,7 @@ class SettingChange:
     sections: tuple[str, ...]
 
 
-@value(kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """What a commit changed for the object; without one, what differs on disk.
 
     `traffic` is whether requests reach it no more, or again; `left` and `joined` are the listeners to which a route is
@@ -72,8 +71,7 @@ class Change:
     settings: tuple[SettingChange, ...]
 
 
-@value(kw_only=True)
-class History:
+class History(Struct, frozen=True, kw_only=True):
     """The changes of one object, newest first.
 
     `commits` is how many were looked at. There may be `more` changes before; `is_cut` is whether that is because the
@@ -87,8 +85,7 @@ class History:
     is_cut: bool
 
 
-@value(kw_only=True)
-class _Effects:
+class _Effects(Struct, frozen=True, kw_only=True):
     """What is in force on an object in one state; there is no object if `exists` is false. A `route` is as it was."""
 
     exists: bool = False

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.listing.hostnames import serves, takes_requests_for
 from kubectl_policy.questions.listing.objects import ObjectRow, listener_rows, object_row
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, kind_rows, policy_row
@@ -35,8 +37,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.enforcement import EnforcementState
 
 
-@value()
-class NamedRow:
+class NamedRow(Struct, frozen=True):
     """An object of which nothing but its name is asked."""
 
     ref: ObjectRef
@@ -45,8 +46,7 @@ class NamedRow:
 AnyRow: TypeAlias = PolicyRow | KindRow | ObjectRow
 
 
-@value()
-class Lists:
+class Lists(Struct, frozen=True):
     """The lists of several types that are asked for at once."""
 
     lists: tuple[Listing[AnyRow | NamedRow], ...]
@@ -57,8 +57,7 @@ class Lists:
         return tuple(dict.fromkeys(thing for listing in self.lists for thing in listing.unseen))
 
 
-@value(kw_only=True)
-class Only:
+class Only(Struct, frozen=True, kw_only=True):
     """What is left of a list: of policies those of `all_kinds`, and in some states; what is about a hostname.
 
     No state is any, and so is no hostname. Of policies without names, only those of the hierarchy are left otherwise.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.questions.shared.reported import has_report, reported_conditions
 from kubectl_policy.questions.unseen.answers import unseen_for
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.listeners import Listener
 
 
-@value(kw_only=True)
-class Listed:
+class Listed(Struct, frozen=True, kw_only=True):
     """What every row has.
 
     `policies` have an effect on the object, or, if it carries no traffic itself (a GatewayClass, a Namespace), are
@@ -46,8 +46,7 @@ class Listed:
     unseen: tuple[Unseen, ...]
 
 
-@value(kw_only=True)
-class ObjectRow:
+class ObjectRow(Struct, frozen=True, kw_only=True):
     """An object."""
 
     listed: Listed
@@ -68,8 +67,7 @@ class ObjectRow:
         return self.listed.unseen
 
 
-@value(kw_only=True)
-class GatewayClassRow(ObjectRow):
+class GatewayClassRow(ObjectRow, frozen=True, kw_only=True):
     """A GatewayClass, its controller and the Gateways that name it."""
 
     controller: str
@@ -81,8 +79,7 @@ class GatewayClassRow(ObjectRow):
         return reported_as(self.listed.reported, "Accepted")
 
 
-@value(kw_only=True)
-class GatewayRow(ObjectRow):
+class GatewayRow(ObjectRow, frozen=True, kw_only=True):
     """A Gateway with its class, or a ListenerSet with its Gateway; None if it names none.
 
     `routes` are those attached to its own listeners; of `undecided` ones it is not known whether they are. `ports` are
@@ -108,8 +105,7 @@ class GatewayRow(ObjectRow):
         return reported_as(self.listed.reported, "Programmed")
 
 
-@value(kw_only=True)
-class ListenerRow(ObjectRow):
+class ListenerRow(ObjectRow, frozen=True, kw_only=True):
     """A listener of a Gateway or ListenerSet, and the routes attached to it; of `undecided` ones it is not known.
 
     `listed` is what is known of it alone: `reported` are the conditions of this listener.
@@ -125,8 +121,7 @@ class ListenerRow(ObjectRow):
         return self.listener.node.section
 
 
-@value(kw_only=True)
-class Parent:
+class Parent(Struct, frozen=True, kw_only=True):
     """The outcome of one parentRef: attached if it is at one listener at least; if not, the first reason why."""
 
     object: ObjectRef
@@ -136,16 +131,14 @@ class Parent:
     message: str
 
 
-@value(kw_only=True)
-class RouteRow(ObjectRow):
+class RouteRow(ObjectRow, frozen=True, kw_only=True):
     """A route with its hostnames and one entry for each of its parentRefs."""
 
     hostnames: tuple[str, ...]
     parents: tuple[Parent, ...]
 
 
-@value(kw_only=True)
-class BackendRow(ObjectRow):
+class BackendRow(ObjectRow, frozen=True, kw_only=True):
     """A Service, or another object, and the routes that refer to it, as a backend or as their parent.
 
     `type` is what sort of Service it is; empty for any other object. `ports` are as kubectl shows them: `80/TCP`.
@@ -156,8 +149,7 @@ class BackendRow(ObjectRow):
     referred_by: tuple[ObjectRef, ...]
 
 
-@value(kw_only=True)
-class NamespaceRow(ObjectRow):
+class NamespaceRow(ObjectRow, frozen=True, kw_only=True):
     """A Namespace, what it `holds` of the hierarchy, what of that is affected by a policy, and what hides more."""
 
     holds: tuple[ObjectRef, ...]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.effects import affected
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.enforcement import Enforcement
 
 
-@value()
-class Stanza:
+class Stanza(Struct, frozen=True):
     """A part of a policy, such as `spec.defaults`, and how it merges, which may be `assumed` where that matters."""
 
     field: str
@@ -38,8 +38,7 @@ class Stanza:
     assumed: bool
 
 
-@value(kw_only=True)
-class PolicyRow:
+class PolicyRow(Struct, frozen=True, kw_only=True):
     """A policy.
 
     `stanzas` are the parts that take effect somewhere, each with its merge strategy: `spec` alone for a policy without
@@ -106,8 +105,7 @@ def _stanzas(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Stan
     return tuple([Stanza(*stanza) for stanza in distinct])
 
 
-@value(kw_only=True)
-class KindRow:
+class KindRow(Struct, frozen=True, kw_only=True):
     """A policy kind, its definition (None if it was not read) and its policies in every namespace.
 
     `complete` is false if some of its policies could not be read.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import replace
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, parent_refs
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.attachment.validity import gateways_of, not_enabled
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.resolution import leaves, reach
 from kubectl_policy.topology.parameters import enabled_on
@@ -68,8 +69,7 @@ def _state_in(scope: ScopeOutcome, policy: ObjectRef, profile: PolicyKindProfile
     return "enforced" if all(held) else "partially enforced" if any(held) else "overridden"
 
 
-@value(kw_only=True)
-class PolicyCondition:
+class PolicyCondition(Struct, frozen=True, kw_only=True):
     """A condition as the kind's controller words it; `message` and `related` say what it is about, in our words.
 
     Related are the targets that override a policy, the policy that it is merged with, or the routes merged into it.
@@ -82,8 +82,7 @@ class PolicyCondition:
     related: tuple[NodeRef, ...] = ()
 
 
-@value(kw_only=True)
-class AncestorStatus:
+class AncestorStatus(Struct, frozen=True, kw_only=True):
     """The conditions in one place: an ancestor (`status.ancestors`) or, where it is None, the policy's own."""
 
     ancestor: NodeRef | None

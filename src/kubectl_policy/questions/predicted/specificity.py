@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import value
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.topology.controllers import managed
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, parent_refs
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.references import ParentRef
 
 
-@value(kw_only=True)
-class Merge:
+class Merge(Struct, frozen=True, kw_only=True):
     """A policy on a route, or one of its rules, that is merged with one above it at one listener (`place`).
 
     Or it cannot be, as the one above it is not valid: `failed`.

@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.values import compact, replace, value
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.questions.shared.places import places_in
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
 from kubectl_policy.resolution.traced import KeyedList
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.traced import Field
 
 
-@compact
-class NamedNode:
+class NamedNode(Struct, frozen=True, gc=False):
     """What stands in a spec at a path of keys, and its name."""
 
     field: Field
@@ -28,8 +29,7 @@ class NamedNode:
     node: Leaf | Traced
 
 
-@compact
-class NamedLeaf:
+class NamedLeaf(Struct, frozen=True, gc=False):
     """A leaf of a spec with its path of keys and its name.
 
     `whole` is the list in which it stands if the kind may merge that list by its elements; else the leaf itself.
@@ -41,8 +41,7 @@ class NamedLeaf:
     whole: NamedNode
 
 
-@value(kw_only=True)
-class Declared:
+class Declared(Struct, frozen=True, kw_only=True):
     """A field with its value, as its policy declares it, and its fates on one path.
 
     A list that may be merged by its elements is one field with the fates of all of them. `declared_in` is the field of

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import compact
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING
 from kubectl_policy.topology.references import ROUTES, backend_refs, depth_of, parent_refs
@@ -94,8 +95,7 @@ def targets_of(policy: ObjectRef, resolution: Resolution) -> frozenset[NodeRef]:
     return frozenset([part.source.target for part in resolution.contributions_of.get(policy, ())])
 
 
-@compact
-class PolicyOutcome:
+class PolicyOutcome(Struct, frozen=True, gc=False):
     """An outcome that a policy has a part in, by way of some of its targets, and whether a field of it is in force."""
 
     effective: EffectivePolicy

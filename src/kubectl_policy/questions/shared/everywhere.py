@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.questions.shared.in_force import effective_entries
 
 if TYPE_CHECKING:
@@ -14,8 +15,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-@value(kw_only=True)
-class WayInForce:
+class WayInForce(Struct, frozen=True, kw_only=True):
     """What is in force on one way: a full path from the root down to a rule, a backend, or wherever it ends.
 
     `effective` has an effective policy for each kind that is in force there, or may be: what is not decided is in its

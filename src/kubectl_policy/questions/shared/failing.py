@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.attachment.attachments import AsIfValid
 from kubectl_policy.attachment.validity import FAILING
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.resolution import Resolver, paths_by_way_of
 from kubectl_policy.topology.references import ROUTES
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
 _REPLACING: Final = {MergeStrategy.NONE, MergeStrategy.ATOMIC_DEFAULTS, MergeStrategy.ATOMIC_OVERRIDES}
 
 
-@value(kw_only=True)
-class FailingRoute:
+class FailingRoute(Struct, frozen=True, kw_only=True):
     """A route of which requests get an error response, and the policy that is not valid; `message` says why.
 
     `paths` are those from the root to the rules where that is so; `whole` is whether they are all that the route has.

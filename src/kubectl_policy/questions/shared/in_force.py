@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model.fields import WHOLE, FieldPath, number_in_annotation
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
 from kubectl_policy.questions.shared.places import Places, at_line, origin_of
 from kubectl_policy.resolution import field_name, leaves, plain, reach, same_level_of, takes_effect_below
@@ -24,8 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-@value(kw_only=True)
-class Setting:
+class Setting(Struct, frozen=True, kw_only=True):
     """One effective field as its source declares it, who that is, and the declared values that it beat.
 
     `removed` is true if the source removes the field, `defaulted` if it leaves it out, so that the definition of its
@@ -48,8 +49,7 @@ class Setting:
     security: bool = False
 
 
-@value(kw_only=True)
-class InForce:
+class InForce(Struct, frozen=True, kw_only=True):
     """The effective policy of one kind, the same on all of `paths` (positions in the description's paths).
 
     What a rule of a route says itself is in force as well: then the kind is that of the route, and there are no
@@ -87,8 +87,7 @@ class InForce:
     own_words: Mapping[str, str]
 
 
-@value(kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """An effective policy on one of the paths."""
 
     path: int

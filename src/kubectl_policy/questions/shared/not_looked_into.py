@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology.references import (
     ROUTES,
     WITH_PARAMETERS,
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
 Sort: TypeAlias = Literal["filter", "parameters", "backend"]
 
 
-@value(kw_only=True)
-class NotLookedInto:
+class NotLookedInto(Struct, frozen=True, kw_only=True):
     """An object that may change what happens to requests, in a way that is not known.
 
     `by` is the node that names it, in `field` of its object, as a filter, as parameters or as a backend. `backend` is

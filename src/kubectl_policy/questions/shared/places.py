@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
+from msgspec.structs import replace
+
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import WHOLE, Json
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.resolution import Leaf
 from kubectl_policy.resolution.contributions import stands_below_name

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model.refs import is_unnamed
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -71,8 +73,7 @@ RULES: Final = (
 )
 
 
-@value()
-class Reason:
+class Reason(Struct, frozen=True):
     """Why a policy has no effect: the rule, in plain words, and the object and field responsible.
 
     `api_reason` is the API's own word for it, empty where there is none. `related` are the other things that it is

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
+from msgspec import Struct
+
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at, time_at
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 PlaceSort: TypeAlias = Literal["object", "parent", "ancestor", "listener"]
 
 
-@value(kw_only=True)
-class ReportedCondition:
+class ReportedCondition(Struct, frozen=True, kw_only=True):
     """One condition. `about` says what it is about where an object has several (a parent, an ancestor, a listener).
 
     `stale` is true where the controller has not seen the object's present generation; `seen` is the generation that it
@@ -38,8 +38,7 @@ class ReportedCondition:
     seen: int | None = None
 
 
-@value(kw_only=True)
-class ReportedPlace:
+class ReportedPlace(Struct, frozen=True, kw_only=True):
     """The conditions of one place, with what they are about and who wrote them, as far as the status says so.
 
     `entry` is the element of the status' list, or the status itself; `reference` is its parentRef or ancestorRef.
@@ -201,8 +200,7 @@ _SOURCES: Final = ("reportingComponent", "reportingController", "source.componen
 _UNDATED: Final = datetime.min.replace(tzinfo=UTC)
 
 
-@value(kw_only=True)
-class ReportedEvent:
+class ReportedEvent(Struct, frozen=True, kw_only=True):
     """One Event: its type (`Normal`, `Warning`), who reported it, how often, and when last (empty if not known)."""
 
     type: str

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.selectors import selects
-from kubectl_policy.model.values import field, replace, value
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HIERARCHY, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -66,8 +68,7 @@ _ROWS: Final[Mapping[GroupKind, RowSort]] = {
 }
 
 
-@value(kw_only=True)
-class ListType:
+class ListType(Struct, frozen=True, kw_only=True):
     """What the objects of a type are listed as, what one of them is called, its kinds, and if they have namespaces."""
 
     rows: RowSort
@@ -76,8 +77,7 @@ class ListType:
     namespaced: bool = True
 
 
-@value()
-class Selection:
+class Selection(Struct, frozen=True):
     """Which of a type's objects are meant: those in a namespace, with one of the names, with labels as selected.
 
     An empty namespace is every one, no name is any name. A name can have a namespace of its own, `shop/cart`. What is
@@ -109,8 +109,7 @@ class Selection:
 EVERYTHING: Final = Selection()
 
 
-@value(kw_only=True)
-class Selected:
+class Selected(Struct, frozen=True, kw_only=True):
     """The selected objects of a type, sorted by namespace and name.
 
     `namespace` is where was looked, empty if everywhere; `elsewhere` are the namespaces, one for each, of further
@@ -124,8 +123,7 @@ class Selected:
     undecided: tuple[Resource, ...] = ()
 
 
-@value()
-class LeftOutKind:
+class LeftOutKind(Struct, frozen=True):
     """Objects of a kind that a list of policies leaves out: policies of `other` things than the hierarchy has.
 
     Or (not `other`) objects that refer to targets as policies do and are not taken for policies.
@@ -136,8 +134,7 @@ class LeftOutKind:
     other: bool
 
 
-@value(kw_only=True)
-class Listing(Generic[Row_co]):
+class Listing(Struct, Generic[Row_co], frozen=True, kw_only=True):
     """A list: a row for each selected object; `unseen` could not be read and might have changed it."""
 
     type: ListType

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
-from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.reported import has_report, reported_places
 from kubectl_policy.questions.unseen.unread import gaps
@@ -51,8 +54,7 @@ ATTACHED_LISTENER_SETS: Final = "attachedListenerSets"
 _LISTED: Final = 5
 
 
-@value()
-class Claim:
+class Claim(Struct, frozen=True):
     """What one side says: status and reason are compared, the message never is."""
 
     status: str
@@ -64,8 +66,7 @@ class Claim:
 Predicted: TypeAlias = "PolicyCondition | Condition"
 
 
-@value(kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """One type of condition in one place: an ancestor, a parent or a listener, None for the object's own conditions.
 
     `computed` is None where nothing should be reported, `reported` where nothing was. `controller` is who reported, as
@@ -106,16 +107,14 @@ class Comparison:
         return self.disagrees or self.verdict == "agrees"
 
 
-@value()
-class OtherController:
+class OtherController(Struct, frozen=True):
     """A place in a status that another controller writes, whose business it is."""
 
     at: NodeRef | None
     controller: str
 
 
-@value(kw_only=True)
-class ObjectStatus:
+class ObjectStatus(Struct, frozen=True, kw_only=True):
     """The report on one object and what is computed; without a report (`reported`) there is nothing to compare.
 
     `assumed` is what of a policy's kind rests on a default or a guess.

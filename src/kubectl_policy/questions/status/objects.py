@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mapping_at, text_at
 from kubectl_policy.model.unknown import Port, port_at
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.reported import has_report, policies_named, reported_places
 from kubectl_policy.questions.status.comparison import (

@@ -5,10 +5,11 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, text_at
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.predicted.policies import PolicyCondition, PolicyStatuses
 from kubectl_policy.questions.shared.reported import has_report, reported_places
 from kubectl_policy.questions.status.comparison import (

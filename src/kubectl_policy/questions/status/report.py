@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, select
 from kubectl_policy.questions.status.comparison import Explainer
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.unseen.things import Unseen
 
 
-@value(kw_only=True)
-class StatusReport:
+class StatusReport(Struct, frozen=True, kw_only=True):
     """The reports on the selected objects and what is computed, policies first.
 
     `noun` is what was asked for, in the singular. `names` are the kinds of the objects, as an API server knows them.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.model.unknown import is_unknown, may_equal
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology import MOST_NODES, is_cut
 from kubectl_policy.topology.parameters import unread_parameters
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
@@ -33,8 +35,7 @@ FILL_IN: Final = "fill it in: --set VARIABLE=VALUE"
 _ASK_FURTHER: Final = "ask about what is at these ends"
 
 
-@value(kw_only=True)
-class Unseen:
+class Unseen(Struct, frozen=True, kw_only=True):
     """Something that was not seen: what it is, why, and the file or permission that would show it.
 
     `policies` are set of what was read and is not computed: of these policies it is not known whether they count. What

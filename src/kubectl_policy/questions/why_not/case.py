@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries
 
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-@value()
-class EffectOn:
+class EffectOn(Struct, frozen=True):
     """The paths through a node, and the effect of a policy on them.
 
     `carrying` are the positions of the paths on which traffic runs, as far as is known, `in_force` those of them on
@@ -76,8 +77,7 @@ def _down_to(path: Path, target: NodeRef) -> Path:
     return path[: deepest + 1]
 
 
-@value()
-class Case:
+class Case(Struct, frozen=True, dict=True):
     """A policy and a node on which it is to have an effect, in a world that was read, and its effect there."""
 
     analysis: Analysis

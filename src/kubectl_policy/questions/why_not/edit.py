@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model.fields import WHOLE, FieldPath
-from kubectl_policy.model.values import cached_property, replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,8 +19,7 @@ if TYPE_CHECKING:
 Action: TypeAlias = Literal["change", "create", "delete"]
 
 
-@value()
-class FieldEdit:
+class FieldEdit(Struct, frozen=True):
     """One place at which an object is edited, and what stood and stands there: nothing, or one value.
 
     An item that is taken out of a list has the place that it had, an item that is put in the place that it gets.
@@ -28,8 +30,7 @@ class FieldEdit:
     added: tuple[Json, ...]
 
 
-@value()
-class Edit:
+class Edit(Struct, frozen=True, dict=True):
     """An edit of one object: `before` is None if it is created, `after` if it is deleted."""
 
     before: Resource | None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.values import cached_property, replace
 from kubectl_policy.questions.shared.beaten import lost_to_others
 from kubectl_policy.questions.shared.reasons import Reason, in_causal_order, named
 from kubectl_policy.questions.shared.unattached import failed, is_above_routes, no_reference, not_sent, refused

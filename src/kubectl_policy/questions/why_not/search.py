@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.kinds import with_article
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.edits_of_policies import (
@@ -97,8 +98,7 @@ GENERATORS: Final[tuple[tuple[tuple[str, ...], Callable[[Case, Reason], Iterator
 )
 
 
-@value(kw_only=True)
-class Offered:
+class Offered(Struct, frozen=True, kw_only=True):
     """An edit that gives the policy an effect, tried on what was read, and what else it changes.
 
     `origin` is where the object that it changes or deletes was read. It is not `defined` if nothing that was read says
@@ -111,8 +111,7 @@ class Offered:
     also: SideEffects
 
 
-@value(kw_only=True)
-class EditSearch:
+class EditSearch(Struct, frozen=True, kw_only=True):
     """The edits that are offered, best first, and how many were tried; without any, in words why none will do."""
 
     edits: tuple[Offered, ...]

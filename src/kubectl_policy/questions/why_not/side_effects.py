@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.questions.differences.comparing import effect_changes
 from kubectl_policy.questions.differences.counts import owner
 from kubectl_policy.questions.differences.traffic import traffic_changes
@@ -24,8 +25,7 @@ Harm: TypeAlias = Literal["none", "some", "loss"]
 _HARMS: Final[tuple[Harm, ...]] = ("none", "some", "loss")
 
 
-@value(kw_only=True)
-class SideEffects:
+class SideEffects(Struct, frozen=True, kw_only=True):
     """What an edit changes that nobody has asked for.
 
     `settings` is the number of settings that differ on other `objects`, each counted at each of them. `unprotected` are

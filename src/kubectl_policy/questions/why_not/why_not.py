@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.errors import NotFoundError, UsageError
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy, unseen_needs
 from kubectl_policy.questions.why_not.case import Case, effect_on
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 
-@value(kw_only=True)
-class WhyNot:
+class WhyNot(Struct, frozen=True, kw_only=True):
     """The answer.
 
     `paths` are those through the target, `carrying` the positions of those on which traffic runs, as far as is known,

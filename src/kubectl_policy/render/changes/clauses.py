@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.render.words.names import count
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ _PLURAL: Final = {
 }
 
 
-@value()
-class Consequence:
+class Consequence(Struct, frozen=True):
     """What happens to some objects, as a sentence about them, and after the name of what does it to them."""
 
     of: Callable[[ChangeSummary], Collection[ObjectRef]]

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+
 from kubectl_policy.attachment import Attachment
 from kubectl_policy.model import GroupKind, NodeRef
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.changes.behind import RouteBehind
 from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, SupersededOn
 from kubectl_policy.questions.changes.diff import ProblemChanges, StateDiff
@@ -68,16 +69,14 @@ shape(
 )
 
 
-@value()
-class _Scoped:
+class _Scoped(Struct, frozen=True):
     """An object for which something differs, with the words for which of its paths are concerned."""
 
     changed: ChangedObject
     scope: str
 
 
-@value()
-class _Effect:
+class _Effect(Struct, frozen=True):
     """What differs of one kind, with the scopes of its objects."""
 
     change: EffectChange
@@ -254,8 +253,7 @@ POLICY_DIFF: Final = document(
 )
 
 
-@value()
-class _Count:
+class _Count(Struct, frozen=True):
     """A number of objects that have something in common."""
 
     common: GroupKind | str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.changes.blocks import alike, joined, targets_of
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
 from kubectl_policy.render.output.text import Line, Span, cut

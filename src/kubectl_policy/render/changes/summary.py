@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.attachment import MEANINGS
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.differences.effects import SCOPED, SORTS
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.paths import first_route
@@ -25,16 +26,14 @@ UNKNOWN: Final = frozenset(["unknown", *(state for state, meaning in MEANINGS.it
 _IN_FORCE: Final = frozenset(state for state, meaning in ENFORCEMENT.items() if meaning.in_force)
 
 
-@value()
-class TrafficChange:
+class TrafficChange(Struct, frozen=True):
     """Objects with which something happens: on all of their paths, and at least on one."""
 
     on_all_paths: AbstractSet[ObjectRef]
     on_some_paths: AbstractSet[ObjectRef]
 
 
-@value(kw_only=True)
-class ChangeSummary:
+class ChangeSummary(Struct, frozen=True, kw_only=True):
     """The objects, routes and policies that a difference concerns, by what happens to them.
 
     `sorts` has the worst that happens to an object on paths that both states have, `security` those for which it is

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.render.changes.summary import UNKNOWN
 from kubectl_policy.render.changes.traffic import details
 from kubectl_policy.render.output.columns import Column, Table
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.text import View
 
 
-@value(kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """One thing that differs. A cell is empty where there is nothing to say.
 
     `change` is one word to search for, `before` and `after` are values or states, `source` is who sets the value or is
@@ -57,8 +57,7 @@ _COLUMNS: Final[tuple[Column[Row], ...]] = (
 )
 
 
-@value(kw_only=True)
-class Rows:
+class Rows(Struct, frozen=True, kw_only=True):
     """Every row of a difference: routes that lose traffic first, then settings, worst first."""
 
     traffic: tuple[Row, ...]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.refs import is_unnamed
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.differences.traffic import RouteTraffic
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.names import count, listed, names, sections_words
@@ -30,8 +31,7 @@ _WIDEST: Final = 40
 _ANY_HOST: Final = "*"
 
 
-@value(kw_only=True)
-class _Fate:
+class _Fate(Struct, frozen=True, kw_only=True):
     """What becomes of requests for which there is no backend, after `makes 90% of them` and after `90% of them`.
 
     "500 status codes MUST be returned" (HTTPBackendRef), "MUST receive an UNAVAILABLE status" (GRPCRouteRule); of TCP

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.render.words.reasons import why_beaten, why_without_effect
 from kubectl_policy.render.words.settings import without_keys
 
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Fate, Source
 
 
-@value(kw_only=True)
-class Beaten:
+class Beaten(Struct, frozen=True, kw_only=True):
     """A declared value that another one beat, in words why, and the positions of the paths on which it did."""
 
     fate: Fate
@@ -25,8 +25,7 @@ class Beaten:
     positions: tuple[int, ...]
 
 
-@value(kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """A setting, the positions of the paths on which it is in force, and what it beat there.
 
     Of several that are shown together, `together` are all.
@@ -38,8 +37,7 @@ class Row:
     together: tuple[Setting, ...] = ()
 
 
-@value(kw_only=True)
-class Replaced:
+class Replaced(Struct, frozen=True, kw_only=True):
     """Fields of one source for which nothing else stands, why that is so, and where."""
 
     source: Source
@@ -48,8 +46,7 @@ class Replaced:
     positions: frozenset[int]
 
 
-@value(kw_only=True)
-class OfSource:
+class OfSource(Struct, frozen=True, kw_only=True):
     """What one policy sets of a kind, by way of whichever of its targets, or what an object sets itself.
 
     `replaced` is what it beat without setting it.
@@ -61,8 +58,7 @@ class OfSource:
     replaced: tuple[Replaced, ...]
 
 
-@value(kw_only=True)
-class OfKind:
+class OfKind(Struct, frozen=True, kw_only=True):
     """All that is in force of one kind; `without` is what was beaten by something that sets nothing here itself."""
 
     groups: tuple[InForce, ...]

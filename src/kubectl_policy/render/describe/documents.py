@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from msgspec import Struct
+
 from kubectl_policy.model.authorship import Authorship
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.describe.focus import Focus
 from kubectl_policy.questions.describe.marks import Mark
 from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
@@ -161,8 +162,7 @@ shape(
 )
 
 
-@value()
-class _OnPaths:
+class _OnPaths(Struct, frozen=True):
     """What is in force of a kind, and its paths in words."""
 
     group: InForce

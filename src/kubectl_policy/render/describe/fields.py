@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import replace
+from msgspec.structs import replace
+
 from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhere
 from kubectl_policy.render.describe.together import parent_of, together, words_of
 from kubectl_policy.render.output.text import Line, Span, cells, pad

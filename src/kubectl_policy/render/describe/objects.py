@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model.values import replace
+from msgspec.structs import replace
+
 from kubectl_policy.render.describe.fields import sections_of
 from kubectl_policy.render.describe.headline import object_headline, told_causes
 from kubectl_policy.render.describe.named import Names

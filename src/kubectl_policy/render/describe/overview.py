@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.render.describe.blocks import alike, joined, targets_of
 from kubectl_policy.render.describe.by_policy import who
 from kubectl_policy.render.output.text import Line, Span, cells, pad
@@ -34,8 +35,7 @@ _LIMITS: Final = ("timeout", "retr", "limit", "fault", "circuit", "maxconn", "id
 _FATES: Final = {"rejected": "refused", "unheeded": "ignored"}
 
 
-@value(kw_only=True)
-class _Entry:
+class _Entry(Struct, frozen=True, kw_only=True):
     """A kind at a place: what is in force there in short, and from whom."""
 
     kind: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
-from kubectl_policy.model.values import cached_property
 from kubectl_policy.render.words.names import section_noun, section_words
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
 

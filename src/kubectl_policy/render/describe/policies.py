@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.model.values import value
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span, cells, pad
@@ -47,8 +48,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Source
 
 
-@value(kw_only=True)
-class _Defeat:
+class _Defeat(Struct, frozen=True, kw_only=True):
     """Who beats a field together, at the positions of some paths; `partly` if a part of it is in effect there."""
 
     beaters: tuple[Source, ...]
@@ -56,8 +56,7 @@ class _Defeat:
     positions: tuple[int, ...]
 
 
-@value(kw_only=True)
-class _Outcome:
+class _Outcome(Struct, frozen=True, kw_only=True):
     """A field and where it is in effect wholly and in part (positions of paths), and who beats it where."""
 
     field: FieldOutcome
@@ -331,8 +330,7 @@ def _sections(nodes: Sequence[NodeRef]) -> str:
     return f" ({sections_words(nodes[0].object.group_kind, [node.section for node in nodes])})"
 
 
-@value()
-class _TargetRow:
+class _TargetRow(Struct, frozen=True):
     attachment: Attachment
     answer: PolicyDescription
     paths: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.words.names import flow, mark, node_words, source_words
 from kubectl_policy.render.words.paths import WhichPaths
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.text import View
 
 
-@value()
-class _SettingRow:
+class _SettingRow(Struct, frozen=True):
     setting: Setting
     group: InForce
     paths: str

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
-from kubectl_policy.model.values import replace
+from msgspec.structs import replace
+
 from kubectl_policy.render.words.names import flow
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.kinds import KindNames
-from kubectl_policy.model.values import value
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.load import name_in_files, profile_file
 from kubectl_policy.questions.explain.kinds import Explanation
@@ -47,8 +48,7 @@ shape(
 )
 
 
-@value()
-class _Named:
+class _Named(Struct, frozen=True):
     """A level that policies name, and how many references do."""
 
     level: TargetLevel

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy.model.values import replace
+from msgspec.structs import replace
+
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.contradictions import has_version
 from kubectl_policy.profiles.load import PROFILE, profile_file

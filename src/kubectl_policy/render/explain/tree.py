@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.kinds import POLICY_LABEL
-from kubectl_policy.model.values import value
 from kubectl_policy.render.explain.combining import above_words, on_one_target_words
 from kubectl_policy.render.explain.words import TWO, reach_words, statements
 from kubectl_policy.render.output.text import Line, Span, cells, pad
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.words.sections import Title
 
 
-@value(kw_only=True)
-class Assumption:
+class Assumption(Struct, frozen=True, kw_only=True):
     """Something that is assumed, and how to find out whether it is so."""
 
     what: str

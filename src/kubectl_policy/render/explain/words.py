@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model import GroupKind
-from kubectl_policy.model.values import value
 from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.render.explain.combining import combinations
 from kubectl_policy.render.words.names import either, kinds_words, levels_words, listed, section_noun
@@ -26,8 +27,7 @@ TWO: Final = "How two policies combine"
 REPORT: Final = "What its controllers report"
 
 
-@value(kw_only=True)
-class Statement:
+class Statement(Struct, frozen=True, kw_only=True):
     """One thing that is said of a policy kind, the fields of its profile that say so, and where that is from."""
 
     topic: str

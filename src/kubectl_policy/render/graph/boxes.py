@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE, plural
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.render.graph.words import attachment_reason, link_words
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.words.names import count, kind_counts, listed, section_noun
@@ -29,8 +31,7 @@ Sort: TypeAlias = Literal["traffic", "policy"]
 Group: TypeAlias = "tuple[str, GroupKind | None]"
 
 
-@value(kw_only=True)
-class Drawn:
+class Drawn(Struct, frozen=True, kw_only=True):
     """An object of the hierarchy with those of its sections that are drawn, or a policy."""
 
     ref: ObjectRef
@@ -44,8 +45,7 @@ class Drawn:
         return (self.ref.name if self.ref.group_kind == NAMESPACE else self.ref.namespace), self.ref.group_kind
 
 
-@value(kw_only=True)
-class Box:
+class Box(Struct, frozen=True, kw_only=True):
     """What is drawn as one: an object or a policy, or (`group`) several in a namespace, all that is of its kind or any.
 
     `id` is its name within the picture.
@@ -62,16 +62,14 @@ class Box:
         return kind_counts(member.ref.group_kind for member in self.members)
 
 
-@value(kw_only=True)
-class End:
+class End(Struct, frozen=True, kw_only=True):
     """Where an arrow begins or ends: at a box, or at a section that is drawn in it, by its place there."""
 
     box: str
     section: int | None = None
 
 
-@value(kw_only=True)
-class Arrow:
+class Arrow(Struct, frozen=True, kw_only=True):
     """A line between two boxes, which stands for as many links as its `number` says.
 
     `state` is that of the link, or of the reference of a policy: "attached" if nothing is wrong. `words` say what is.
@@ -86,8 +84,7 @@ class Arrow:
     mark: Mark = ""
 
 
-@value(kw_only=True)
-class Folding:
+class Folding(Struct, frozen=True, kw_only=True):
     """What is not drawn singly: sections of anything but Gateways, the objects of some groups, and whole namespaces."""
 
     sections: bool = False
@@ -103,8 +100,7 @@ class Folding:
         return next((group for group in ((namespace, None), (namespace, kind)) if group in self.groups), None)
 
 
-@value(kw_only=True)
-class Boxes:
+class Boxes(Struct, frozen=True, kw_only=True):
     """A picture in boxes, from the root downward, with a sentence about what is folded; empty if nothing is."""
 
     boxes: tuple[Box, ...]

@@ -9,9 +9,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphPolicy, Mark, Outcome, Picture, Win
 from kubectl_policy.render.graph.words import graph_headline
 from kubectl_policy.render.output.documents import Field, Shape, document, shape
@@ -59,8 +60,7 @@ def node_id(node: NodeRef) -> str:
     return f"{object_id(node.object)}#{node.section.translate(_IN_NAMES)}" if node.section else object_id(node.object)
 
 
-@value()
-class _Node:
+class _Node(Struct, frozen=True):
     """A node of the hierarchy, with what a picture knows of it besides."""
 
     node: GraphNode
@@ -68,8 +68,7 @@ class _Node:
     differs: bool
 
 
-@value()
-class _Link:
+class _Link(Struct, frozen=True):
     """A link with the ids of its ends."""
 
     link: GraphLink
@@ -78,8 +77,7 @@ class _Link:
     key: str
 
 
-@value()
-class _Reference:
+class _Reference(Struct, frozen=True):
     """A reference of a policy as a link from it to what is drawn of its target."""
 
     attachment: Attachment

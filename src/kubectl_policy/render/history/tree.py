@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import replace
+from msgspec.structs import replace
+
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
 from kubectl_policy.render.words.names import count, flow, listed, node_words, section_words
 from kubectl_policy.render.words.settings import SHORT_ID

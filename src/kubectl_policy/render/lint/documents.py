@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct
+
 from kubectl_policy.lint.finding import Fix, Related
 from kubectl_policy.lint.report import How, Report
 from kubectl_policy.lint.rule import Need, Rule
 from kubectl_policy.model import Severity  # noqa: TC001 (the schema is made of annotations)
-from kubectl_policy.model.values import value
 from kubectl_policy.render.lint.words import Told, lint_headline, severity_of_rule, told
 from kubectl_policy.render.output.documents import Field, document, shape
 from kubectl_policy.render.output.parts import UNSEEN, headline_field
@@ -50,8 +51,7 @@ _FINDING: Final = (
 shape(Told, "finding", *_FINDING)
 
 
-@value()
-class _Withheld:
+class _Withheld(Struct, frozen=True):
     """A finding that was suppressed."""
 
     finding: Told
@@ -68,8 +68,7 @@ shape(
 )
 
 
-@value()
-class _CheckedRule:
+class _CheckedRule(Struct, frozen=True):
     """A rule with the severity that it has in this run."""
 
     rule: Rule

@@ -7,7 +7,8 @@ from posixpath import isabs, join, normpath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.text.scalars import plain_scalar
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _BEFORE_KEY: Final = r"""(?:^|(?<=[\s{,]))["']?"""
 
 
-@value()
-class Region:
+class Region(Struct, frozen=True):
     """A part of one line, from one column (from 1, in characters) up to another one that is not in it any more."""
 
     line: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.lint.finding import SEVERITIES
-from kubectl_policy.model.values import value
 from kubectl_policy.render.words.names import count, in_file, listed
 from kubectl_policy.render.words.unseen import as_far_as
 
@@ -24,8 +25,7 @@ _OPEN: Final = " (--complete if there is nothing else; --show-all shows them)"
 _HIDDEN: Final = " (--show-all shows them)"
 
 
-@value()
-class Told:
+class Told(Struct, frozen=True):
     """A finding with its rule, if that is one of those that were checked."""
 
     finding: Finding

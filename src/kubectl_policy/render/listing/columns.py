@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from msgspec.structs import replace
+
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import FieldPath
-from kubectl_policy.model.values import replace
 from kubectl_policy.render.listing.objects import object_columns
 from kubectl_policy.render.listing.policies import KIND_COLUMNS, policy_columns
 from kubectl_policy.render.output.columns import Cell, Column, Number, Table, text_of

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from msgspec.structs import replace
+
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.listing.objects import ListenerRow
 from kubectl_policy.render.listing.cells import UNKNOWN, distinct, reported
 from kubectl_policy.render.output.columns import Column, Number, number

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from kubectl_policy.model.values import replace
+from msgspec.structs import replace
+
 from kubectl_policy.questions.listing.lists import Lists
 from kubectl_policy.render.listing.columns import list_table, listed_objects, remarks
 from kubectl_policy.render.listing.documents import list_document

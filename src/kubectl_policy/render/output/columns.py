@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
-from kubectl_policy.model.values import value as immutable
+from msgspec import Struct
+
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import Line, Span, cells
 
@@ -28,16 +29,14 @@ NOTHING: Final = "-"
 _FORMULA: Final = ("=", "+", "-", "@")
 
 
-@immutable()
-class Number:
+class Number(Struct, frozen=True):
     """A number and how it is shown: `3`, `3+` for at least that many, `1 of 2`."""
 
     value: int
     text: str
 
 
-@immutable()
-class Sentence:
+class Sentence(Struct, frozen=True):
     """Words that can be shortened between two of them where room is scarce; a wide table has more than the `brief`."""
 
     text: str
@@ -50,8 +49,7 @@ Cell: TypeAlias = "str | Number | Sentence | tuple[str, ...]"
 _Row = TypeVar("_Row")
 
 
-@immutable()
-class Column(Generic[_Row]):
+class Column(Struct, Generic[_Row], frozen=True):
     """A column of one type's table: its header and the cell of a row; one that is not `narrow` is for `-o wide`.
 
     At a terminal without room for all columns those of the highest `rank` are left out; one of rank 0 never is. Where
@@ -68,8 +66,7 @@ class Column(Generic[_Row]):
     style: Callable[[_Row], Style] | None = None
 
 
-@immutable()
-class Table(Generic[_Row]):
+class Table(Struct, Generic[_Row], frozen=True):
     """Rows and the columns that show them, in `table`, in `wide` and as what one can sort by."""
 
     columns: tuple[Column[_Row], ...]
@@ -163,8 +160,7 @@ class Table(Generic[_Row]):
         return shown, (_remark([title for title in found if title not in kept], shortened),)
 
 
-@immutable()
-class Tables:
+class Tables(Struct, frozen=True):
     """Tables one after the other, with a line between those that have rows."""
 
     tables: tuple[Table[Any], ...]

@@ -16,7 +16,8 @@ from math import isfinite
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from kubectl_policy.model.values import field, value
+from msgspec import Struct, field
+
 from kubectl_policy.render.output.escape import commands, uncommanding
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ _TEXT: Final = "tag:yaml.org,2002:str"
 Getter: TypeAlias = "str | Callable[[Any], object]"
 
 
-@value()
-class Field:
+class Field(Struct, frozen=True):
     """A field of a document.
 
     `get` is the attribute that it has the value of (`declared.field`; None: as the field is called, in snake case), or
@@ -88,8 +88,7 @@ class Shape:
         return ((name, get(about), shape) for name, get, shape in self._getters)
 
 
-@value()
-class Shaped:
+class Shaped(Struct, frozen=True):
     """A document that is yet to be made: a value, and the shape that it has there."""
 
     shape: Shape

@@ -6,7 +6,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 Shown: TypeAlias = "str | bytes | Document | Iterator[str]"
 
 
-@value(kw_only=True)
-class Forms:
+class Forms(Struct, frozen=True, kw_only=True):
     """What answers of one sort can be shown as: a function for each part, as `slice.module:function`.
 
     A function is imported when it is needed: no answer needs them all, and `--help` needs none. An answer without a

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from msgspec import Struct
+
 from kubectl_policy.attachment import Attachment, Call, SettingsReference
 from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Origin
-from kubectl_policy.model.values import value
 from kubectl_policy.questions.predicted.policies import PolicyCondition
 from kubectl_policy.questions.shared.failing import FailingRoute
 from kubectl_policy.questions.shared.reasons import Reason
@@ -185,8 +186,7 @@ shape(
 )
 
 
-@value()
-class NumberedPath:
+class NumberedPath(Struct, frozen=True):
     """A path with its number, from 1, by which all else refers to it."""
 
     number: int

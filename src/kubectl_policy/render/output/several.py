@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from kubectl_policy.model.values import fields_of, replace, value
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.render.output.columns import NOTHING, Column, Table, Tables, aligned, text_of
 from kubectl_policy.render.output.documents import Field, Shape, Shaped, as_yaml, document, json_pieces
 from kubectl_policy.render.output.escape import code
@@ -23,8 +25,7 @@ _TITLE: Final = "CONTEXT"
 _Row: TypeAlias = tuple[int, Any]
 
 
-@value()
-class InContext(Forms):
+class InContext(Forms, frozen=True):
     """The forms of an answer whose document says by which context it was given."""
 
     context: str = ""
@@ -32,7 +33,7 @@ class InContext(Forms):
     @classmethod
     def of(cls, forms: Forms, context: str) -> InContext:
         """The same forms, with a context."""
-        return cls(**{name: getattr(forms, name) for name in fields_of(Forms)}, context=context)
+        return cls(**{name: getattr(forms, name) for name in Forms.__struct_fields__}, context=context)
 
     def part(self, name: str, *arguments: object) -> Any:  # noqa: ANN401 (see `Forms`)
         """What the function of a part returns; a document with its context."""
@@ -47,8 +48,7 @@ def _in_context(found: Shaped, context: str) -> Shaped:
     return Shape(own.of, own.name, *own.fields[:2], field, *own.fields[2:])(found.about)
 
 
-@value(kw_only=True)
-class Told:
+class Told(Struct, frozen=True, kw_only=True):
     """What one cluster answers, where that is shown, and what it is there in the format that was asked for."""
 
     context: str
@@ -58,8 +58,7 @@ class Told:
     shown: Shown
 
 
-@value(kw_only=True)
-class Unanswered:
+class Unanswered(Struct, frozen=True, kw_only=True):
     """Why a cluster gives no answer."""
 
     context: str
@@ -67,8 +66,7 @@ class Unanswered:
     hint: str
 
 
-@value(kw_only=True)
-class Answers:
+class Answers(Struct, frozen=True, kw_only=True):
     """What several clusters answer, in the order in which they were named, and those that give no answer."""
 
     told: tuple[Told, ...]

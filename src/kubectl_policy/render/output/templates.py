@@ -10,8 +10,9 @@ import json
 import re
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+from msgspec import Struct
+
 from kubectl_policy.errors import UsageError
-from kubectl_policy.model.values import value
 from kubectl_policy.render.output.columns import NONE, aligned
 from kubectl_policy.render.output.escape import visible
 
@@ -37,23 +38,20 @@ _STEP: Final = re.compile(
 _ESCAPES: Final[Mapping[str, str]] = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-@value()
-class _Text:
+class _Text(Struct, frozen=True):
     """Text that is shown as it is."""
 
     text: str
 
 
-@value()
-class _Values:
+class _Values(Struct, frozen=True):
     """The values at a path, which is written as `text`, with a space between them."""
 
     text: str
     path: Path
 
 
-@value()
-class _Range:
+class _Range(Struct, frozen=True):
     """What is shown for each value at a path, of which the paths in it start from."""
 
     text: str
@@ -184,8 +182,7 @@ def _shown(found: object) -> str:
     return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
 
 
-@value()
-class _Step:
+class _Step(Struct, frozen=True):
     """A step of a path as it was written and as RFC 9535 writes it, and the `name` if it is that of a field."""
 
     text: str

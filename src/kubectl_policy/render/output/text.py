@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from kubectl_policy.model.values import compact, replace, value
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
@@ -19,8 +21,7 @@ _OWN_SYMBOLS: Final = str.maketrans("▸→·…", "    ")
 _PIECES: Final = r" *[^ ]+| +"
 
 
-@compact
-class Span:
+class Span(Struct, frozen=True, gc=False):
     """A piece of a line. Prose may be broken at its spaces; anything else (names, values) stays in one piece."""
 
     text: str
@@ -28,8 +29,7 @@ class Span:
     prose: bool = False
 
 
-@compact
-class Line:
+class Line(Struct, frozen=True, gc=False):
     """Spans after an indentation; where a line has to be continued, the rest is indented by `hang` instead.
 
     A line can be continued before a span that begins with a space, and within prose.
@@ -46,8 +46,7 @@ Document: TypeAlias = tuple[Line, ...]
 DEFAULT_WIDTH: Final = 100
 
 
-@value()
-class View:
+class View(Struct, frozen=True):
     """The place where an answer is shown.
 
     `width` is in terminal cells. At a `terminal` long values and lists are cut, unless `everything` is to be shown, and

@@ -5,11 +5,14 @@ A line has the nodes of a path, least specific first: `GatewayClass public ▸ G
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import chain, combinations, groupby, takewhile
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model.kinds import NAMESPACE, plural
-from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.names import count, listed, section_noun, section_words
 from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_PORTS
@@ -153,16 +156,14 @@ def _together(names: list[str]) -> str:
 _MOST_PLACES: Final = 2
 
 
-@value()
-class Phrase:
+class Phrase(Struct, frozen=True):
     """A phrase for some of the paths; `numbered` if it names them by their numbers, which have to be shown then."""
 
     words: str
     numbered: bool = False
 
 
-@value(kw_only=True)
-class _Place:
+class _Place(Struct, frozen=True, kw_only=True):
     """A node that is on some of the paths only: what it is called, its rank among such nodes, and these paths.
 
     Of nodes on the same paths, that of the lowest `rank` says best which paths these are: Gateways, routes and their

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from kubectl_policy.model.values import replace
-from kubectl_policy.model.values import value as immutable
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
 from kubectl_policy.render.words.names import flow
 
@@ -27,8 +28,7 @@ _NARROWEST: Final = 12
 SHORT_ID: Final = 7
 
 
-@immutable(kw_only=True)
-class Columns:
+class Columns(Struct, frozen=True, kw_only=True):
     """The widths of the field and value columns, and the cell at which the third column begins.
 
     A value wider than its column has a line of its own. The third column stands to the right of the others or, if that

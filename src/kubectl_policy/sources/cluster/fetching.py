@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model import GroupKind, ObjectRef, Resource
 from kubectl_policy.model.fields import text_at, time_at
-from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.api.connection import JSON, METADATA, METADATA_LIST
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.world import EVENT, Query
@@ -27,8 +28,7 @@ _WITH_MANY_EVENTS: Final = ("Pod", "ReplicaSet", "Job", "CronJob", "Node", "Hori
 _OK, _NOT_FOUND = 200, 404
 
 
-@value()
-class RequestOutcome:
+class RequestOutcome(Struct, frozen=True):
     """What came of a query."""
 
     # None without an answer.

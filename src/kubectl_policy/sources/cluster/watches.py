@@ -7,8 +7,9 @@ from threading import Event as Signal
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.api.connection import METADATA
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.fetching import field_selector
@@ -29,16 +30,14 @@ _GONE: Final = 410
 _PAUSE: Final = 1.0
 
 
-@value()
-class WatchScope:
+class WatchScope(Struct, frozen=True):
     """Objects that one watch covers: those at a path or, with a field selector, those of them that it selects."""
 
     path: str
     selector: str = ""
 
 
-@value()
-class ReadVersions:
+class ReadVersions(Struct, frozen=True):
     """The versions in which the objects of a scope were read."""
 
     # The version of the list from which on changes count; "" where single objects were read.

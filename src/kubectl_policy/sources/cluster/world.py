@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, NAMESPACE
-from kubectl_policy.model.values import value
 from kubectl_policy.model.world import Loaded, World
 
 if TYPE_CHECKING:
@@ -34,8 +35,7 @@ _MAX_NAMED: Final = 64
 _MAX_NAMESPACES: Final = 64
 
 
-@value()
-class Query:
+class Query(Struct, frozen=True):
     """One request: for an object by name, or for a list."""
 
     kind: GroupKind
@@ -47,8 +47,7 @@ class Query:
     involved: ObjectRef | None = None
 
 
-@value(kw_only=True)
-class Interests:
+class Interests(Struct, frozen=True, kw_only=True):
     """What is known of kinds before a cluster is asked."""
 
     # Kinds of which there are few objects, besides policies: all are listed as soon as anything is asked of them.

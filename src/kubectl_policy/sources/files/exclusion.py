@@ -6,13 +6,13 @@ import posixpath
 import re
 import warnings
 from contextlib import suppress
+from functools import cached_property
 from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.snapshot import LeftOut, Origin
-from kubectl_policy.model.values import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

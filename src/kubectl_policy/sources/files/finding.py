@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.errors import NothingThereError, SourceError
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.files.archives import archive_and_path, open_archive
 from kubectl_policy.sources.files.disk import Disk
 from kubectl_policy.sources.files.exclusion import Exclusions, Search, below
@@ -33,8 +35,7 @@ ABOUT_OTHERS: Final = frozenset({"kustomization.yaml", "kustomization.yml", "Kus
 _WILDCARDS: Final = frozenset("*?[")
 
 
-@value()
-class InputFile:
+class InputFile(Struct, frozen=True):
     """File to read, or folder or file that cannot be read."""
 
     path: str
@@ -52,8 +53,7 @@ class InputFile:
         return below(self.path, self.root)
 
 
-@value(kw_only=True)
-class InputFiles:
+class InputFiles(Struct, frozen=True, kw_only=True):
     """Files that were found in a tree, with what was left out of it."""
 
     tree: FileTree

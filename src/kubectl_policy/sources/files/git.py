@@ -12,8 +12,9 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from typing import IO, TYPE_CHECKING, Final, cast
 
+from msgspec import Struct
+
 from kubectl_policy.errors import NothingThereError, SourceError
-from kubectl_policy.model.values import value
 from kubectl_policy.sources.files.tree import StoredTree, TreeEntry, folder_in
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ _LINK: Final = "120000"
 _SUBMODULE: Final = "160000"
 
 
-@value()
-class GitAnswer:
+class GitAnswer(Struct, frozen=True):
     """Output of a git command, without the last line break."""
 
     out: str

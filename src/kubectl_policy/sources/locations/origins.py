@@ -7,9 +7,11 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import mapping_at, text_at
-from kubectl_policy.model.values import replace, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,8 +44,7 @@ _MAX_PATH: Final = 1_024
 _MAX_FOLDERS: Final = 100
 
 
-@value(kw_only=True)
-class SourceNote:
+class SourceNote(Struct, frozen=True, kw_only=True):
     """Path of the file that an object comes from, according to the object or to the text around it."""
 
     path: str

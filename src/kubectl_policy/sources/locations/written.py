@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kubectl_policy.model.fields import text_at
-from kubectl_policy.model.values import cached_property
 from kubectl_policy.sources.files.decoding import decoded
 from kubectl_policy.sources.files.finding import ABOUT_OTHERS, is_manifest
 from kubectl_policy.text import Document, DocumentError

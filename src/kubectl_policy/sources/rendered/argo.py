@@ -7,8 +7,9 @@ from fnmatch import fnmatchcase
 from itertools import islice, product
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import mapping_at, mappings_at, strings_at, text_at, value_at
-from kubectl_policy.model.values import value
 from kubectl_policy.sources.rendered.helm import Release, is_chart, parsed
 from kubectl_policy.sources.rendered.kustomize import Build, first_mapping
 from kubectl_policy.sources.tree.declared.delivery import application_of, filled_in, folder_parameters
@@ -26,16 +27,14 @@ _MAX_APPLICATIONS: Final = 2_000
 _MAX_DEPTH: Final = 64
 
 
-@value(kw_only=True)
-class Files:
+class Files(Struct, frozen=True, kw_only=True):
     """Manifests that are applied as they are, by their places."""
 
     folder: str
     files: tuple[str, ...]
 
 
-@value(kw_only=True)
-class NotRendered:
+class NotRendered(Struct, frozen=True, kw_only=True):
     """A source of an Application that nothing here can render, and why."""
 
     why: str

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec import Struct
 
-from kubectl_policy.model.values import value
 from kubectl_policy.sources.rendered import helm, kustomize
 from kubectl_policy.sources.rendered.copying import Copy, CopyError
 from kubectl_policy.sources.rendered.helm import Release
@@ -30,8 +30,7 @@ _BUILDER: Final = "kubectl (or kustomize)"
 _HELM: Final = "helm"
 
 
-@value(kw_only=True)
-class Done:
+class Done(Struct, frozen=True, kw_only=True):
     """Result of a build or a release: text, or a complaint; and of a build, its sources."""
 
     text: str = ""

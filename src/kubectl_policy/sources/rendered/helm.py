@@ -7,8 +7,9 @@ import posixpath
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.model.values import value
 from kubectl_policy.sources.rendered.kustomize import first_mapping
 from kubectl_policy.sources.rendered.programs import Job
 from kubectl_policy.text import Document
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 CHART: Final = "Chart.yaml"
 
 
-@value(kw_only=True)
-class Release:
+class Release(Struct, frozen=True, kw_only=True):
     """Chart in a folder, to be installed under a name into a namespace."""
 
     folder: str

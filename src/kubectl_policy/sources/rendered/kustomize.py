@@ -6,9 +6,10 @@ import json
 import posixpath
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct, field
+
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.model.values import field, value
 from kubectl_policy.sources.rendered.programs import Job, program
 from kubectl_policy.sources.tree.declared.kustomization import (
     LISTS_OF_FILES,
@@ -39,8 +40,7 @@ _FILE_LISTS: Final = ("resources", "bases", "components", *LISTS_OF_FILES)
 _PLAIN: Final = frozenset({"apiVersion", "kind", "metadata", "resources", "bases", "namespace"})
 
 
-@value(kw_only=True)
-class Build:
+class Build(Struct, frozen=True, kw_only=True):
     """Folder to build."""
 
     folder: str
@@ -50,8 +50,7 @@ class Build:
     """Whether it needs no kustomization, and may take in files from the whole repository."""
 
 
-@value(kw_only=True)
-class Remote:
+class Remote(Struct, frozen=True, kw_only=True):
     """Something that would have to be fetched and is left out: what it is, where it is named, and its namespace."""
 
     what: str
@@ -59,8 +58,7 @@ class Remote:
     namespace: str = ""
 
 
-@value(kw_only=True)
-class Sources:
+class Sources(Struct, frozen=True, kw_only=True):
     """The files of a tree from which a folder is built, and what is left out of them."""
 
     files: frozenset[str]

@@ -6,9 +6,11 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model import Origin, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.locations.written import WrittenObjects
 from kubectl_policy.sources.rendered.helm import Release
 from kubectl_policy.sources.rendered.kustomize import documents
@@ -29,8 +31,7 @@ _HELM_SOURCE: Final = re.compile(r"^# Source: (.+)$", re.MULTILINE)
 _START: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 
-@value(kw_only=True)
-class Made:
+class Made(Struct, frozen=True, kw_only=True):
     """An object that was made, and the file and line that it comes from, as far as the program says."""
 
     raw: Mapping[str, Json]

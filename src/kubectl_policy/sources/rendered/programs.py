@@ -17,7 +17,8 @@ from functools import cache
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import value
+from msgspec import Struct
+
 from kubectl_policy.sources.files.tree import reason_of
 
 if TYPE_CHECKING:
@@ -39,16 +40,14 @@ _NOWHERE: Final = "http://127.0.0.1:9"
 _PREAMBLE: Final = re.compile(r'^[EWIF]\d{4} [^\]]*\] |^"command failed" err=|^(?i:error): ')
 
 
-@value(kw_only=True)
-class Job:
+class Job(Struct, frozen=True, kw_only=True):
     """A program to run in a folder: its path, and what it is told."""
 
     command: tuple[str, ...]
     folder: Path
 
 
-@value(kw_only=True)
-class Ran:
+class Ran(Struct, frozen=True, kw_only=True):
     """Output of a program; `complaint` is the reason for which there is none, empty if it ended well."""
 
     out: str = ""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic
-from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.sources.rendered.argo import Files
 from kubectl_policy.sources.rendered.building import Builds, temporary_folder
 from kubectl_policy.sources.rendered.kustomize import Build, Kustomizations
@@ -28,8 +31,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.rendered.work import RenderedObject
 
 
-@value(kw_only=True)
-class Rendered:
+class Rendered(Struct, frozen=True, kw_only=True):
     """Result of rendering a tree."""
 
     objects: tuple[RenderedObject, ...] = ()

@@ -6,9 +6,10 @@ import posixpath
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import every_mapping, mapping_at, text_at
-from kubectl_policy.model.values import value
 from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.rendered.argo import Files, NotRendered, applications, to_render
 from kubectl_policy.sources.rendered.helm import CHART, Release, is_chart
@@ -34,8 +35,7 @@ Rendered: TypeAlias = Build | Release | Files | NotRendered
 _ABOVE: Final = 4
 
 
-@value(kw_only=True)
-class Root:
+class Root(Struct, frozen=True, kw_only=True):
     """Something to render."""
 
     what: Rendered

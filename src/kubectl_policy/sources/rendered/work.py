@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Json, ObjectRef, Problem, Resource
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.sources.rendered import helm
 from kubectl_policy.sources.rendered.argo import Files, NotRendered
 from kubectl_policy.sources.rendered.helm import Release
@@ -39,8 +41,7 @@ MAX_ROOTS: Final = 5_000
 _NOTHING: Final[Mapping[str, Json]] = {}
 
 
-@value(kw_only=True)
-class RenderedObject:
+class RenderedObject(Struct, frozen=True, kw_only=True):
     """Object that was rendered."""
 
     raw: Mapping[str, Json]

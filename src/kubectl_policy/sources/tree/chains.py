@@ -5,7 +5,9 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.values import replace, value
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.sources.tree.ground import above
 
 if TYPE_CHECKING:
@@ -25,8 +27,7 @@ TEMPLATE: Final = "Helm template"
 UNUSED: Final = "object of a component that nothing includes"
 
 
-@value(kw_only=True)
-class DeclaredBuild:
+class DeclaredBuild(Struct, frozen=True, kw_only=True):
     """Folder that is built as Kustomize does it: a kustomization, or what Flux or Argo CD make of it or of a folder."""
 
     place: str
@@ -38,8 +39,7 @@ class DeclaredBuild:
     is_applied: bool = False
 
 
-@value(kw_only=True)
-class Chain:
+class Chain(Struct, frozen=True, kw_only=True):
     """Way from a file to a cluster."""
 
     root: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import labels_of, mappings_at, text_at
-from kubectl_policy.model.values import replace
 from kubectl_policy.sources.tree.declared.mentions import refers_to_nothing, words_in
 from kubectl_policy.sources.tree.placing import names_of
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.model.values import replace
 from kubectl_policy.sources.tree.chains import SEVERAL
 
 if TYPE_CHECKING:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import items_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.snapshot import LeftOut
 from kubectl_policy.model.unknown import unknown_namespace
-from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.sources.tree import CONFIG_MAP, HELM_RELEASE, creators
 from kubectl_policy.sources.tree.builds import DeclaredBuilds
 from kubectl_policy.sources.tree.chains import Chain, Chains, charts_of, roles
@@ -36,8 +39,7 @@ _UNLISTED: Final = "listed by no kustomization.yaml: it may not be applied"
 _UNTAKEN: Final = "no Application takes it in: it may not be applied"
 
 
-@value(kw_only=True)
-class Placed:
+class Placed(Struct, frozen=True, kw_only=True):
     """An object as it is once applied, and the name of the folder of what applies it, or in which it is."""
 
     resource: Resource

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.model.values import value
 from kubectl_policy.sources.tree import CONFIG_MAP
 from kubectl_policy.sources.tree.declared.delivery import FluxKustomization
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.sources.tree.ground import Ground
 
 
-@value(kw_only=True)
-class Values:
+class Values(Struct, frozen=True, kw_only=True):
     """Values of variables; where they are `closed`, every other variable has none."""
 
     known: Mapping[str, str]

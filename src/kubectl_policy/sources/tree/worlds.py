@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
+from functools import cached_property
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from msgspec import Struct
+
 from kubectl_policy.model import Gap, ObjectRef, Origin
 from kubectl_policy.model.kinds import CRD, NAMESPACE
-from kubectl_policy.model.values import cached_property, value
 from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.outline import mentions_of
 from kubectl_policy.sources.tree.clusters import shortest_ends
@@ -95,8 +97,7 @@ class Worlds:
         }
 
 
-@value(kw_only=True)
-class Group:
+class Group(Struct, frozen=True, kw_only=True):
     """Folders of which a cluster gets one: their places, the files that they take in, and the worlds that have one."""
 
     folders: tuple[str, ...]

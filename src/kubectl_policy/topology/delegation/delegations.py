@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model.refs import is_unnamed
-from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.topology.delegation.flow import Flow, Passing, flow
 from kubectl_policy.topology.delegation.order import Order, circle_words, loops, order
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
@@ -22,8 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.handshake import Binding
 
 
-@value(kw_only=True)
-class Delegation:
+class Delegation(Struct, frozen=True, kw_only=True):
     """One rule of a parent route and one route that it refers to.
 
     `rules` are the sections of the child that requests reach this way, in their order. Where the child is refused,

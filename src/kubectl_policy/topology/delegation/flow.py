@@ -6,9 +6,10 @@ from itertools import islice
 from posixpath import normpath
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import HTTP_ROUTE, parent_refs
 
 if TYPE_CHECKING:
@@ -30,8 +31,7 @@ _YES: Final = frozenset({"true", "yes", "enabled"})
 _Condition: TypeAlias = "tuple[str, str, str]"
 
 
-@value()
-class Flow:
+class Flow(Struct, frozen=True):
     """The matches with which requests reach each rule, and the `crowded` routes, to which there are too many ways."""
 
     matches: Mapping[NodeRef, tuple[Match, ...]]
@@ -106,8 +106,7 @@ def _matches(
     return reaching
 
 
-@value(kw_only=True)
-class Match:
+class Match(Struct, frozen=True, kw_only=True):
     """One match of a rule (HTTPRouteMatch) with its defaults; an empty method is any."""
 
     path_type: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.values import value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.delegation.references import DelegatingRef, Place
 
 
-@value()
-class Order:
+class Order(Struct, frozen=True):
     """The routes so that each stands after those that delegate to it, but for what `circles`.
 
     `circles` has for each reference that leads back to a route on the way to it, by its place, the routes that a

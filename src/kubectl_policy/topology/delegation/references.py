@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, parent_refs
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 Place: TypeAlias = "tuple[ObjectRef, str, str]"
 
 
-@value(kw_only=True)
-class DelegatingRef:
+class DelegatingRef(Struct, frozen=True, kw_only=True):
     """A backendRef that stands for routes.
 
     `children` are those that may be delegated to from this parent, `strangers` those that name other parents alone.

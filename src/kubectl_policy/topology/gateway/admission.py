@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model import ObjectRef, Problem
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.unknown import is_unknown
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.gateway.listeners import lets_namespace, listener_words
 from kubectl_policy.topology.references import TCP_ROUTE
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 UNFILLED: Final = "Unfilled"
 
 
-@value(kw_only=True)
-class Terms:
+class Terms(Struct, frozen=True, kw_only=True):
     """What keeps all routes of one kind in one namespace from a listener, whatever their hostnames are.
 
     They are refused, or it is not known whether they are, or else it is not served, or may not be, for a conflict.
@@ -33,8 +33,7 @@ class Terms:
     conflict: Problem | None = None
 
 
-@value()
-class Admission:
+class Admission(Struct, frozen=True):
     """A listener being asked whether it takes the routes of a kind in a namespace."""
 
     gateways: Gateways

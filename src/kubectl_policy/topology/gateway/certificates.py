@@ -6,11 +6,12 @@ import base64
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model import GroupKind, ObjectRef, Problem
 from kubectl_policy.model.fields import items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import has_place, is_unknown_kind
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import refer, reference_problem
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def authority_problem(gateways: Gateways, owner: ObjectRef, target: ObjectRef) -
     return _problem(gateways, owner, target, CA_KINDS, ("ca.crt",))
 
 
-@value()
-class CertificateRef:
+class CertificateRef(Struct, frozen=True):
     """A certificateRef of a listener: where it is in its object, what it names, and what is wrong with it."""
 
     field: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model import Problem
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.unknown import is_unfilled, is_unknown_kind, port_at
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.gateway.certificates import (
     CONFIG_MAP,
     INVALID,
@@ -46,8 +47,7 @@ _AUTHORITY_REASONS: Final[Mapping[str, str]] = {
 }
 
 
-@value()
-class Condition:
+class Condition(Struct, frozen=True):
     """A condition as in `metav1.Condition`.
 
     The status is Unknown, with the reason Pending, where it depends on something that was not read; the message then

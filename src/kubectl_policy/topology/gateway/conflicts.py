@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import Struct
+
 from kubectl_policy.model.unknown import is_unfilled, is_unknown_hostname
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.gateway.hostnames import intersect
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
 
@@ -23,8 +24,7 @@ CONFLICTS: Final = (_PROTOCOL, _HOSTNAME)
 _Trait: TypeAlias = "tuple[str, str]"
 
 
-@value()
-class Conflict:
+class Conflict(Struct, frozen=True):
     """Why a listener is conflicted: the API's reason (one of `CONFLICTS`), and the listener it conflicts with."""
 
     reason: str

@@ -5,11 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
+from msgspec import Struct, field
+
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.index import Referrers
 from kubectl_policy.model.unknown import is_unfilled
-from kubectl_policy.model.values import field, value
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.conflicts import conflicts_among, has_unknowns, possible_conflict
 from kubectl_policy.topology.gateway.hostnames import comparable
@@ -41,8 +42,7 @@ ISOLATION: Final = "GatewayHTTPListenerIsolation"
 _CORES: Final[Mapping[str, str]] = {ISOLATION: GATEWAY.kind}
 
 
-@value()
-class Implementation:
+class Implementation(Struct, frozen=True):
     """Choices that no manifest states.
 
     `unsupported_features` names features as `GatewayClass.status.supportedFeatures` does (`TLSRouteModeMixed`); what is

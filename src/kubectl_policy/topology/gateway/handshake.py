@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.unknown import may_be_port, may_be_section
-from kubectl_policy.model.values import replace, value
 from kubectl_policy.topology.gateway.admission import UNFILLED, Admission, Terms, doubt, unfilled
 from kubectl_policy.topology.gateway.conflicts import CONFLICTS
 from kubectl_policy.topology.gateway.hostnames import intersect
@@ -40,8 +42,7 @@ _PARENTS: Final = frozenset({GATEWAY, *LISTENER_SETS, *WITH_PORTS})
 _WITH_HOSTNAME: Final = ("HTTP", "HTTPS", "TLS")
 
 
-@value(kw_only=True)
-class Binding:
+class Binding(Struct, frozen=True, kw_only=True):
     """The outcome of one parentRef of a route at one listener, or at a parent as a whole.
 
     `listener` is the listener, or the port of a parent Service that the reference picks; None if the outcome is about
@@ -116,8 +117,7 @@ class Handshakes:
         return self._terms[key]
 
 
-@value()
-class _Handshake:
+class _Handshake(Struct, frozen=True):
     """One parentRef being followed."""
 
     gateways: Gateways

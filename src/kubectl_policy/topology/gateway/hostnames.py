@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
 from kubectl_policy.model.unknown import fit_together, is_unknown_hostname, may_be_port, may_become, same_places
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE
 
 if TYPE_CHECKING:
@@ -95,8 +96,7 @@ def _may_intersect(one: str, other: str) -> bool:
     return may_become(unknown.replace("*", _ANY), known)
 
 
-@value()
-class Requests:
+class Requests(Struct, frozen=True):
     """Requests that a route takes, without regard to how it compares their path, their method and their headers."""
 
     gateway: ObjectRef

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import GATEWAY_API
@@ -17,7 +19,6 @@ from kubectl_policy.model.unknown import (
     may_equal,
     port_at,
 )
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, TCP_ROUTE, TLS_ROUTE, UDP_ROUTE
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ ROUTES_BY_PROTOCOL: Final[Mapping[str, tuple[GroupKind, ...]]] = {
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
-@value(kw_only=True)
-class Listener:
+class Listener(Struct, frozen=True, kw_only=True):
     """One listener; `gateway` is the Gateway that it is served on, None where a ListenerSet names none.
 
     `field` is where it stands in its object (`spec.listeners[0]`). `protocol` is in upper case, as the API's own

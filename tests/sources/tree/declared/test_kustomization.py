@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import yaml
+from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind, Origin
-from kubectl_policy.model.values import replace
 from kubectl_policy.sources.tree.declared.kustomization import Kustomization, Labels, is_remote, read_kustomization
 from kubectl_policy.sources.tree.declared.patches import Patch, Target, moves_objects, targets_in
 

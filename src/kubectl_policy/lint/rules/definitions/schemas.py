@@ -5,11 +5,12 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, names_in_crd, with_article
-from kubectl_policy.model.values import value
 from kubectl_policy.patterns import pattern
 from kubectl_policy.profiles.infer import references_to_targets, refers_to_targets
 
@@ -44,8 +45,7 @@ _NO_SCHEMA: Final[Mapping[str, Json]] = MappingProxyType({})
 _DEEPEST: Final = 12
 
 
-@value(kw_only=True)
-class _Defined:
+class _Defined(Struct, frozen=True, kw_only=True):
     """A definition that counts, with the kind that it defines and the schema of it; empty where it has none."""
 
     definition: Resource

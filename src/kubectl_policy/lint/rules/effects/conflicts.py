@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.lint.facts.losses import by_winner
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.model.values import compact
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.questions.shared.reasons import named
@@ -72,8 +73,7 @@ def _rejected(policy: ObjectRef, enforcement: Enforcement) -> Iterator[tuple[Obj
             yield first.object, _Meeting(source.target, first.target, "")
 
 
-@compact
-class _Meeting:
+class _Meeting(Struct, frozen=True, gc=False):
     """A target of a policy, the one on which it meets another one, and the field that both set, if that matters."""
 
     own: NodeRef

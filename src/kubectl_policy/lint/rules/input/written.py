@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import Rule
@@ -11,7 +13,6 @@ from kubectl_policy.lint.rules.input import visibility
 from kubectl_policy.lint.rules.input.visibility import noted, said_of, where_all_is
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.infer import references_to_targets
 from kubectl_policy.topology import shape_problems_of
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.grants import grant_for
 from kubectl_policy.lint.rule import Rule
@@ -11,7 +13,6 @@ from kubectl_policy.lint.served import has_tls, is_served, place_of_hostname, re
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import each_mapping, mapping_at, strings_at, text_at
 from kubectl_policy.model.unknown import is_unknown_hostname
-from kubectl_policy.model.values import value
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import (
     CONFIG_MAP,
@@ -38,8 +39,7 @@ _ISSUERS: Final = frozenset({"cert-manager.io/issuer", "cert-manager.io/cluster-
 _CLIENT: Final = "spec.tls.backend.clientCertificateRef"
 
 
-@value()
-class _Reference:
+class _Reference(Struct, frozen=True):
     """A reference to a certificate: its place, what it names, what is wrong with it, and the API's reason for that."""
 
     field: str

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.lint.facts.matches import EXACT, PREFIX
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.served import related_listener
 from kubectl_policy.model.fields import items_at, mapping_at, text_at
 from kubectl_policy.model.unknown import port_at
-from kubectl_policy.model.values import compact, replace
 from kubectl_policy.topology.gateway.hostnames import around, comparable
 from kubectl_policy.topology.gateway.listeners import listener_words
 from kubectl_policy.topology.references import HTTP_ROUTE, hostnames_of, parent_refs
@@ -30,8 +32,7 @@ _REPEATED: Final = frozenset({"", "GET", "HEAD"})
 _ACME: Final = "/.well-known/acme-challenge"
 
 
-@compact
-class _Filter:
+class _Filter(Struct, frozen=True, gc=False):
     """A filter of a rule of an HTTPRoute, or of one of its backends: the index of the rule, and its place."""
 
     route: Resource
@@ -106,8 +107,7 @@ def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=each.route.ref, field=each.field, message=message, reason="IncompatibleFilters")
 
 
-@compact
-class _Redirect:
+class _Redirect(Struct, frozen=True, gc=False):
     """A redirect of a rule, with its place in the route."""
 
     route: Resource

@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from kubectl_policy.lint.failures import failures
 from kubectl_policy.lint.finding import Finding, Related, some
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.topology.gateway.listeners import ROUTES_BY_PROTOCOL
 from kubectl_policy.topology.references import (

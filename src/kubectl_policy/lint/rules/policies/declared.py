@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.lint.failures import failures, holding
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.load import built_in_profiles
 from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.questions.shared.reasons import named

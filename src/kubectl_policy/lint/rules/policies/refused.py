@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.attachment import without_references
 from kubectl_policy.attachment.validity import FAILING
 from kubectl_policy.lint.failures import failures
@@ -11,7 +13,6 @@ from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model.fields import FieldPath, mapping_at
-from kubectl_policy.model.values import replace
 from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.questions.shared.reasons import named
 

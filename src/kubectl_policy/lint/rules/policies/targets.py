@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.lint.failures import failures, holding, right_groups
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.grants import grant_for
@@ -13,7 +15,6 @@ from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model.fields import strings_at, value_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed
-from kubectl_policy.model.values import replace
 from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.topology.references import GATEWAY, ROUTES
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.calls import calls_of
 from kubectl_policy.attachment.needs import is_permitted, named_needs
@@ -14,7 +16,6 @@ from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model.fields import items_at, mapping_at, value_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import with_article
-from kubectl_policy.model.values import value
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, authority_refs
 from kubectl_policy.topology.gateway.certificates import INVALID_KIND, SECRET
 from kubectl_policy.topology.references import WITH_FILTERS, WITH_PARAMETERS, parameters_ref
@@ -189,8 +190,7 @@ def _not_a_certificate(world: Linted, policy: Resource, ref: CertificateRef, pro
     )
 
 
-@value(kw_only=True)
-class _Setting:
+class _Setting(Struct, frozen=True, kw_only=True):
     """A reference from the settings of a policy, of which is known what it is for; `harm` is what follows without it.
 
     It stands in the `owner`, the policy or another object that it needs, and may be no more than a name. Whether it is

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.rules.references.backends import unsupported_protocol
@@ -12,7 +14,6 @@ from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import items_at, labels_of, mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.unknown import port_at
-from kubectl_policy.model.values import replace
 from kubectl_policy.topology.references import GRPC_ROUTE, UDP_ROUTE
 
 if TYPE_CHECKING:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.lint.finding import Finding, Related, some
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model.fields import items_at
-from kubectl_policy.model.values import compact
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
 from kubectl_policy.topology.gateway.hostnames import around, comparable, intersect, intersection
@@ -168,8 +169,7 @@ def _by_listener(world: Linted, kind: GroupKind) -> Mapping[NodeRef, Sequence[Re
     )
 
 
-@compact
-class _Taken:
+class _Taken(Struct, frozen=True, gc=False):
     """A route that is not accepted at a listener, and the one of the other kind that has a hostname of it."""
 
     refused: Resource

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, cast
 
+from msgspec import Struct
+
 from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, value_at
-from kubectl_policy.model.values import compact
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.questions.shared.effects import covered_paths
@@ -59,8 +60,7 @@ def route_without_required_policy(world: Linted) -> Iterator[Finding]:
                 yield _not_covered(world, requirement, route, lacking, unseen)
 
 
-@compact
-class _InForce:
+class _InForce(Struct, frozen=True, gc=False):
     """What policies of one kind come to on a path of some, given by its place."""
 
     path: int

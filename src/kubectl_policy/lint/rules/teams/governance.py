@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
 from kubectl_policy.lint.facts.losses import there
 from kubectl_policy.lint.facts.matches import matches_of
 from kubectl_policy.lint.finding import Finding, Fix, some
@@ -12,7 +14,6 @@ from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
-from kubectl_policy.model.values import compact
 from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.changes.behind import routes_behind
 from kubectl_policy.questions.differences.counts import owner
@@ -44,8 +45,7 @@ _SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _MOST_RELATED: Final = 10
 
 
-@compact
-class _Rule:
+class _Rule(Struct, frozen=True, gc=False):
     """A rule of a route that retries: how often, with its number, and what it matches."""
 
     node: NodeRef

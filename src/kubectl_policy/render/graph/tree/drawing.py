@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Final, get_args
 
-from kubectl_policy.model.values import replace
+from msgspec.structs import replace
+
 from kubectl_policy.render.graph.tree.words import more_words, row_spans
 from kubectl_policy.render.output.text import Line, Span, Style, lay_out
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar
 
-from kubectl_policy.model.values import compact, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -36,8 +37,7 @@ _ENOUGH_OF_MOST: Final = 3
 _TROUBLE: Final = frozenset({"error", "warning"})
 
 
-@compact
-class Head:
+class Head(Struct, frozen=True, gc=False):
     """What rows that are alike have in common: all that they say but for names.
 
     `noun` is what a row is about, `joint` what stands between a name and what its object says of itself, and `lead` how
@@ -60,8 +60,7 @@ class Head:
     mark: Mark = ""
 
 
-@compact
-class Row:
+class Row(Struct, frozen=True, gc=False):
     """A row of the tree with what is below it: about its `members`, several if it stands for what is alike.
 
     `why` are the sentences that say what is wrong, each with names of its own. `tail` is the only thing that a rule

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.model.values import compact, replace
 from kubectl_policy.render.graph.tree.rows import Head
 from kubectl_policy.render.words.names import count
 from kubectl_policy.render.words.paths import WhichPaths
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
 _ABOVE_ROUTES: Final = frozenset({NAMESPACE, GATEWAY_CLASS, *WITH_LISTENERS})
 
 
-@compact
-class Told:
+class Told(Struct, frozen=True, gc=False):
     """What is in force of one kind: what, and who set it. `scope` is where, if that is not the whole of a branch."""
 
     kind: GroupKind

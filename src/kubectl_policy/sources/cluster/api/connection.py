@@ -14,13 +14,13 @@ from threading import Thread
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import unquote, urlencode
 
+from msgspec import Struct
 from urllib3 import HTTPHeaderDict
 from urllib3.exceptions import HTTPError
 from urllib3.util import Timeout
 
 from kubectl_policy import __version__
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.api.answers import decode_response, strip_secrets
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused, refusal_of_error
 from kubectl_policy.sources.cluster.api.watch import Watch
@@ -51,8 +51,7 @@ _SECRETS: Final = re.compile("api/v1/(watch/)?(namespaces/[^/]+/)?secrets(/|$)")
 Result = TypeVar("Result")
 
 
-@value()
-class ListAnswer:
+class ListAnswer(Struct, frozen=True):
     """The objects of all pages of a list, and the state of the cluster that they are from.
 
     Objects of kinds that Kubernetes itself has do not say their `apiVersion` and `kind` in lists.
@@ -62,8 +61,7 @@ class ListAnswer:
     resource_version: str
 
 
-@value()
-class _Request:
+class _Request(Struct, frozen=True):
     path: str
     query: Mapping[str, str]
     accept: str

@@ -9,10 +9,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from msgspec import Struct
+
 from kubectl_policy.model.fields import mappings_at, strings_at, text_at
 from kubectl_policy.model.kinds import impossible
 from kubectl_policy.model.refs import GroupKind
-from kubectl_policy.model.values import compact
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 
 if TYPE_CHECKING:
@@ -36,8 +37,7 @@ EVERY_GROUP: Final = "*"
 _NO_GAPS: Final[Mapping[str, RequestRefused]] = MappingProxyType({})
 
 
-@compact
-class Served:
+class Served(Struct, frozen=True, gc=False):
     """A kind whose objects can be got and listed, in the version in which the server prefers to give them."""
 
     group: str

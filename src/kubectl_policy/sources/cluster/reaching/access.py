@@ -14,7 +14,6 @@ from msgspec import Struct
 from urllib3 import HTTPHeaderDict
 
 from kubectl_policy.errors import ClusterError, NoClusterError, UsageError
-from kubectl_policy.model.values import value
 from kubectl_policy.sources.cluster.reaching.transport import header_value, parse_address, server_address
 
 if TYPE_CHECKING:
@@ -52,8 +51,7 @@ _USER_FLAGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@value(kw_only=True)
-class ClusterOptions:
+class ClusterOptions(Struct, frozen=True, kw_only=True):
     """How a cluster is reached, where that is not as the kubeconfig says; an empty value is a flag that is not set."""
 
     kubeconfig: str = ""

@@ -8,8 +8,9 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import Struct, field
+
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at, value_at
-from kubectl_policy.model.values import field, value
 from kubectl_policy.sources.tree import APPLICATION, APPLICATION_SET, HELM_RELEASE, KUSTOMIZATION
 from kubectl_policy.sources.tree.declared.kustomization import texts_at
 
@@ -28,8 +29,7 @@ _ALTERNATIVES: Final = re.compile(r"\{([^{}]*)\}")
 _OF_KUSTOMIZE: Final = ("namePrefix", "nameSuffix", "namespace", "commonAnnotations", "components", "patches")
 
 
-@value(kw_only=True)
-class Reference:
+class Reference(Struct, frozen=True, kw_only=True):
     """An object that another one names; without a namespace, it is in that one's own."""
 
     kind: str
@@ -41,8 +41,7 @@ class Reference:
     optional: bool = False
 
 
-@value(kw_only=True)
-class FluxKustomization:
+class FluxKustomization(Struct, frozen=True, kw_only=True):
     """A Kustomization of Flux, which applies a folder of its source."""
 
     resource: Resource
@@ -58,8 +57,7 @@ class FluxKustomization:
     substitute_from: tuple[Reference, ...] = ()
 
 
-@value(kw_only=True)
-class HelmRelease:
+class HelmRelease(Struct, frozen=True, kw_only=True):
     """A HelmRelease of Flux."""
 
     resource: Resource
@@ -78,8 +76,7 @@ class HelmRelease:
         return self.source.kind in {"GitRepository", "Bucket"}
 
 
-@value(kw_only=True)
-class ApplicationSource:
+class ApplicationSource(Struct, frozen=True, kw_only=True):
     """One source of an Application: a folder of a git repository, or a chart that is fetched by its name."""
 
     path: str = ""
@@ -110,8 +107,7 @@ class ApplicationSource:
         )
 
 
-@value(kw_only=True)
-class Application:
+class Application(Struct, frozen=True, kw_only=True):
     """An Application of Argo CD, or of an ApplicationSet; then `resource` is the set."""
 
     resource: Resource
@@ -123,8 +119,7 @@ class Application:
     """The name or the address of the cluster that it deploys to, empty if it is not given."""
 
 
-@value(kw_only=True)
-class ApplicationSet:
+class ApplicationSet(Struct, frozen=True, kw_only=True):
     """An ApplicationSet of Argo CD: `template` is an Application with places that the values of `generators` fill."""
 
     resource: Resource

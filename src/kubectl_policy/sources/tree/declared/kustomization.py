@@ -6,8 +6,10 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.model.values import field, replace, value
 from kubectl_policy.sources.tree.declared.patches import (
     Patch,
     inline_patch,
@@ -44,8 +46,7 @@ LISTS_OF_FILES: Final = {
 }
 
 
-@value(kw_only=True)
-class Labels:
+class Labels(Struct, frozen=True, kw_only=True):
     """Labels that a kustomization gives to all objects; those in `selectors` also select what has them."""
 
     pairs: Mapping[str, str]
@@ -53,8 +54,7 @@ class Labels:
     templates: bool = False
 
 
-@value(kw_only=True)
-class Kustomization:
+class Kustomization(Struct, frozen=True, kw_only=True):
     """A kustomization.yaml. Its paths are normalised, and relative to whatever `folder` is relative to."""
 
     folder: str

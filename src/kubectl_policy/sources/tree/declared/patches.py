@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at, value_at
 from kubectl_policy.model.selectors import parse_label_query, selects
 from kubectl_policy.model.unknown import is_unknown
-from kubectl_policy.model.values import cached_property, replace, value
 from kubectl_policy.sources.tree.declared.mentions import mentioned_in
 from kubectl_policy.text import Document
 from kubectl_policy.text.documents import DocumentReader
@@ -29,8 +31,7 @@ _IDENTITY: Final = frozenset({"", "/apiVersion", "/kind", "/metadata", "/metadat
 _NAMES: Final = frozenset({"metadata.name", "metadata.namespace"})
 
 
-@value(kw_only=True)
-class Target:
+class Target(Struct, frozen=True, kw_only=True):
     """Objects with something in common, as in the `target` of a patch; an empty field selects all."""
 
     group: str = ""
@@ -56,8 +57,7 @@ class Target:
         return not wanted or wanted == value or (not self.exact and _may_match(wanted, value))
 
 
-@value(kw_only=True)
-class Patch:
+class Patch(Struct, frozen=True, kw_only=True, dict=True):
     """Patch, or replacement, of a kustomization."""
 
     origin: Origin
