@@ -14,9 +14,10 @@ from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import jsonschema
+from msgspec import Meta
 from msgspec.structs import replace
 
 from kubectl_policy import model, render
@@ -109,10 +110,14 @@ class _Definitions:
         annotation = field.type
         if annotation is None:
             annotation = _attribute(owner, field.attribute) if field.attribute else _returned(field.getter)
-        return {**({"description": field.doc} if field.doc else {}), **self._type(annotation, field)}
+        described = field.doc or _description(annotation, owner, field)
+        return {**({"description": described} if described else {}), **self._type(annotation, field)}
 
     def _type(self, annotation: Any, field: Field) -> dict[str, Json]:  # noqa: ANN401 (annotations have many types)
         """The schema of values of a type; the limits of the field are those of what is innermost in it."""
+        if get_origin(annotation) is Annotated:
+            annotation, meta = get_args(annotation)
+            return {**self._type(annotation, field), **_limits(meta)}
         if annotation is Any:
             return dict(field.limits)
         if annotation in _SCALARS:
@@ -148,16 +153,41 @@ class _Definitions:
         return {"anyOf": choices}
 
 
+def _description(annotation: Any, owner: type, field: Field) -> str:  # noqa: ANN401 (annotations have many types)
+    """The description of a member: beside its type, or the docstring of a property."""
+    meta = get_args(annotation)[1] if get_origin(annotation) is Annotated else None
+    if not isinstance(meta, Meta):
+        return ""
+    return meta.description or inspect.getdoc(inspect.getattr_static(owner, field.attribute)) or ""
+
+
+def _limits(meta: Meta) -> dict[str, Json]:
+    """The keywords of JSON Schema for the limits of a type."""
+    limits = {
+        "minimum": meta.ge,
+        "maximum": meta.le,
+        "pattern": meta.pattern,
+        "minItems": meta.min_length,
+        "maxItems": meta.max_length,
+    }
+    return {
+        **{keyword: limit for keyword, limit in limits.items() if limit is not None},
+        **(meta.extra_json_schema or {}),
+    }
+
+
 def _attribute(owner: Any, path: str) -> Any:  # noqa: ANN401 (annotations have many types)
     """The annotation of an attribute, also of a property, or of an attribute of what that is."""
     for name in path.split("."):
+        if get_origin(owner) is Annotated:
+            owner = get_args(owner)[0]
         if get_origin(owner) in {Union, UnionType}:
             (owner,) = (option for option in get_args(owner) if option is not NoneType)
         static = inspect.getattr_static(owner, name, None)
         if isinstance(static, property):
             owner = _returned(static.fget)
         elif isinstance(static, cached_property):
-            owner = _returned(static.compute)
+            owner = _returned(static.func)
         else:
             bases: tuple[type, ...] = owner.__mro__
             home = next(base for base in bases if name in inspect.get_annotations(base))
@@ -170,7 +200,7 @@ def _returned(function: Any) -> Any:  # noqa: ANN401 (annotations have many type
 
 
 def _hints(annotated: Any) -> dict[str, Any]:  # noqa: ANN401 (a class or a function)
-    return get_type_hints(annotated, _names_in(sys.modules[annotated.__module__]))
+    return get_type_hints(annotated, _names_in(sys.modules[annotated.__module__]), include_extras=True)
 
 
 def _names_in(module: ModuleType) -> dict[str, Any]:

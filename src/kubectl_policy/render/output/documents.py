@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from msgspec import Struct, field
 
 from kubectl_policy.render.output.escape import commands, uncommanding
+from kubectl_policy.render.output.members import members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -109,8 +110,24 @@ def shape(of: type, name: str, *fields: Field, doc: str = "", recur: bool = Fals
 
 
 def shape_of(kind: type) -> Shape | None:
-    """The shape of a type's values; None if it has none of its own."""
-    return _SHAPES.get(kind)
+    """The shape of a type's values: as it was declared, else of its members for documents; None if it has none."""
+    own = _SHAPES.get(kind)
+    if own is None and members(kind):
+        config = getattr(kind, "__struct_config__", None)
+        recur = bool(config and config.cache_hash)
+        own = _SHAPES[kind] = Shape(kind, kind.__name__, *fields_of_members(kind), doc=kind.__doc__ or "", recur=recur)
+    return own
+
+
+def fields_of_members(kind: type) -> tuple[Field, ...]:
+    """The fields for the members of a type that documents show."""
+    return tuple(Field(name, attribute) for name, attribute in members(kind))
+
+
+def answer_document(of: type, kind: str, headline: Callable[[Any], str]) -> Shape:
+    """The shape of an answer: a document with a version, a kind, a headline, and the members of the answer."""
+    sentence = Field("headline", headline, type=str, doc="The answer in one sentence, for people.")
+    return document(of, kind, sentence, *fields_of_members(of), doc=of.__doc__ or "")
 
 
 def document(of: type, kind: str, *fields: Field, doc: str) -> Shape:
@@ -151,7 +168,7 @@ def encode(answer: object, as_shape: Shape | None = None) -> Json:
 
 
 def _shape(kind: type, as_shape: Shape | None) -> Shape | None:
-    return as_shape if as_shape and issubclass(kind, as_shape.of) else _SHAPES.get(kind)
+    return as_shape if as_shape and issubclass(kind, as_shape.of) else shape_of(kind)
 
 
 # A value of which the text begins with a longer line break than this is within an item of a list in an item of a list,
