@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from msgspec import Struct
-
 from kubectl_policy.attachment import Attachment, Call, SettingsReference
 from kubectl_policy.model import Diagnostic, GroupKind, NodeRef, ObjectRef, Origin
 from kubectl_policy.questions.predicted.policies import PolicyCondition
 from kubectl_policy.questions.shared.failing import FailingRoute
+from kubectl_policy.questions.shared.numbered import NumberedPath, numbered, numbers
 from kubectl_policy.questions.shared.reasons import Reason
 from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
 from kubectl_policy.questions.unseen.things import Unseen
@@ -21,7 +20,6 @@ from kubectl_policy.resolution.merging import Doubt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from kubectl_policy.topology import Path
 
 shape(GroupKind, "kind", Field("group", doc="Empty for the core group."), Field("kind"), recur=True)
 shape(
@@ -186,20 +184,6 @@ shape(
 )
 
 
-class NumberedPath(Struct, frozen=True):
-    """A path with its number, from 1, by which all else refers to it."""
-
-    number: int
-    nodes: Path
-
-
-shape(
-    NumberedPath,
-    "path",
-    Field("number", limits={"minimum": 1}),
-    Field("nodes", doc="Least specific first, Namespaces included."),
-)
-
 # Where a setting is written; these are two fields.
 DECLARED_AT: Final = (
     Field(
@@ -284,13 +268,3 @@ shape(
     Field("related", doc="What else it is about: a route and a listener, or who beats the policy and where."),
     numbers_field("paths", lambda reason: reason.paths, doc="The paths of which it is true; empty if of all."),
 )
-
-
-def numbered(paths: Iterable[Path]) -> tuple[NumberedPath, ...]:
-    """Paths with their numbers."""
-    return tuple(NumberedPath(number, path) for number, path in enumerate(paths, 1))
-
-
-def numbers(positions: Iterable[int]) -> tuple[int, ...]:
-    """The numbers of the paths at some positions."""
-    return tuple(position + 1 for position in positions)
