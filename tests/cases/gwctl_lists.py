@@ -56,7 +56,7 @@ def events(question: Question, _: str, expected: Json) -> tuple[object, object]:
     """Compare the Events about an object, oldest first."""
     reported = reported_events(question.before.index, question.subject) if question.subject else ()
     got = [
-        {"type": event.type, "reason": event.reason, "from": event.source, "message": event.message}
+        {"type": event.type, "reason": event.reason, "from": event.from_, "message": event.message}
         for event in reported
     ]
     return expected, got

@@ -158,7 +158,8 @@ def _description(annotation: Any, owner: type, field: Field) -> str:  # noqa: AN
     meta = get_args(annotation)[1] if get_origin(annotation) is Annotated else None
     if not isinstance(meta, Meta):
         return ""
-    return meta.description or inspect.getdoc(inspect.getattr_static(owner, field.attribute)) or ""
+    member = inspect.getattr_static(owner, field.attribute, None)
+    return meta.description or (inspect.getdoc(member) if isinstance(member, (property, cached_property)) else "") or ""
 
 
 def _limits(meta: Meta) -> dict[str, Json]:

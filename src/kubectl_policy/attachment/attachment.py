@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model.refs import GroupKind
 
@@ -76,29 +76,43 @@ class TargetReference(Struct, frozen=True):
 class Attachment(Struct, frozen=True, gc=False):
     """One target reference of a policy and its state.
 
-    `target` is the node that the reference names, whether or not it exists; None where a selector selects nothing.
-    `message` says why the state is not "attached", in words; it is empty for an ordinary attachment. A target is "not
-    managed" if another controller acts on it, a policy invalid if something that it needs is missing. `virtual` marks a
-    target of a kind that no API serves. Where another object names the policy, `declared` says so; a filter that may
-    not name the policy's kind is a "filter unsupported". What a policy, other than a filter, changes for one backend of
-    a rule alone is "not computed". A target is "invalid" if it is a Gateway that
-    controllers ignore, being invalid. A policy is "not enabled" where the parameters of every Gateway
-    of the target say so; a "target overlaps" if some route of the policy shares requests with one that it does not
-    target. A policy that `competes` keeps others out of the target although it has failed; where it `fails_requests`,
-    those to the target get an error response until it is fixed.
-    One that is attached is `doubtful` where its reference says more than is understood: it may be for a part of its
-    target alone, or for another one. Then `message` says what.
+    A target is "not managed" if another controller acts on it, and "invalid" if it is a Gateway that controllers ignore
+    as invalid; a "target overlaps" if a route of the policy shares requests with one that it does not target. A
+    "policy invalid" lacks something that it needs; it is "not enabled" if the parameters of every Gateway of the target
+    say so.
+    A "filter unsupported" may not name the policy's kind. "Not computed" is what a policy other than a filter changes
+    for one backend of a rule alone.
     """
 
-    policy: ObjectRef
-    target: NodeRef | None
+    policy: Annotated[ObjectRef, Meta()]
+    target: Annotated[
+        NodeRef | None, Meta(description="What is named, whether it exists or not; null if a selector selects nothing.")
+    ]
     declared: TargetReference
-    state: State
-    message: str = ""
-    virtual: bool = False
+    state: Annotated[State, Meta()]
+    message: Annotated[
+        str, Meta(description="Why it is not attached, or what else its reference says; empty for an ordinary one.")
+    ] = ""
+    virtual: Annotated[bool, Meta(description="True if no API serves the target's kind.")] = False
     competes: bool = False
+    """Whether the policy keeps others out of the target although it has failed."""
     doubtful: bool = False
+    """Whether the reference says more than is understood: it may be for a part of its target, or for another one."""
     fails_requests: bool = False
+    """Whether requests to the target get an error response until the policy is fixed."""
+
+    @property
+    def declared_in(self) -> Annotated[str, Meta()]:
+        """The field, for example spec.targetRefs[0]: of the policy, or of the object in namedBy."""
+        return self.declared.field
+
+    @property
+    def named_by(self) -> Annotated[ObjectRef | None, Meta()]:
+        """What names the policy, if it is not the policy that names its target.
+
+        A route in a filter; a Gateway or GatewayClass, as its parameters.
+        """
+        return self.declared.named_by
 
 
 class Meaning(Struct, frozen=True, kw_only=True):

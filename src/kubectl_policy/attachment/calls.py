@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import each_mapping, text_at
 from kubectl_policy.model.kinds import SERVICE
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """A reference of a policy to a backend that it sends requests to itself; `field` is its place in the policy."""
+    """A reference of a policy to a backend that it sends requests to itself."""
 
-    policy: ObjectRef
-    field: str
-    backend: ObjectRef
+    policy: Annotated[ObjectRef, Meta()]
+    field: Annotated[str, Meta(description="Where the policy names the backend.")]
+    backend: Annotated[ObjectRef, Meta()]
 
 
 def calls_of(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[Call]:

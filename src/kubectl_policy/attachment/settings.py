@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import NotAttached
@@ -35,17 +35,20 @@ _NO_SETTINGS: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 class SettingsReference(Struct, frozen=True, kw_only=True):
     """A reference from the settings of a policy to an object.
 
-    `field` is its place in the policy or, if it is there that the policy needs it, in the object `of`. `without` says
-    what follows if the object is not there. What no profile says is `guessed` by the shape of the reference, or the
-    namespace by the name of an object; the kind of such an object may not be known at all, and then is `ANY_KIND`.
+    What no profile says is guessed by the shape of the reference, or the namespace by the name of an object; the kind
+    of such an object may not be known at all, and then is `ANY_KIND`.
     """
 
-    policy: ObjectRef
-    field: str
-    object: ObjectRef
-    without: Without
-    of: ObjectRef | None = None
-    guessed: bool = False
+    policy: Annotated[ObjectRef, Meta()]
+    field: Annotated[str, Meta(description="Where the object is named: in the policy, or in the object of `of`.")]
+    object: Annotated[ObjectRef, Meta(description="Without a kind, if that is not known.")]
+    without: Annotated[Without, Meta(description="What follows if the object is not there.")]
+    of: Annotated[
+        ObjectRef | None, Meta(description="The object that holds the field; null if it is the policy itself.")
+    ] = None
+    guessed: Annotated[
+        bool, Meta(description="True if no profile says what the field is for: it looks like a reference.")
+    ] = False
 
 
 class SettingsReferences:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 
@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
 # No name that an API server takes has a bracket.
 _UNNAMED: Final = "rule["
+_SECTION: Final = (
+    "A listener, a rule (rule[0] if unnamed) or a port; empty for the object as a whole. Where states are compared, "
+    "unnamed rules have their positions in the later one; `former rule[0]` is gone, and another rule has its position."
+)
 
 
 class GroupKind(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False):
     """An API kind without its version: target references name none. The core group is `""`."""
 
-    group: str
-    kind: str
+    group: Annotated[str, msgspec.Meta(description="Empty for the core group.")]
+    kind: Annotated[str, msgspec.Meta()]
 
     def __str__(self) -> str:
         """`Kind.group`, or `Kind` alone in the core group."""
@@ -32,11 +36,16 @@ class ObjectRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=Fal
     """One object. `namespace` is `""` if the kind is cluster-scoped; it is resolved once, when the object is read."""
 
     group_kind: GroupKind
-    namespace: str
-    name: str
+    namespace: Annotated[str, msgspec.Meta(description="Empty for a cluster-scoped object.")]
+    name: Annotated[str, msgspec.Meta()]
 
     @property
-    def kind(self) -> str:
+    def group(self) -> Annotated[str, msgspec.Meta()]:
+        """The API group of the kind, empty for the core group."""
+        return self.group_kind.group
+
+    @property
+    def kind(self) -> Annotated[str, msgspec.Meta()]:
         """The kind without its API group."""
         return self.group_kind.kind
 
@@ -58,12 +67,27 @@ class NodeRef(msgspec.Struct, frozen=True, order=True, cache_hash=True, gc=False
     """
 
     object: ObjectRef
-    section: str = ""
+    section: Annotated[str, msgspec.Meta(description=_SECTION)] = ""
 
     @property
-    def kind(self) -> str:
-        """The kind of the object."""
+    def group(self) -> Annotated[str, msgspec.Meta()]:
+        """The API group of the object's kind, empty for the core group."""
+        return self.object.group_kind.group
+
+    @property
+    def kind(self) -> Annotated[str, msgspec.Meta()]:
+        """The kind of the object, without its API group."""
         return self.object.group_kind.kind
+
+    @property
+    def namespace(self) -> Annotated[str, msgspec.Meta()]:
+        """The namespace of the object, empty for a cluster-scoped one."""
+        return self.object.namespace
+
+    @property
+    def name(self) -> Annotated[str, msgspec.Meta()]:
+        """The name of the object."""
+        return self.object.name
 
     def __str__(self) -> str:
         """`Kind namespace/name`, with `#section` for a section."""

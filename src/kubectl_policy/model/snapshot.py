@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.refs import GroupKind, ObjectRef  # noqa: TC001 (snapshot files are read by these types)
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Origin(Struct, frozen=True, gc=False):
     """A file and a line (from 1), or a cluster context with line 0."""
 
-    source: str
-    line: int = 0
+    source: Annotated[str, Meta(description="A file, or the context of a cluster.")]
+    line: Annotated[int, Meta(description="From 1; 0 if unknown.", ge=0)] = 0
 
     def __str__(self) -> str:
         """`file:line`, as compilers print it."""
@@ -67,20 +67,16 @@ Severity: TypeAlias = Literal["error", "warning", "info"]
 
 
 class Diagnostic(Struct, frozen=True):
-    """What is wrong or uncertain, and where.
+    """A problem of an object, certain or not."""
 
-    `rule` is a stable kebab-case name; `field` is the dotted path in the subject (list items as `[0]`), empty if the
-    whole object is meant; `reason` is the API's own word for it where there is one (`RefNotPermitted`).
-    """
-
-    rule: str
-    severity: Severity
-    message: str
-    subject: ObjectRef | None = None
-    field: str = ""
-    origin: Origin | None = None
-    related: tuple[ObjectRef, ...] = ()
-    reason: str = ""
+    rule: Annotated[str, Meta(description="A stable name in kebab case.")]
+    severity: Annotated[Severity, Meta()]
+    message: Annotated[str, Meta()]
+    subject: Annotated[ObjectRef | None, Meta()] = None
+    field: Annotated[str, Meta(description="The dotted path in the subject; empty for the whole object.")] = ""
+    origin: Annotated[Origin | None, Meta()] = None
+    related: Annotated[tuple[ObjectRef, ...], Meta()] = ()
+    reason: Annotated[str, Meta(description="The API's own word (RefNotPermitted); empty if it has none.")] = ""
 
 
 class Problem(Struct, frozen=True, kw_only=True):

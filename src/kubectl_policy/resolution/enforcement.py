@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment import MEANINGS
@@ -80,15 +80,17 @@ class Enforcement(Struct, frozen=True, dict=True):
     attachment that holds:
     `TargetNotFound`, `NotPermitted`, `Invalid` (no usable reference, or something that it needs is missing), or
     `Unknown` (the target is not in the input, or it is not known how the kind attaches). That is also the state of one
-    that is attached where it is not known how it combines with other policies of its kind. `by` are the policies, or
-    objects with fields of their own, that beat it. `idle` are paths below its targets on which no traffic runs.
+    that is attached where it is not known how it combines with other policies of its kind.
     """
 
     policy: ObjectRef
-    state: EnforcementState
-    by: tuple[ObjectRef, ...]
+    state: Annotated[EnforcementState, Meta()]
+    by: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The policies, or objects with own fields, that beat it somewhere.")
+    ]
     outcomes: tuple[EffectivePolicy, ...]
     idle: tuple[Path, ...] = ()
+    """Paths below its targets on which no traffic runs."""
 
     @cached_property
     def by_resolution(self) -> Mapping[Resolution, Sequence[EffectivePolicy]]:
@@ -109,8 +111,8 @@ class Enforcement(Struct, frozen=True, dict=True):
         return self.state == "Unknown" and bool(self.outcomes)
 
     @property
-    def undecided_with(self) -> tuple[ObjectRef, ...]:
-        """The policies with which it is not known how this one combines, sorted."""
+    def undecided_with(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
+        """The policies that set other fields, where it is not known how their kind combines; it is then Unknown."""
         resolutions = self.resolutions if self.is_undecided else ()
         together = ({source.object for source in resolution.undecided} for resolution in resolutions)
         return tuple(sorted({ref for refs in together if self.policy in refs for ref in refs} - {self.policy}))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import FieldPath, integer_at, text_at, value_at
 
@@ -17,18 +17,16 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, NodeRef, ObjectRef
 
+_FILTER: Final = "If a filter of the target, a rule, names the policy: its position there, from 1; else 0."
+
 
 class Source(msgspec.Struct, frozen=True, order=True, cache_hash=True):
-    """Who set a value: a policy by way of one of its targets, or (`object` is the target) the target object itself.
+    """Who set a value: a policy by way of one of its targets, or (`object` is the target) the target object itself."""
 
-    `overrides` is true of a value that was declared as an override. Where a filter of the target, a rule, names the
-    policy, `filter` is the place of that filter in the rule, from 1; else it is 0.
-    """
-
-    object: ObjectRef
-    target: NodeRef
-    overrides: bool = False
-    filter: int = 0
+    object: Annotated[ObjectRef, Meta()]
+    target: Annotated[NodeRef, Meta()]
+    overrides: Annotated[bool, Meta(description="Whether the value was declared as an override.")] = False
+    filter: Annotated[int, Meta(description=_FILTER, ge=0)] = 0
 
 
 class Leaf(Struct, frozen=True, gc=False):

@@ -210,7 +210,7 @@ def test_an_event_of_either_group_is_read() -> None:
         ReportedEvent(
             type="Warning",
             reason="SYNC",
-            source="controller",
+            from_="controller",
             message="no address",
             count=188,
             last="2026-01-01T00:00:00Z",
@@ -218,7 +218,7 @@ def test_an_event_of_either_group_is_read() -> None:
         ReportedEvent(
             type="Normal",
             reason="Ready",
-            source="example.com/controller",
+            from_="example.com/controller",
             message="has an address",
             count=2,
             last="2026-01-03T00:00:00.000000Z",
@@ -231,5 +231,5 @@ def test_an_event_without_anything_is_an_empty_one() -> None:
     """Fields of another type count as absent."""
     index = build.index(event("e", type=1, reason=[], message={}, count="many", source="x"))
     assert reported_events(index, build.ref("Gateway", "g")) == (
-        ReportedEvent(type="", reason="", source="", message="", count=1, last=""),
+        ReportedEvent(type="", reason="", from_="", message="", count=1, last=""),
     )

@@ -51,7 +51,7 @@ def test_a_route_that_no_listener_takes() -> None:
     )
     (reason,) = why_without_effect(analysis, POLICY)
     assert reason.message == "namespace default does not match the selector of listener http of Gateway default/g"
-    assert (reason.rule, reason.api_reason) == ("listener-namespace", "NotAllowedByListeners")
+    assert (reason.rule, reason.reason) == ("listener-namespace", "NotAllowedByListeners")
     assert (reason.object, reason.field, reason.origin) == (
         build.ref("Gateway", "g"),
         "spec.listeners[0].allowedRoutes.namespaces",

@@ -193,7 +193,8 @@ def test_an_effect_on_some_paths_is_an_effect() -> None:
     )
     answer = why_not(analysis, POLICY, ROUTE)
     assert (answer.in_force, answer.edits, answer.obstacle, answer.tried) == ((0, 2), (), "", 0)
-    assert [(reason.rule, reason.paths) for reason in answer.reasons] == [("not-on-path", (3,)), ("superseded", (1,))]
+    reasons = [(reason.rule, reason.positions) for reason in answer.reasons]
+    assert reasons == [("not-on-path", (3,)), ("superseded", (1,))]
     assert answer.reasons[0].message == "that path does not lead through Gateway default/g"
 
 
@@ -306,7 +307,7 @@ def test_reasons_name_the_object_and_its_origin() -> None:
     """So that a person can go there."""
     (answer,) = (why_not(one.analysis, one.policy, one.target) for one in CAUSES if one.name == "a typing error")
     reason = answer.reasons[0]
-    assert (reason.object, reason.field, reason.origin, reason.api_reason) == (
+    assert (reason.object, reason.field, reason.origin, reason.reason) == (
         POLICY,
         "spec.targetRefs[0]",
         build.ORIGIN,

@@ -64,7 +64,7 @@ class Refusal(Struct, frozen=True, kw_only=True):
     @property
     def reason(self) -> str:
         """The API's own word for it."""
-        return self.reasons[0].api_reason
+        return self.reasons[0].reason
 
 
 def refusals(analysis: Analysis, routes: Iterable[Resource]) -> Iterator[Refusal]:

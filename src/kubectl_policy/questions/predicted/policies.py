@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.attachment.validity import gateways_of, not_enabled
@@ -70,16 +70,16 @@ def _state_in(scope: ScopeOutcome, policy: ObjectRef, profile: PolicyKindProfile
 
 
 class PolicyCondition(Struct, frozen=True, kw_only=True):
-    """A condition as the kind's controller words it; `message` and `related` say what it is about, in our words.
+    """A condition that the kind's controller should report."""
 
-    Related are the targets that override a policy, the policy that it is merged with, or the routes merged into it.
-    """
-
-    type: str
-    status: str
-    reason: str
-    message: str
-    related: tuple[NodeRef, ...] = ()
+    type: Annotated[str, Meta()]
+    status: Annotated[str, Meta(description="True, False or Unknown.")]
+    reason: Annotated[str, Meta()]
+    message: Annotated[str, Meta(description="Why, in our words.")]
+    related: Annotated[
+        tuple[NodeRef, ...],
+        Meta(description="The targets that override a policy, the policy it is merged with, or the routes merged in."),
+    ] = ()
 
 
 class AncestorStatus(Struct, frozen=True, kw_only=True):

@@ -59,7 +59,7 @@ def _lost_to(analysis: Analysis, winner: Source, lost: Sequence[Fate], effective
         refusal = effective.resolution.kept_out.get(own)
         what = f"a common field, {refusal.field}" if refusal and refusal.field else "that target already"
         message = f"{who} has {what}, and of two on one target this one is refused"
-        return Reason("refused", message, winner.object, field="spec", api_reason="Conflicted", related=related)
+        return Reason("refused", message, winner.object, field="spec", reason="Conflicted", related=related)
     rule, words = _how_beaten(winner, lost, effective, analysis.registry.known(effective.kind))
     if winner.object == winner.target.object:
         return Reason("superseded", words, winner.object, field="spec", related=related)

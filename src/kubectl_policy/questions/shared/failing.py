@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachments import AsIfValid
@@ -26,19 +26,17 @@ _REPLACING: Final = {MergeStrategy.NONE, MergeStrategy.ATOMIC_DEFAULTS, MergeStr
 
 
 class FailingRoute(Struct, frozen=True, kw_only=True):
-    """A route of which requests get an error response, and the policy that is not valid; `message` says why.
+    """A route of which requests get an error response, since a policy that would hold there is not valid."""
 
-    `paths` are those from the root to the rules where that is so; `whole` is whether they are all that the route has.
-    """
-
-    route: ObjectRef
-    policy: ObjectRef
-    message: str
+    route: Annotated[ObjectRef, Meta()]
+    policy: Annotated[ObjectRef, Meta(description="The policy that is not valid.")]
+    message: Annotated[str, Meta(description="Why it is not.")]
     paths: tuple[Path, ...]
-    whole: bool
+    """The paths from the root to the rules that are concerned."""
+    whole: Annotated[bool, Meta(description="Whether all requests for the route are concerned.")]
 
     @property
-    def rules(self) -> tuple[NodeRef, ...]:
+    def rules(self) -> Annotated[tuple[NodeRef, ...], Meta()]:
         """The rules that are concerned, each once."""
         return tuple(dict.fromkeys(path[-1] for path in self.paths))
 

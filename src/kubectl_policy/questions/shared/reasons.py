@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.refs import is_unnamed
@@ -74,21 +74,25 @@ RULES: Final = (
 
 
 class Reason(Struct, frozen=True):
-    """Why a policy has no effect: the rule, in plain words, and the object and field responsible.
+    """A reason for which a policy has no effect."""
 
-    `api_reason` is the API's own word for it, empty where there is none. `related` are the other things that it is
-    about: the route and the listener that do not come together, or what the policy is attached to, or who beats it.
-    `paths` are the positions of the paths for which it holds; empty if it holds for all.
-    """
+    rule: Annotated[str, Meta(description="A stable name.", pattern="^[a-z]+(-[a-z]+)*$")]
+    message: Annotated[str, Meta()]
+    object: Annotated[ObjectRef, Meta(description="What is responsible.")]
+    field: Annotated[str, Meta(description="The field of it that is; empty if none is.")] = ""
+    origin: Annotated[Origin | None, Meta()] = None
+    reason: Annotated[str, Meta(description="The API's own word for it; empty if it has none.")] = ""
+    related: Annotated[
+        tuple[NodeRef, ...],
+        Meta(description="What else it is about: a route and a listener, or who beats the policy and where."),
+    ] = ()
+    positions: tuple[int, ...] = ()
+    """The positions of the paths of which it is true; none if it is true of all."""
 
-    rule: str
-    message: str
-    object: ObjectRef
-    field: str = ""
-    origin: Origin | None = None
-    api_reason: str = ""
-    related: tuple[NodeRef, ...] = ()
-    paths: tuple[int, ...] = ()
+    @property
+    def paths(self) -> Annotated[tuple[int, ...], Meta()]:
+        """The numbers of the paths of which it is true; empty if of all."""
+        return tuple(position + 1 for position in self.positions)
 
 
 def in_causal_order(analysis: Analysis, reasons: Iterable[Reason]) -> tuple[Reason, ...]:
@@ -98,14 +102,14 @@ def in_causal_order(analysis: Analysis, reasons: Iterable[Reason]) -> tuple[Reas
     """
     paths: dict[Reason, set[int]] = {}
     for reason in reasons:
-        anywhere = replace(reason, paths=()) if reason.paths else reason
-        paths.setdefault(anywhere, set()).update(reason.paths)
+        anywhere = replace(reason, positions=()) if reason.positions else reason
+        paths.setdefault(anywhere, set()).update(reason.positions)
     return tuple(
         replace(
             reason,
             origin=resource.origin if (resource := analysis.index.get(reason.object)) else None,
             field=reason.field or _reference_field(analysis, reason),
-            paths=tuple(sorted(paths[reason])),
+            positions=tuple(sorted(paths[reason])),
         )
         for reason in sorted(paths, key=lambda reason: RULES.index(reason.rule))
     )

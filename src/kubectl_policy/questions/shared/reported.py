@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, cast
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, text_at, time_at
@@ -22,20 +22,17 @@ PlaceSort: TypeAlias = Literal["object", "parent", "ancestor", "listener"]
 
 
 class ReportedCondition(Struct, frozen=True, kw_only=True):
-    """One condition. `about` says what it is about where an object has several (a parent, an ancestor, a listener).
+    """One condition, as a controller reported it."""
 
-    `stale` is true where the controller has not seen the object's present generation; `seen` is the generation that it
-    says to have seen, None if it does not say.
-    """
-
-    type: str
-    status: str
-    reason: str
-    message: str
-    about: str
-    controller: str
-    stale: bool
+    about: Annotated[str, Meta(description="The parent, ancestor or listener that it is about.")]
+    controller: Annotated[str, Meta()]
+    type: Annotated[str, Meta()]
+    status: Annotated[str, Meta()]
+    reason: Annotated[str, Meta()]
+    message: Annotated[str, Meta()]
+    stale: Annotated[bool, Meta(description="True if it is not about the object's present generation.")]
     seen: int | None = None
+    """The generation that the controller says to have seen."""
 
 
 class ReportedPlace(Struct, frozen=True, kw_only=True):
@@ -201,14 +198,14 @@ _UNDATED: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class ReportedEvent(Struct, frozen=True, kw_only=True):
-    """One Event: its type (`Normal`, `Warning`), who reported it, how often, and when last (empty if not known)."""
+    """One Event."""
 
-    type: str
-    reason: str
-    source: str
-    message: str
-    count: int
-    last: str
+    type: Annotated[str, Meta(description="Normal or Warning.")]
+    reason: Annotated[str, Meta()]
+    from_: Annotated[str, Meta(description="The component that reported it.")]
+    message: Annotated[str, Meta()]
+    count: Annotated[int, Meta(description="How often it occurred.")]
+    last: Annotated[str, Meta(description="When it last occurred; empty if that is not known.")]
 
 
 def reported_events(index: Index, obj: ObjectRef) -> tuple[ReportedEvent, ...]:
@@ -225,7 +222,7 @@ def reported_events(index: Index, obj: ObjectRef) -> tuple[ReportedEvent, ...]:
         ReportedEvent(
             type=text_at(raw, "type"),
             reason=text_at(raw, "reason"),
-            source=next((source for path in _SOURCES if (source := text_at(raw, path))), ""),
+            from_=next((source for path in _SOURCES if (source := text_at(raw, path))), ""),
             message=text_at(raw, "message") or text_at(raw, "note"),
             count=next((count for path in _COUNTS if (count := integer_at(raw, path))), 1),
             last=_last(raw)[1],

@@ -51,7 +51,7 @@ def failed(analysis: Analysis, attachment: Attachment) -> Reason:
         attachment.message,
         declared.named_by or attachment.policy,
         field=declared.field,
-        api_reason=MEANINGS[attachment.state].api_reason,
+        reason=MEANINGS[attachment.state].api_reason,
         related=(target,) if target else (),
     )
 
@@ -113,7 +113,7 @@ def refusal(analysis: Analysis, binding: Binding) -> Reason:
     else:
         rule, holder, field = "listener-conflict", node.object, listener.field
     related = (NodeRef(route), node)
-    return Reason(rule, binding.message, holder, field=field, api_reason=binding.reason, related=related)
+    return Reason(rule, binding.message, holder, field=field, reason=binding.reason, related=related)
 
 
 def _no_listener(analysis: Analysis, binding: Binding, place: str) -> tuple[str, str]:
@@ -149,7 +149,7 @@ def not_sent(analysis: Analysis, route: ObjectRef, backend: ObjectRef) -> Iterat
             continue
         if backend_ref.reason == "RefNotPermitted":
             rule, reason = "backend-not-permitted", backend_ref.reason
-            yield Reason(rule, backend_ref.message, route, field=field, api_reason=reason, related=related)
+            yield Reason(rule, backend_ref.message, route, field=field, reason=reason, related=related)
         elif not backend_ref.nodes and backend_ref.routes is None:
             message = f"{route} sends no requests to {backend}: its weight there is 0"
             yield Reason("no-weight", message, route, field=f"{field}.weight", related=related)

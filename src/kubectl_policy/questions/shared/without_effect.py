@@ -73,7 +73,7 @@ def _nothing_below(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> It
 def _nothing_attached(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> Iterator[Reason]:
     """That nothing on which a policy could take effect is below a node, and which routes are refused there."""
     routes = analysis.topology.relations.routes_naming(target.object)
-    refusals = (reason for route in routes for reason in refused(analysis, route, target) if reason.api_reason)
+    refusals = (reason for route in routes for reason in refused(analysis, route, target) if reason.reason)
     first = next(refusals, None)
     if first:
         yield first

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model import ObjectRef
@@ -36,19 +36,18 @@ _ASK_FURTHER: Final = "ask about what is at these ends"
 
 
 class Unseen(Struct, frozen=True, kw_only=True):
-    """Something that was not seen: what it is, why, and the file or permission that would show it.
+    """Something that an answer could not see."""
 
-    `policies` are set of what was read and is not computed: of these policies it is not known whether they count. What
-    `is_there` was read, and may be different. The `gaps` are what a cluster did not give out.
-    """
-
-    what: str
-    reason: str
-    remedy: str = _ADD
-    origin: Origin | None = None
+    what: Annotated[str, Meta()]
+    reason: Annotated[str, Meta()]
+    remedy: Annotated[str, Meta(description="The file or the permission that would show it.")] = _ADD
+    origin: Annotated[Origin | None, Meta()] = None
     policies: tuple[ObjectRef, ...] = ()
+    """The policies that were read and are not computed: it is not known whether they count."""
     is_there: bool = False
+    """Whether it was read, and may be different."""
     gaps: tuple[Gap, ...] = ()
+    """What a cluster did not give out."""
 
     @property
     def is_gap(self) -> bool:
@@ -56,9 +55,14 @@ class Unseen(Struct, frozen=True, kw_only=True):
         return any(gap.reason == self.reason for gap in self.gaps)
 
     @property
-    def needs(self) -> tuple[Permission, ...]:
+    def permissions(self) -> tuple[Permission, ...]:
         """The permissions with which it could be seen."""
         return tuple(dict.fromkeys(gap.needs for gap in self.gaps if gap.needs))
+
+    @property
+    def needs(self) -> Annotated[tuple[str, ...], Meta()]:
+        """The permissions with which it could be seen: `list retrypolicies.example.io in namespace baker`."""
+        return tuple(map(str, self.permissions))
 
 
 def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD) -> Unseen:

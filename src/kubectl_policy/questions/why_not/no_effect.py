@@ -79,7 +79,7 @@ class _Chain:
                     reasons = self._on_path(place, on_path[-1])
                 else:
                     reasons = iter([self._off_path("that path does not lead", nodes)])
-                yield from (replace(reason, paths=(place,)) for reason in reasons)
+                yield from (replace(reason, positions=(place,)) for reason in reasons)
 
     def _of(self, attachment: Attachment) -> Iterator[Reason]:
         """Why an attachment to the node itself, or to something above it, has no effect."""

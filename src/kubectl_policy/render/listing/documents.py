@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kubectl_policy.attachment import Attachment
 from kubectl_policy.model import GroupKind, ObjectRef, Origin
 from kubectl_policy.profiles import MergeStrategy, TargetLevel
 from kubectl_policy.questions.listing.objects import (
@@ -24,7 +23,6 @@ from kubectl_policy.render.output.documents import Field, Shape, Shaped, documen
 from kubectl_policy.render.output.parts import (
     COMPLETE,
     REPORTED,
-    TARGET,
     UNSEEN,
     assumed_field,
     class_field,
@@ -45,7 +43,6 @@ _ITEM_COMPLETE: Final = Field(
     type=bool,
     doc="False if something that could matter for it could not be seen.",
 )
-_TARGETED_BY: Final = Shape(Attachment, "targetedBy", Field("policy"), *TARGET.fields)
 
 shape(
     Stanza,
@@ -164,7 +161,6 @@ def _item(of: type[ObjectRow], name: str, *own: Field) -> Shape:
         Field(
             "targetedBy",
             "listed.attachments",
-            shape=_TARGETED_BY,
             doc="The target references that name it or a section of it, also those that fail.",
         ),
         Field("reported", "listed.reported", doc=REPORTED.doc),

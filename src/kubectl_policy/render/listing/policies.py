@@ -109,7 +109,7 @@ def reason(row: PolicyRow) -> str:
 
 def _code(row: PolicyRow) -> str:
     """The API's own word for the reason, as other answers write it."""
-    return f" [{row.reasons[0].api_reason}]" if row.reasons and row.reasons[0].api_reason else ""
+    return f" [{row.reasons[0].reason}]" if row.reasons and row.reasons[0].reason else ""
 
 
 # By the first reason why a policy has no effect anywhere.

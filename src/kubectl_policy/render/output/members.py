@@ -11,16 +11,17 @@ _MARK = "Annotated["
 def members(kind: type) -> tuple[tuple[str, str], ...]:
     """Return the members of values of a type that documents show: the name in documents, and the attribute.
 
-    A name is the attribute in camel case, without the underscore behind a keyword of Python: `class_`, `known_by`.
+    Properties come before fields. A name is the attribute in camel case, without the underscore behind a keyword of
+    Python: `class_`, `known_by`.
     """
     attributes: dict[str, None] = {}
     for base in reversed(kind.__mro__):
-        annotations: dict[str, object] = vars(base).get("__annotations__", {})
-        attributes |= {name: None for name, type_ in annotations.items() if str(type_).startswith(_MARK)}
         for name, attribute in vars(base).items():
             getter = attribute.func if isinstance(attribute, cached_property) else getattr(attribute, "fget", None)
             if str(getattr(getter, "__annotations__", {}).get("return", "")).startswith(_MARK):
                 attributes[name] = None
+        annotations: dict[str, object] = vars(base).get("__annotations__", {})
+        attributes |= {name: None for name, type_ in annotations.items() if str(type_).startswith(_MARK)}
     return tuple((name_of(attribute), attribute) for attribute in attributes)
 
 

@@ -53,7 +53,7 @@ def _elsewhere(answer: WhyNot, which: WhichPaths, view: View) -> tuple[Line, ...
     """The paths, if there is one without effect, and why there is none on it."""
     if not answer.reasons:
         return ()
-    numbered = any(which.phrase(reason.paths).numbered for reason in answer.reasons)
+    numbered = any(which.phrase(reason.positions).numbered for reason in answer.reasons)
     paths = path_lines(answer.paths, answer.target, view, numbered=numbered)
     return (*section("Paths", paths), *section("No effect", _reasons(answer, answer.reasons, which, view)))
 
@@ -61,7 +61,7 @@ def _elsewhere(answer: WhyNot, which: WhichPaths, view: View) -> tuple[Line, ...
 def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], which: WhichPaths, view: View) -> Iterator[Line]:
     most = _SHOWN if view.cuts else len(reasons)
     for reason in reasons[:most]:
-        scope = which.words(reason.paths) if answer.in_force else ""
+        scope = which.words(reason.positions) if answer.in_force else ""
         where = f"{scope}: " if scope else ""
         yield Line((Span(f"{where}{reason_words(reason)}", prose=True),), 2)
     if len(reasons) > most:

@@ -263,5 +263,5 @@ def why_not_headline(answer: WhyNot) -> str:
 
 def reason_words(reason: Reason) -> str:
     """A reason with the API's own word for it, and where what is responsible was read."""
-    api_reason = f" [{reason.api_reason}]" if reason.api_reason else ""
+    api_reason = f" [{reason.reason}]" if reason.reason else ""
     return f"{reason.message}{api_reason}" + in_file(reason.origin, " ({})")

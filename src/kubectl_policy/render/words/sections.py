@@ -224,7 +224,7 @@ def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:
     lines: list[Line] = []
     for event in events:
         details = [" ".join(filter(None, (event.type, event.reason))) or "Event"]
-        details += [f"from {event.source}"] if event.source else []
+        details += [f"from {event.from_}"] if event.from_ else []
         details += [f"{event.count} times"] if event.count > 1 else []
         details += [f"last at {event.last}"] if event.last else []
         lead = Span(f"{', '.join(details)}:", "warning" if event.type == "Warning" else "", prose=True)

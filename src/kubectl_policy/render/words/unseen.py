@@ -58,10 +58,10 @@ def _kinds(kinds: Iterable[tuple[str | None, str]]) -> str:
 
 def what_to_do(thing: Unseen) -> str:
     """`To do: add the manifest that holds it`, `Needs: list retrypolicies.example.io in namespaces baker and infra`."""
-    if not thing.needs:
+    if not thing.permissions:
         return f"To do: {thing.remedy}"
     places: dict[tuple[str, str], list[str | None]] = {}
-    for permission in thing.needs:
+    for permission in thing.permissions:
         places.setdefault((permission.verb, permission.resource), []).append(permission.namespace)
     said: list[str] = []
     for (verb, resource), namespaces in places.items():

@@ -120,7 +120,7 @@ def not_answered(world: Linted) -> Iterator[Finding]:
 def _unread(world: Linted, found: list[Gap]) -> Iterator[Finding]:
     """What a cluster did not give out, all of a kind as one."""
     for thing in gaps(world.analysis, found):
-        needs = some([str(each) for each in thing.needs])
+        needs = some(list(thing.needs))
         message = f"{thing.what} could not be read: {thing.reason}"
         if needs:
             message = f"{thing.what} may not be read: {thing.reason}; needed is: {needs}"
