@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhere
 from kubectl_policy.render.describe.together import parent_of, together, words_of
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import flow, listed
+from kubectl_policy.render.words.names import flow
 from kubectl_policy.render.words.reasons import basis_lines, doubts_of, merge_not_counting
 from kubectl_policy.render.words.settings import DEFAULT, perhaps
 from kubectl_policy.render.words.values import shortened

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.kinds import NAMESPACE, listed, plural
 from kubectl_policy.questions.unseen.unread import some_of
 from kubectl_policy.render.describe.places import Places
-from kubectl_policy.render.words.names import count, in_file, listed, node_words, section_words
+from kubectl_policy.render.words.names import count, in_file, node_words
 from kubectl_policy.render.words.sources import is_one, sources_words
 from kubectl_policy.render.words.unseen import as_far_as
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,17 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_policy.attachment import without_references
-from kubectl_policy.model.kinds import plural
-from kubectl_policy.render.words.names import (
-    attachment_words,
-    count,
-    in_file,
-    kind_counts,
-    listed,
-    names,
-    node_words,
-    of_all,
-)
+from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.render.words.names import attachment_words, count, in_file, kind_counts, names, node_words, of_all
 from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 

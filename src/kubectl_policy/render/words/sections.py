@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import in_file, listed, node_words
+from kubectl_policy.render.words.names import in_file, node_words
 from kubectl_policy.render.words.unseen import what_to_do
 
 if TYPE_CHECKING:
