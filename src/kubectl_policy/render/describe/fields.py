@@ -269,9 +269,9 @@ class _Section:
         loser = self._loser(replaced.source)
         if all(fate.state == "superseded" and not fate.by_port for fate in fates):
             together = "with others " if len(fates[0].superseded_by) > 1 else ""
-            group = next(group for group in self.kind.groups if fates[0] in group.beaten)
+            group = next(group for group in self.kind.groups if fates[0] in group.without_effect)
             why = merge_not_counting(fates[0], group)
-            if replaced.source in group.members:
+            if replaced.source in group.contest.members:
                 words = f"{together}instead of {self._fields(fates)} of {loser}"
             else:
                 words = f"{together}instead of all of {loser}: {_names(fates)}{f' ({why})' if why else ''}"

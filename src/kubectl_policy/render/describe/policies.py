@@ -108,8 +108,8 @@ class _Fields:
     def __init__(self, answer: PolicyDescription) -> None:
         self.answer = answer
         self.which = WhichPaths(answer.paths)
-        self.outcomes = [_outcome(field, answer.policy) for field in without_keys(answer.fields_asked_for)]
-        self._several_sources = len({field.source for field in answer.fields_asked_for}) > 1
+        self.outcomes = [_outcome(field, answer.policy) for field in without_keys(answer.fields)]
+        self._several_sources = len({field.source for field in answer.fields}) > 1
 
     @property
     def needs_numbers(self) -> bool:
