@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from math import isfinite
 from operator import attrgetter
@@ -47,8 +47,7 @@ def document(kind: str, headline: str, answer: object, context: str = "") -> dic
 
 def members_of(value: object) -> dict[str, object]:
     """Return the members of a value by their names in documents."""
-    kind: type[Any] = type(value)
-    names, get = _members(kind)
+    names, get = _members(type(value))
     return dict(zip(names, get(value), strict=True))
 
 
@@ -73,17 +72,18 @@ def _camel_case(attribute: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-@cache
+_MEMBERS: Final[dict[type, tuple[tuple[str, ...], Callable[[object], tuple[object, ...]]]]] = {}
+
+
 def _members(kind: type) -> tuple[tuple[str, ...], Callable[[object], tuple[object, ...]]]:
     """Return the names of the members of a type, and a function that gets them from a value."""
-    names = members(kind)
-    attributes = tuple(names.values())
-    if not attributes:
-        raise TypeError(f"{kind.__name__} has no members for documents")
-    if len(attributes) == 1:
-        get = attrgetter(*attributes)
-        return tuple(names), lambda value: (get(value),)
-    return tuple(names), attrgetter(*attributes)
+    if kind not in _MEMBERS:
+        names = members(kind)
+        if not names:
+            raise TypeError(f"{kind.__name__} has no members for documents")
+        get = attrgetter(*names.values())
+        _MEMBERS[kind] = tuple(names), (lambda value: (get(value),)) if len(names) == 1 else get
+    return _MEMBERS[kind]
 
 
 def encodable(value: object) -> Any:  # noqa: ANN401 (of any type that JSON knows)
@@ -92,7 +92,7 @@ def encodable(value: object) -> Any:  # noqa: ANN401 (of any type that JSON know
     JSON knows no infinity, which a number of 400 digits is read as: it becomes text. Raises `TypeError` for a value
     without members.
     """
-    kind: type[Any] = type(value)
+    kind = type(value)
     if kind in _SCALARS:
         return value
     if kind is tuple or kind is list:
