@@ -88,7 +88,7 @@ class _Section:
         of them share a row.
         """
         apart = [self._by_place(source) for source in self.kind.sources]
-        every = [row for source in self.kind.sources for row in source.rows]
+        every = [row for source in self.kind.sources for row in source.rows.values()]
         if len(every) > _SCREENFULS:
             # Nobody looks at all of these, for whom to try several times.
             self.field = self._field_width(every)
@@ -103,7 +103,7 @@ class _Section:
         """The rows of a policy by where they are in force, in words; of what goes without saying first."""
         below = self.places.below(source.targets)
         by_place: dict[str, list[Row]] = {}
-        for row in source.rows:
+        for row in source.rows.values():
             by_place.setdefault(self.places.limits(row.positions, below), []).append(row)
         return {limits: by_place[limits] for limits in sorted(by_place, key=bool)}
 
@@ -136,14 +136,14 @@ class _Section:
                 yield from self._row(row, margin)
         if not source.rows:
             yield Line((Span("sets no field", "aside"),), _ROW)
-        for replaced in source.replaced:
+        for replaced in source.replaced.values():
             yield self._replaced(source, replaced, _only(by_place))
 
     def _heading(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> str:
         """`RetryPolicy shop/cart → rule cart`; with where it is in force, if that is the same for all that it sets."""
         heading, limits = self.names.heading(source, self.kind.groups[0]), _only(by_place)
         if self.behind:
-            positions = frozenset[int]().union(*(row.positions for row in source.rows)) or self.kind.positions
+            positions = frozenset[int]().union(*(row.positions for row in source.rows.values())) or self.kind.positions
             behind = self.places.words(positions, behind=True)
             return f"{heading}, {'behind it' if heading.endswith(behind.removeprefix('behind')) else behind}"
         return f"{heading}{f', {self._where(limits)}' if limits else ''}"
@@ -210,7 +210,7 @@ class _Section:
         notes += [perhaps(setting).strip()] if perhaps(setting) else []
         if notes:
             spans.append(Span(f" {' '.join(notes)}", "aside", prose=True))
-        below = [self._instead(row, each) for each in row.beaten]
+        below = [self._instead(row, beaten) for beaten in row.beaten.values()]
         column, line = self.value_at + self.value + _GAP, self.lines_of[id(row)]
         if setting.blame:
             # Who wrote it was asked for, and is never left out.

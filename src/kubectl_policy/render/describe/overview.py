@@ -6,16 +6,17 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.describe.blocks import alike, joined, targets_of
 from kubectl_policy.render.describe.by_policy import who
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.names import count
+from kubectl_policy.render.words.reasons import why_beaten, why_without_effect
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.describe.named import Names
     from kubectl_policy.render.describe.places import Places
     from kubectl_policy.render.output.text import View
-    from kubectl_policy.resolution import Source
+    from kubectl_policy.resolution import Fate, Source
 
 _GAP: Final = 2
 _INDENT: Final = 2
@@ -56,11 +57,11 @@ def overview(answer: ObjectDescription, places: Places, names: Names, view: View
     """A heading for each place, the narrowest first, and under it a line for each kind, security first."""
     by_place: dict[tuple[bool, bool, tuple[int, ...]], list[_Entry]] = {}
     for of_kind in by_kind(answer.in_force):
-        for together in alike(of_kind):
-            group = joined(together)
+        for together in _alike(of_kind):
+            group = _joined(together)
             everywhere = len(group.positions) == len(answer.paths)
             key = group.passes_down, everywhere, group.positions
-            by_place.setdefault(key, []).append(_entry(group, targets_of(together), names))
+            by_place.setdefault(key, []).append(_entry(group, _targets_of(together), names))
     entries = [entry for each in by_place.values() for entry in each]
     kinds = max((cells(entry.kind) for entry in entries), default=0)
     fitting = [entry for entry in entries if _INDENT + kinds + 2 * _GAP + entry.width <= view.width]
@@ -88,6 +89,52 @@ def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
     for group in groups:
         found.setdefault((group.kind, group.passes_down), []).append(group)
     return sorted(found.values(), key=lambda of_kind: (of_kind[0].passes_down, min(map(_rank, of_kind))))
+
+
+def _alike(groups: Sequence[InForce]) -> Iterable[Sequence[InForce]]:
+    """Groups of one kind in which the same policies say the same, by way of whatever targets; in their order."""
+    by_likeness: dict[str, list[InForce]] = {}
+    for group in groups:
+        by_likeness.setdefault(repr(_likeness(group)), []).append(group)
+    return by_likeness.values()
+
+
+def _joined(groups: Sequence[InForce]) -> InForce:
+    """Groups that are alike as the first of them, on the paths of all."""
+    return replace(
+        groups[0],
+        positions=tuple(sorted({path for group in groups for path in group.positions})),
+        at=tuple(dict.fromkeys(node for group in groups for node in group.at)),
+    )
+
+
+def _targets_of(groups: Sequence[InForce]) -> Mapping[Source, tuple[NodeRef, ...]]:
+    """By each source of the first of some groups that are alike, the targets that it has in all of them."""
+    together = zip(*(group.contest.order for group in groups), strict=True)
+    return {same[0]: tuple(dict.fromkeys(source.target for source in same)) for same in together}
+
+
+def _likeness(group: InForce) -> object:
+    """All that a reader is told of a group, but on which paths it is so, and by way of which targets."""
+    places = {source: place for place, source in enumerate(group.contest.order)}
+
+    def told(fate: Fate, why: str) -> object:
+        return fate.field, fate.value, places.get(fate.source, fate.source), fate.defaulted, why
+
+    at = group.at[0]
+    return (
+        (at.object.group_kind, bool(at.section), group.passes_down, group.strategies, group.assumed, group.doubts),
+        [(source.object, source.overrides, source.filter) for source in group.contest.order],
+        [
+            (
+                *(setting.field, setting.value, places.get(setting.source, setting.source), setting.removed),
+                *(setting.certain, setting.defaulted),
+                [told(fate, why_beaten(fate, setting.source, group)) for fate in setting.instead_of],
+            )
+            for setting in group.settings
+        ],
+        [told(fate, why_without_effect(fate, group)) for fate in group.without_effect],
+    )
 
 
 def _backends(places: Places, positions: Sequence[int]) -> str:
