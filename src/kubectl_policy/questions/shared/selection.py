@@ -269,14 +269,10 @@ def _without_name(analysis: Analysis, word: str) -> UsageError:
     if kinds:
         some = ", ".join(f"{word}/{ref.qualified_name}" for ref in sorted(there)[:_SHOWN])
         return UsageError(f"the name of the {word} is missing", f"for example: {some or f'{word}/NAME'}")
-    called = [ref for ref in there if ref.name == word]
-    named = [f"{ref.kind.lower()}/{ref.qualified_name}" for ref in sorted(called, key=_hierarchy_first)[:_SHOWN]]
+    called = sorted((ref for ref in there if ref.name == word), key=lambda ref: (ref.group_kind not in HIERARCHY, ref))
+    named = [f"{ref.kind.lower()}/{ref.qualified_name}" for ref in called[:_SHOWN]]
     hint = f"did you mean {' or '.join(named)}?" if named else "write TYPE/NAME, such as gateway/edge"
     return UsageError(f'there is no resource type "{word}" in {analysis.index.place}', hint)
-
-
-def _hierarchy_first(ref: ObjectRef) -> tuple[bool, ObjectRef]:
-    return ref.group_kind not in HIERARCHY, ref
 
 
 def kinds_meant(analysis: Analysis, type_name: str, *others: str) -> tuple[GroupKind, ...]:
