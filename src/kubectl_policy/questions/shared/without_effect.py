@@ -82,13 +82,8 @@ def _nothing_attached(analysis: Analysis, policy: ObjectRef, target: NodeRef) ->
     levels = analysis.registry.known(policy.group_kind).effective_targets
     kinds = sorted({level.group_kind.kind for level in levels}) if levels else ["route"]
     names = " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
-    where = (
-        "attached to"
-        if target.object.group_kind in WITH_LISTENERS
-        else "in"
-        if target.object.group_kind == NAMESPACE
-        else "below"
-    )
+    kind = target.object.group_kind
+    where = "attached to" if kind in WITH_LISTENERS else "in" if kind == NAMESPACE else "below"
     message = f"no {names} is {where} {named(target)}"
     yield Reason("nothing-below", message, target.object, related=(target,))
 
