@@ -201,7 +201,12 @@ def _returned(function: Any) -> Any:  # noqa: ANN401 (annotations have many type
 
 
 def _hints(annotated: Any) -> dict[str, Any]:  # noqa: ANN401 (a class or a function)
-    return get_type_hints(annotated, _names_in(sys.modules[annotated.__module__]), include_extras=True)
+    owners: tuple[Any, ...] = getattr(annotated, "__mro__", (annotated,))
+    own = [owner.__module__ for owner in reversed(owners) if owner.__module__.startswith(("kubectl_policy.", "tests."))]
+    names: dict[str, Any] = {}
+    for module in dict.fromkeys(own):
+        names |= _names_in(sys.modules[module])
+    return get_type_hints(annotated, names, include_extras=True)
 
 
 def _names_in(module: ModuleType) -> dict[str, Any]:
