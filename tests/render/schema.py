@@ -218,6 +218,47 @@ def _names_in(module: ModuleType) -> dict[str, Any]:
     return names | {"Json": Any}
 
 
+def tables() -> str:
+    """The members of all documents, and of what is in them, as Markdown for docs/output.md."""
+    return "".join(f"\n{_table(name, definition)}" for name, definition in SCHEMA["$defs"].items())
+
+
+def _table(name: str, definition: Mapping[str, Any]) -> str:
+    """The members of a document, or of a part of one."""
+    lines = [
+        f"## {name}",
+        "",
+        *_paragraph(definition.get("description", "")),
+        "| member | type | meaning |",
+        "|---|---|---|",
+    ]
+    for member, schema in definition["properties"].items():
+        meaning = " ".join(schema.get("description", "").split()).replace("|", "\\|")
+        lines.append(f"| `{member}` | {_type_words(schema)} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def _paragraph(text: str) -> list[str]:
+    first = " ".join(text.split("\n\n", maxsplit=1)[0].split())
+    return [first, ""] if first else []
+
+
+def _type_words(schema: Mapping[str, Any]) -> str:
+    """A type in a few words: `string`, `list of [ObjectRef](#objectref)`, `"error" or "warning"`."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(map(_type_words, schema["anyOf"]))
+    if "const" in schema or "enum" in schema:
+        constants = schema.get("enum", [schema.get("const")])
+        return " or ".join("null" if constant is None else f"`{constant}`" for constant in constants)
+    if schema.get("type") == "array":
+        return f"list of {_type_words(schema['items'])}" if "items" in schema else "list"
+    types = schema.get("type", "any")
+    return types if isinstance(types, str) else " or ".join(types)
+
+
 def published() -> str:
     """The text of the file with the schema of all documents."""
     return json.dumps(schema_of(DOCUMENTS, TITLE, DESCRIPTION), indent=2) + "\n"
