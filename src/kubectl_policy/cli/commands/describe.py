@@ -59,8 +59,7 @@ def describe(
     pairs = split_objects("describe", objects or [])
     analysis = call.read()
     from kubectl_policy.model import NodeRef
-    from kubectl_policy.questions.describe.description import EVERYTHING
-    from kubectl_policy.questions.describe.several import Descriptions
+    from kubectl_policy.questions.describe.description import EVERYTHING, Descriptions
     from kubectl_policy.questions.shared.selection import find
     from kubectl_policy.sources.locations.authors import Authors
 

@@ -80,3 +80,19 @@ class Description(Struct, frozen=True, kw_only=True):
     def problems(self) -> Annotated[tuple[Diagnostic, ...], Meta()]:
         """What is wrong with the configuration, and matters here."""
         return self.diagnostics
+
+
+class Descriptions(Struct, frozen=True):
+    """The answers, in the order in which they were asked for."""
+
+    items: tuple[Description, ...]
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The problems of all of them, each once."""
+        return tuple(dict.fromkeys(problem for item in self.items for problem in item.diagnostics))
+
+    @property
+    def unseen(self) -> tuple[Unseen, ...]:
+        """What could not be seen for any of them, each once."""
+        return tuple(dict.fromkeys(thing for item in self.items for thing in item.unseen))

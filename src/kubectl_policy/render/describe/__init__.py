@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.describe.description import Description, Descriptions
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
-    from kubectl_policy.questions.describe.several import Descriptions
     from kubectl_policy.render.output.columns import Table, Tables
     from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.text import Document, Line, View
@@ -78,7 +78,7 @@ OBJECT: Final = _Object()
 POLICY: Final = _Policy()
 
 
-def _forms(item: ObjectDescription | PolicyDescription) -> Forms[Any]:
+def _forms(item: Description) -> Forms[Any]:
     from kubectl_policy.questions.describe.objects import ObjectDescription
 
     return OBJECT if isinstance(item, ObjectDescription) else POLICY
@@ -101,12 +101,13 @@ class _Several(Forms["Descriptions"]):
     def table(self, answer: Descriptions, view: View) -> Table[Any] | Tables:
         del view
         from kubectl_policy.questions.describe.objects import ObjectDescription
+        from kubectl_policy.questions.describe.policies import PolicyDescription
         from kubectl_policy.render.describe.policies import targets_of
         from kubectl_policy.render.describe.table import settings_of
         from kubectl_policy.render.output.columns import Tables
 
         objects = [item for item in answer.items if isinstance(item, ObjectDescription)]
-        policies = [item for item in answer.items if not isinstance(item, ObjectDescription)]
+        policies = [item for item in answer.items if isinstance(item, PolicyDescription)]
         return Tables((settings_of(objects), targets_of(policies)))
 
     def document(self, answer: Descriptions) -> Shaped:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhere
+from kubectl_policy.render.describe.named import contrary_words
 from kubectl_policy.render.describe.together import parent_of, together, words_of
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.names import flow
@@ -163,17 +164,13 @@ class _Section:
         origin = self.names.origin(policy)
         if origin:
             spans += [Span(" " * max(margin - cells(origin) - cells(heading), _GAP)), Span(origin, "aside")]
-        contrary = self.names.contrary([policy])
-        if contrary:
-            message = f": {self._message(source)}" if self._message(source) else ""
-            spans.append(Span(f"   {contrary}{message}", "warning", prose=True))
-        if self.names.otherwise([policy]):
-            spans.append(Span(f"   may be different: {self.names.about[policy].otherwise}", "warning", prose=True))
+        about = self.names.about.get(policy)
+        if about and about.contrary:
+            message = f": {about.contrary.message}" if about.contrary.message else ""
+            spans.append(Span(f"   {contrary_words(about.contrary)}{message}", "warning", prose=True))
+        if about and about.otherwise:
+            spans.append(Span(f"   may be different: {about.otherwise}", "warning", prose=True))
         return Line(tuple(spans), 0, _ROW + _INDENT)
-
-    def _message(self, source: OfSource) -> str:
-        about = self.names.about[source.source.object]
-        return about.contrary.message if about.contrary else ""
 
     def _row(self, row: Row, margin: int) -> Iterator[Line]:
         """A field, its value, what it beat beside it or below, and at the right the line that it is written on.

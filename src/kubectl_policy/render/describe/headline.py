@@ -8,7 +8,6 @@ from kubectl_policy.model.kinds import NAMESPACE, listed, plural
 from kubectl_policy.questions.unseen.unread import some_of
 from kubectl_policy.render.describe.places import Places
 from kubectl_policy.render.words.names import count, in_file, node_words
-from kubectl_policy.render.words.sources import is_one, sources_words
 from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_words
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import NodeRef, ObjectRef
+    from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.describe.description import Focus
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.surroundings import Unattached
@@ -93,9 +93,9 @@ def _of_object(answer: ObjectDescription) -> str:
     below = [group for group in answer.in_force if group.policies and group.passes_down]
     if here:
         more = f"; {_further(answer, below)} on what is {_behind(answer)} it" if below else ""
-        return f"{subject} is affected by {sources_words(here, answer.subject.object)}{_where(answer, here)}{more}"
+        return f"{subject} is affected by {_sources(here, answer.subject.object)}{_where(answer, here)}{more}"
     if below:
-        who = sources_words(below, answer.subject.object)
+        who = _sources(below, answer.subject.object)
         return f"{who[:1].upper()}{who[1:]} {_take(below)} effect on what is {_behind(answer)} {subject}"
     affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
     if answer.marks:
@@ -107,11 +107,11 @@ def _of_object(answer: ObjectDescription) -> str:
 
 def _further(answer: ObjectDescription, below: Sequence[InForce]) -> str:
     """`2 more take effect`."""
-    return f"{sources_words(below, answer.subject.object, 'more')} {_take(below)} effect"
+    return f"{_sources(below, answer.subject.object, 'more')} {_take(below)} effect"
 
 
 def _take(groups: Iterable[InForce]) -> str:
-    return "takes" if is_one(groups) else "take"
+    return "takes" if len({ref for group in groups for ref in group.policies}) == 1 else "take"
 
 
 def _behind(answer: ObjectDescription) -> str:
@@ -228,3 +228,36 @@ def _hostnames(hostnames: Sequence[str]) -> Iterator[str]:
         few = len(hostnames) <= _MOST_NAMED
         shown = list(hostnames) if few else [*hostnames[: _MOST_NAMED - 1], f"{len(hostnames) - _MOST_NAMED + 1} more"]
         yield f"{'hostname' if len(hostnames) == 1 else 'hostnames'} {listed(shown)}"
+
+
+def _sources(groups: Iterable[InForce], subject: ObjectRef, noun: str = "") -> str:
+    """`6 policies, 1 filter and the parameters of its Gateway`: who has an effect in some groups on a subject.
+
+    `1 or 2 policies`, `1 to 3 policies` where it is not known how these combine. Policies are called by a `noun` if it
+    is given: `2 more`.
+    """
+    groups = tuple(groups)
+    parts = (_number(groups, "policy", noun), _number(groups, "filter"), _parameters(groups, subject))
+    return listed([part for part in parts if part])
+
+
+def _number(groups: Sequence[InForce], role: Role, noun: str = "") -> str:
+    having_role = [group for group in groups if group.profile.role == role]
+    every = {ref for group in having_role for ref in group.policies}
+    if not every:
+        return ""
+    certain = {ref for group in having_role for ref in {*group.policies}.difference(group.undecided)}
+    most, least = len(every), max(len(certain), 1)
+    counted = f"{most} {noun}" if noun else count(most, role)
+    return counted if most == least else f"{least} {'or' if most == least + 1 else 'to'} {counted}"
+
+
+def _parameters(groups: Sequence[InForce], subject: ObjectRef) -> str:
+    """The parameters of a Gateway are one thing, whoever says what in them."""
+    having_any = (group for group in groups if group.profile.role == "parameters" and group.policies)
+    gateways = {node.object for group in having_any for node in group.at}
+    if not gateways:
+        return ""
+    if gateways == {subject}:
+        return "its parameters"
+    return f"the parameters of its {'Gateway' if len(gateways) == 1 else 'Gateways'}"

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.by_policy import who
@@ -16,7 +15,7 @@ from kubectl_policy.render.words.reasons import why_beaten, why_without_effect
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
@@ -57,11 +56,16 @@ def overview(answer: ObjectDescription, places: Places, names: Names, view: View
     """A heading for each place, the narrowest first, and under it a line for each kind, security first."""
     by_place: dict[tuple[bool, bool, tuple[int, ...]], list[_Entry]] = {}
     for of_kind in by_kind(answer.in_force):
-        for together in _alike(of_kind):
-            group = _joined(together)
-            everywhere = len(group.positions) == len(answer.paths)
-            key = group.passes_down, everywhere, group.positions
-            by_place.setdefault(key, []).append(_entry(group, _targets_of(together), names))
+        by_likeness: dict[str, list[InForce]] = {}
+        for group in of_kind:
+            by_likeness.setdefault(repr(_likeness(group)), []).append(group)
+        for alike in by_likeness.values():
+            positions = tuple(sorted({position for group in alike for position in group.positions}))
+            key = alike[0].passes_down, len(positions) == len(answer.paths), positions
+            # By each source of the first group, the targets that it has in all of them.
+            same_sources = zip(*(group.contest.order for group in alike), strict=True)
+            targets = {same[0]: tuple(dict.fromkeys(source.target for source in same)) for same in same_sources}
+            by_place.setdefault(key, []).append(_entry(alike[0], targets, names))
     entries = [entry for each in by_place.values() for entry in each]
     kinds = max((cells(entry.kind) for entry in entries), default=0)
     fitting = [entry for entry in entries if _INDENT + kinds + 2 * _GAP + entry.width <= view.width]
@@ -89,29 +93,6 @@ def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
     for group in groups:
         found.setdefault((group.kind, group.passes_down), []).append(group)
     return sorted(found.values(), key=lambda of_kind: (of_kind[0].passes_down, min(map(_rank, of_kind))))
-
-
-def _alike(groups: Sequence[InForce]) -> Iterable[Sequence[InForce]]:
-    """Groups of one kind in which the same policies say the same, by way of whatever targets; in their order."""
-    by_likeness: dict[str, list[InForce]] = {}
-    for group in groups:
-        by_likeness.setdefault(repr(_likeness(group)), []).append(group)
-    return by_likeness.values()
-
-
-def _joined(groups: Sequence[InForce]) -> InForce:
-    """Groups that are alike as the first of them, on the paths of all."""
-    return replace(
-        groups[0],
-        positions=tuple(sorted({path for group in groups for path in group.positions})),
-        at=tuple(dict.fromkeys(node for group in groups for node in group.at)),
-    )
-
-
-def _targets_of(groups: Sequence[InForce]) -> Mapping[Source, tuple[NodeRef, ...]]:
-    """By each source of the first of some groups that are alike, the targets that it has in all of them."""
-    together = zip(*(group.contest.order for group in groups), strict=True)
-    return {same[0]: tuple(dict.fromkeys(source.target for source in same)) for same in together}
 
 
 def _likeness(group: InForce) -> object:
@@ -145,8 +126,10 @@ def _backends(places: Places, positions: Sequence[int]) -> str:
 
 
 def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> _Entry:
+    # What the route itself says, beside policies, is called after it.
+    is_own = group.profile.own and group.settings
     return _Entry(
-        kind=_kind(group, names),
+        kind=names.policy(group.settings[0].source, group.kind) if is_own else names.kind(group),
         summary="; ".join(_summary(group)),
         sources="" if group.profile.own else _sources(group, targets, names),
         doubt=" (may hold)" if group.undecided else "",
@@ -162,15 +145,6 @@ def _summary(group: InForce) -> Iterator[str]:
         yield ", ".join(group.summary) or ("sets no field" if group.policies else "nothing")
     if group.profile.patches:
         yield "may change anything here; its patches are not read"
-
-
-def _kind(group: InForce, names: Names) -> str:
-    """`RetryPolicy`; `the route itself`, of what that says beside policies."""
-    return (
-        names.policy(group.settings[0].source, group.kind)
-        if group.profile.own and group.settings
-        else names.kind(group)
-    )
 
 
 def _rank(group: InForce) -> tuple[int, str]:
