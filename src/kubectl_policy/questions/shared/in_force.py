@@ -205,13 +205,10 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
     parts = effective.contributions
     profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
     places = Places(analysis, effective, profile)
+    fates = [(named.field, named.leaf, fate) for named, fate in named_fates(effective, profile)]
     beaten: dict[Field, list[Fate]] = {}
-    for named, fate in named_fates(effective, profile):
+    for field, leaf, fate in (*fates, *effective.resolution.own_fates):
         if fate.state not in {"effective", "undecided"}:
-            origin, declared_in = origin_of(analysis, fate.source), places.field(named.field, named.leaf)
-            beaten.setdefault(named.field, []).append(replace(fate, origin=origin, declared_in=declared_in))
-    for field, leaf, fate in effective.resolution.own_fates:
-        if fate.state == "superseded":
             origin, declared_in = origin_of(analysis, fate.source), places.field(field, leaf)
             beaten.setdefault(field, []).append(replace(fate, origin=origin, declared_in=declared_in))
     settings = tuple(

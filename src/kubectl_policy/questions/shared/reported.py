@@ -36,14 +36,13 @@ class ReportedCondition(Struct, frozen=True, kw_only=True):
 
 
 class ReportedPlace(Struct, frozen=True, kw_only=True):
-    """The conditions of one place, with what they are about and who wrote them, as far as the status says so.
-
-    `entry` is the element of the status' list, or the status itself; `reference` is its parentRef or ancestorRef.
-    """
+    """The conditions of one place, with what they are about and who wrote them, as far as the status says so."""
 
     sort: PlaceSort
     entry: Mapping[str, Json]
+    """The element of the status' list, or the status itself."""
     reference: Mapping[str, Json]
+    """Its parentRef or ancestorRef."""
     controller: str
     conditions: tuple[ReportedCondition, ...]
 

@@ -110,17 +110,16 @@ EVERYTHING: Final = Selection()
 
 
 class Selected(Struct, frozen=True, kw_only=True):
-    """The selected objects of a type, sorted by namespace and name.
-
-    `namespace` is where was looked, empty if everywhere; `elsewhere` are the namespaces, one for each, of further
-    objects that would have been selected there. Of the `undecided` ones it is not known whether they have the labels.
-    """
+    """The selected objects of a type, sorted by namespace and name."""
 
     type: ListType
     resources: tuple[Resource, ...]
     namespace: str
+    """Where the objects were looked for; empty for every namespace."""
     elsewhere: tuple[str, ...]
+    """The namespaces, one for each, of further objects that would have been selected there."""
     undecided: tuple[Resource, ...] = ()
+    """Objects of which it is not known whether they have the labels."""
 
 
 class LeftOutKind(Struct, frozen=True):
