@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
@@ -35,14 +34,11 @@ def why_without_effect(analysis: Analysis, policy: ObjectRef, most: int = 3) -> 
     if meaning.in_force or not meaning.known:
         return ()
     distinct: dict[Reason, None] = {}
-    return in_causal_order(analysis, islice(_each_once(_reasons(analysis, policy), distinct), most))
-
-
-def _each_once(reasons: Iterator[Reason], seen: dict[Reason, None]) -> Iterator[Reason]:
-    for reason in reasons:
-        if reason not in seen:
-            seen[reason] = None
-            yield reason
+    for reason in _reasons(analysis, policy):
+        distinct.setdefault(reason)
+        if len(distinct) == most:
+            break
+    return in_causal_order(analysis, distinct)
 
 
 def _reasons(analysis: Analysis, policy: ObjectRef) -> Iterator[Reason]:

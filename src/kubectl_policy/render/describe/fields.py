@@ -94,7 +94,14 @@ class _Section:
             # Nobody looks at all of these, for whom to try several times.
             self.field = self._field_width(every)
         while True:
-            placed = [{limits: self._joined(rows) for limits, rows in by_place.items()} for by_place in apart]
+            # At a terminal, fields that stand side by side in one thing share a row, where there is room for them.
+            placed = [
+                {
+                    limits: list(together(rows, self._fits)) if self.view.cuts else rows
+                    for limits, rows in places.items()
+                }
+                for places in apart
+            ]
             needed = self._field_width(row for by_place in placed for rows in by_place.values() for row in rows)
             if needed <= self.field:
                 return placed
@@ -112,10 +119,6 @@ class _Section:
         """How wide the column of names is: at a terminal a few long ones do not move the values of all others."""
         most = self.view.width * 3 // 10 if self.view.cuts else self.view.width
         return max((size for row in rows if (size := cells(row.setting.field)) <= most), default=0)
-
-    def _joined(self, rows: list[Row]) -> list[Row]:
-        """At a terminal, fields that stand side by side in one thing as one row, where there is room for them."""
-        return list(together(rows, self._fits)) if self.view.cuts else rows
 
     def _fits(self, rows: Sequence[Row]) -> bool:
         """Whether some fields are in one thing, and there is room for them in a row, beside the lines they are on."""

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.profiles.profile import Role
-    from kubectl_policy.questions.describe.description import Focus
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.surroundings import Unattached
     from kubectl_policy.questions.shared.in_force import InForce
@@ -32,7 +31,9 @@ def object_headline(answer: ObjectDescription) -> str:
     verb = "does" if len(policies) == 1 else "do"
     more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
     marked = "".join(f"; {said}" for said in _marked(answer))
-    first = f"{_of_object(answer)}{_looking_only_at(answer.focus)}{more}{marked}{as_far_as(answer.unseen)}"
+    asked_for = [*(kind.kind for kind in answer.focus.kinds), *answer.focus.fields]
+    focus = f", looking only at {listed(asked_for)}" if asked_for else ""
+    first = f"{_of_object(answer)}{focus}{more}{marked}{as_far_as(answer.unseen)}"
     around = ", ".join(_around(answer))
     sentences = [
         _failing(answer),
@@ -77,12 +78,6 @@ def _failing(answer: ObjectDescription) -> str:
     return f"{some} requests to {who} get an error response, since {whose} not valid."
 
 
-def _looking_only_at(focus: Focus) -> str:
-    """`, looking only at SecurityPolicy and jwt`: the kinds and fields that alone are asked for."""
-    names = [*(kind.kind for kind in focus.kinds), *focus.fields]
-    return f", looking only at {listed(names)}" if names else ""
-
-
 def _of_object(answer: ObjectDescription) -> str:
     subject = node_words(answer.subject)
     if not answer.carries_traffic:
@@ -91,31 +86,21 @@ def _of_object(answer: ObjectDescription) -> str:
         return f"Nothing takes effect on {subject}, because {why}"
     here = [group for group in answer.in_force if group.policies and not group.passes_down]
     below = [group for group in answer.in_force if group.policies and group.passes_down]
+    take = "takes" if len({ref for group in below for ref in group.policies}) == 1 else "take"
+    behind = "in" if answer.subject.object.group_kind == NAMESPACE else "behind"
     if here:
-        more = f"; {_further(answer, below)} on what is {_behind(answer)} it" if below else ""
-        return f"{subject} is affected by {_sources(here, answer.subject.object)}{_where(answer, here)}{more}"
+        more = _sources(below, answer.subject.object, "more")
+        further = f"; {more} {take} effect on what is {behind} it" if below else ""
+        return f"{subject} is affected by {_sources(here, answer.subject.object)}{_where(answer, here)}{further}"
     if below:
-        who = _sources(below, answer.subject.object)
-        return f"{who[:1].upper()}{who[1:]} {_take(below)} effect on what is {_behind(answer)} {subject}"
+        sources = _sources(below, answer.subject.object)
+        return f"{sources[:1].upper()}{sources[1:]} {take} effect on what is {behind} {subject}"
     affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
     if answer.marks:
         return f"No policy that was read {affects} {subject}"
     if not answer.targeted_by and all(group.profile.own for group in answer.in_force):
         return f"No policy {affects} {subject}: no policy kind in {answer.place} targets {plural(answer.subject.kind)}"
     return f"No policy {affects} {subject}"
-
-
-def _further(answer: ObjectDescription, below: Sequence[InForce]) -> str:
-    """`2 more take effect`."""
-    return f"{_sources(below, answer.subject.object, 'more')} {_take(below)} effect"
-
-
-def _take(groups: Iterable[InForce]) -> str:
-    return "takes" if len({ref for group in groups for ref in group.policies}) == 1 else "take"
-
-
-def _behind(answer: ObjectDescription) -> str:
-    return "in" if answer.subject.object.group_kind == NAMESPACE else "behind"
 
 
 def _where(answer: ObjectDescription, groups: Iterable[InForce]) -> str:

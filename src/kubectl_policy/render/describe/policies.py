@@ -192,17 +192,13 @@ class _Fields:
         yield from doubt_lines(self.answer.doubts)
         yield from note_lines(self.answer.profile)
 
-    def _written(self, field: FieldOutcome) -> str:
-        """The line of the file that a field is written on, and who wrote it, if that was asked."""
-        origin = field.origin if field.origin != self.answer.origin else None
-        return " ".join(filter(None, (f":{origin.line}" if origin else "", blame_words(field))))
-
     def _row(self, field: FieldOutcome, value: str, widths: tuple[int, int], *, nowhere: bool) -> Line:
-        """A field, its value, and where that is written."""
+        """A field, its value, the line of the file that it is written on, and who wrote it, if that was asked."""
         name, wide = widths
         spans = [Span(pad(field.field, name) + " " * GAP), Span(value, "" if nowhere else "value")]
         spans += default_spans(field)
-        written = self._written(field)
+        origin = field.origin if field.origin != self.answer.origin else None
+        written = " ".join(filter(None, (f":{origin.line}" if origin else "", blame_words(field))))
         if written:
             spans.append(Span(f"{' ' * (max(wide - cells(value), 0) + GAP)}{written}", "aside"))
         return Line(tuple(spans), 2 * INDENT, 2 * INDENT + name + GAP)
