@@ -202,8 +202,8 @@ def doubts_of(group: InForce, groups: Sequence[InForce]) -> Iterator[Line]:
     yield from doubt_lines(doubt for doubt in group.doubts if doubt not in _common_doubts(groups))
 
 
-def _common_doubts(groups: Iterable[InForce]) -> list[Doubt]:
-    return sorted(set[Doubt].intersection(*({*group.doubts} for group in groups)))
+def _common_doubts(groups: Sequence[InForce]) -> list[Doubt]:
+    return [doubt for doubt in groups[0].doubts if all(doubt in group.doubts for group in groups)]
 
 
 def assumption_lines(profile: PolicyKindProfile, assumed: Collection[str], kind: str = "") -> Iterator[Line]:
