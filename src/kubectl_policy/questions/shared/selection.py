@@ -123,24 +123,23 @@ class Selected(Struct, frozen=True, kw_only=True):
 
 
 class LeftOutKind(Struct, frozen=True):
-    """Objects of a kind that a list of policies leaves out: policies of `other` things than the hierarchy has.
-
-    Or (not `other`) objects that refer to targets as policies do and are not taken for policies.
-    """
+    """Objects of a kind that a list of policies leaves out."""
 
     kind: GroupKind
     number: int
     other: bool
+    """Whether they are policies of other things than the hierarchy has; else they only refer to targets as these do."""
 
 
 class Listing(Struct, Generic[Row_co], frozen=True, kw_only=True):
-    """A list: a row for each selected object; `unseen` could not be read and might have changed it."""
+    """A list: a row for each selected object."""
 
     type: ListType
     namespace: str
     rows: tuple[Row_co, ...]
     elsewhere: tuple[str, ...]
     unseen: tuple[Unseen, ...]
+    """What could not be read and might have changed the list."""
     left_out: tuple[LeftOutKind, ...] = ()
     place: Place = "the input"
 

@@ -9,7 +9,6 @@ from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.shared.beaten import merge_does_not_count
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import source_words
-from kubectl_policy.resolution.merging import Doubt
 from kubectl_policy.topology.references import ROUTES, layer_of
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.resolution import Fate, Source
+    from kubectl_policy.resolution.merging import Doubt
 
 _INDENT: Final = 2
 _ASSUMPTIONS: Final = {
