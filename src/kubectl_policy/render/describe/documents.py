@@ -19,6 +19,7 @@ from kubectl_policy.questions.describe.surroundings import PolicyInAnswer, Unatt
 from kubectl_policy.questions.predicted.policies import AncestorStatus
 from kubectl_policy.questions.shared.in_force import Setting
 from kubectl_policy.questions.shared.not_looked_into import NotLookedInto
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.describe.headline import object_headline
 from kubectl_policy.render.output.documents import Field, Shaped, document, shape
 from kubectl_policy.render.output.parts import (
@@ -40,7 +41,6 @@ from kubectl_policy.render.output.parts import (
     strategies_field,
 )
 from kubectl_policy.render.words.headlines import policy_headline
-from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.resolution import Fate
 
 if TYPE_CHECKING:

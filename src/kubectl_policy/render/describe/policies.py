@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import fully_enforced, policy_headline, with_target
@@ -23,7 +24,7 @@ from kubectl_policy.render.words.names import (
     source_spans,
 )
 from kubectl_policy.render.words.next_commands import after_policy, next_section
-from kubectl_policy.render.words.paths import WhichPaths, path_lines
+from kubectl_policy.render.words.paths import path_lines
 from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines, merging_words, note_lines
 from kubectl_policy.render.words.sections import (
     BLANK,

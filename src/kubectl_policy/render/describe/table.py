@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.words.names import flow, mark, node_words, source_words
-from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.render.words.settings import perhaps
 
 if TYPE_CHECKING:
