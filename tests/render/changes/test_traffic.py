@@ -141,7 +141,7 @@ def test_a_line_for_each_route() -> None:
 def test_what_fails_and_why() -> None:
     """With the API's own reason; of several rules, which."""
     rule = failing("a", 1, 2, reason="BackendNotFound", message="Service default/s does not exist")
-    text = shown(losing(some=(fails(rule, failing("b"), failing("c", is_gone=True), rules=3),)))
+    text = shown(losing(some=(fails(rule, failing("b"), failing("c", gone=True), rules=3),)))
     assert "    rule a: 50% of its requests get 500: Service default/s does not exist [BackendNotFound]\n" in text
     assert "    rule b: all of its requests get 500\n" in text
     assert "    no rule takes what rule c took\n" in text
@@ -183,7 +183,7 @@ def test_what_is_gained() -> None:
     """The other way round."""
     more = (
         route("more", kept=(HERE, THERE)),
-        replace(fails(failing("a"), failing("b", is_gone=True), rules=3), route=build.ref("HTTPRoute", "again")),
+        replace(fails(failing("a"), failing("b", gone=True), rules=3), route=build.ref("HTTPRoute", "again")),
     )
     gained = TrafficOneWay(all=(route("new", "a.b"),), some=more)
     found = difference(traffic=TrafficChanges(lost=TrafficOneWay(), gained=gained))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.questions.differences.counts import owner
 from kubectl_policy.questions.differences.serving import Serving
@@ -21,15 +21,12 @@ _ABOVE_ROUTES = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
 
 
 class RouteBehind(Struct, frozen=True, kw_only=True):
-    """A route whose requests come through some `listeners`, with its hostnames there, `*` for every host.
+    """A route whose requests come through some listeners."""
 
-    Its `owner` is empty if it names none, or none was asked for.
-    """
-
-    route: ObjectRef
-    hostnames: tuple[str, ...]
-    listeners: tuple[NodeRef, ...]
-    owner: str
+    route: Annotated[ObjectRef, Meta()]
+    hostnames: Annotated[tuple[str, ...], Meta(description="Those at these listeners; `*` for every host.")]
+    listeners: Annotated[tuple[NodeRef, ...], Meta()]
+    owner: Annotated[str, Meta(description="Empty if it names none, or none was asked for.")]
 
 
 def routes_behind(analysis: Analysis, nodes: Iterable[NodeRef], owner_key: str = "") -> tuple[RouteBehind, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.comparison import what_if
 from kubectl_policy.questions.changes.behind import RouteBehind, hostnames_on, routes_behind
@@ -23,33 +23,27 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.shared.reasons import Reason
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import Enforcement
 
 
 class SupersededOn(Struct, frozen=True):
-    """Objects that a policy reaches and of which nothing is set by it, and who sets all of it instead."""
+    """Objects on which a policy takes part and sets nothing, since others set all that it would set."""
 
-    objects: tuple[NodeRef, ...]
-    by: tuple[ObjectRef, ...]
+    objects: Annotated[tuple[NodeRef, ...], Meta()]
+    by: Annotated[tuple[ObjectRef, ...], Meta(description="Those that do.")]
 
 
 class DetachedRoute(Struct, frozen=True):
-    """A route below the policy's targets on which it has no effect whatever it says, and why: no request gets there."""
+    """A route below the policy's targets to which no request comes, so that the policy has no effect on it."""
 
-    object: ObjectRef
-    message: str
-    reason: str
+    object: Annotated[ObjectRef, Meta()]
+    message: Annotated[str, Meta()]
+    reason: Annotated[str, Meta(description="The API's own word; empty if it has none.")]
 
 
 class PolicyReach(Struct, frozen=True, kw_only=True):
-    """What a policy reaches below its targets.
-
-    `affected` is where it has an effective field, `superseded` where it takes part and has none, `detached` where no
-    request comes, so that nothing that it says could count. `attachments` has also the references that fail, `reasons`
-    say why it has no effect anywhere; none if it has one, or may have.
-    Of a policy that counts at Gateways and listeners alone, `behind` are the routes whose requests come through these.
-    `hostnames` are those of the requests that it affects, `*` for every host.
-    """
+    """What a policy reaches below its targets; each field is described in `BlastRadius`."""
 
     enforcement: Enforcement
     reasons: tuple[Reason, ...]
@@ -62,28 +56,85 @@ class PolicyReach(Struct, frozen=True, kw_only=True):
 
 
 class BlastRadius(Struct, frozen=True, kw_only=True):
-    """The answer for an object: what it reaches, if it is a policy, and what deleting it would change.
+    """What an object reaches, if it is a policy, and what deleting it would change."""
 
-    `deleted_with_it` are the objects that are deleted with it. `counts` is about the objects that it affects, with the
-    routes behind them, or, if it is no policy, those that deleting it would affect. `called_by` are the references by
-    which policies send requests of their own to it, or to what is deleted with it; `referred_to_by` are all the
-    settings of other policies that name them. The subject may be something that is not in the input, and that something
-    there names: then it is not `in_input`, and has no origin.
-    """
-
-    subject: ObjectRef
-    origin: Origin | None
+    subject: Annotated[ObjectRef, Meta()]
+    origin: Annotated[Origin | None, Meta()]
+    in_input: Annotated[bool, Meta(description="False if the subject is only named by something in the input.")] = True
+    deleted_with_it: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that are deleted with it.")]
     reach: PolicyReach | None
-    deleted_with_it: tuple[ObjectRef, ...]
-    counts: ObjectCounts
-    difference: StateDiff
-    called_by: tuple[Call, ...] = ()
-    referred_to_by: tuple[SettingsReference, ...] = ()
-    in_input: bool = True
+    """What it reaches as a policy; None if it is none."""
+    called_by: Annotated[
+        tuple[Call, ...], Meta(description="References by which policies send requests of their own to it.")
+    ] = ()
+    referred_to_by: Annotated[
+        tuple[SettingsReference, ...],
+        Meta(description="The settings of other policies that name it, or what is deleted with it."),
+    ] = ()
+    counts: Annotated[
+        ObjectCounts,
+        Meta(description="Of the objects that a policy affects, with those in `behind`; else of those that change."),
+    ]
+    difference: Annotated[StateDiff, Meta(description="Between what is and what would be without the subject.")]
     place: Place = "the input"
 
     @property
-    def changes(self) -> bool:
+    def policy(self) -> Annotated[bool, Meta()]:
+        """Whether it is a policy; if not, there is no enforcement, and no target, reason or effect of its own."""
+        return self.reach is not None
+
+    @property
+    def enforcement(self) -> Annotated[Enforcement | None, Meta()]:
+        """The enforcement of the policy."""
+        return self.reach.enforcement if self.reach else None
+
+    @property
+    def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:
+        """The references of the policy to its targets, also those that fail."""
+        return self.reach.attachments if self.reach else ()
+
+    @property
+    def reasons(self) -> Annotated[tuple[Reason, ...], Meta()]:
+        """Why the policy has no effect anywhere, if it is known to have none."""
+        return self.reach.reasons if self.reach else ()
+
+    @property
+    def affected(self) -> Annotated[tuple[NodeRef, ...], Meta()]:
+        """Where the policy has an effective field, as in a PolicyDescription."""
+        return self.reach.affected if self.reach else ()
+
+    @property
+    def superseded(self) -> Annotated[tuple[SupersededOn, ...], Meta()]:
+        """Where the policy takes part and others set all that it would set."""
+        return self.reach.superseded if self.reach else ()
+
+    @property
+    def detached(self) -> Annotated[tuple[DetachedRoute, ...], Meta()]:
+        """What is below its targets and attached to nothing, and why."""
+        return self.reach.detached if self.reach else ()
+
+    @property
+    def behind(self) -> Annotated[tuple[RouteBehind, ...], Meta()]:
+        """The routes whose requests come through what it affects, if that is Gateways and listeners alone."""
+        return self.reach.behind if self.reach else ()
+
+    @property
+    def hostnames(self) -> Annotated[tuple[str, ...], Meta()]:
+        """Those of the requests that it affects; `*` for every host."""
+        return self.reach.hostnames if self.reach else ()
+
+    @property
+    def unseen(self) -> Annotated[tuple[Unseen, ...], Meta()]:
+        """What could not be seen."""
+        return self.difference.unseen
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
+
+    @property
+    def changes(self) -> Annotated[bool, Meta()]:
         """Whether deleting the object changes anything but itself and what is deleted with it."""
         deleted, difference = {self.subject, *self.deleted_with_it}, self.difference
         return (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef, ObjectRef
@@ -51,42 +51,45 @@ _AS: Final[Mapping[Sort, str]] = {
 
 
 class ProblemChanges(Struct, frozen=True, kw_only=True):
-    """Problems that only the later state has, that only the earlier one has, and that both have.
+    """Problems of two states."""
 
-    The last are those of objects that are themselves not same_json in both states.
-    """
-
-    introduced: tuple[Diagnostic, ...]
-    fixed: tuple[Diagnostic, ...]
-    unchanged: tuple[Diagnostic, ...]
+    introduced: Annotated[tuple[Diagnostic, ...], Meta(description="Only the later state has them.")]
+    fixed: Annotated[tuple[Diagnostic, ...], Meta(description="Only the earlier state has them.")]
+    unchanged: Annotated[tuple[Diagnostic, ...], Meta(description="Both states have them, of objects that differ.")]
 
 
 class StateDiff(Struct, frozen=True, kw_only=True):
-    """What differs between two states: the objects, and what follows from that.
+    """What differs between two states, and what follows from that; sorted by name unless said otherwise."""
 
-    `effects` are worst first, all else is sorted by name. `unseen` could not be read in either state, and might be
-    concerned. `cut_off` are routes to which requests come no more, `without_class` Gateways on which no
-    controller acts any more, `traffic` is who answers other requests than before. `failing` are routes of which
-    requests newly get an error response, since a policy is not valid any more: what was set there is not among the
-    effects.
-    """
-
-    created: tuple[ObjectRef, ...]
-    deleted: tuple[ObjectRef, ...]
-    updated: tuple[ObjectRef, ...]
-    effects: tuple[EffectChange, ...]
-    attachments: tuple[AttachmentChange, ...]
-    parents: tuple[ParentChange, ...]
-    enforcement: tuple[EnforcementChange, ...]
-    problems: ProblemChanges
-    unseen: tuple[Unseen, ...]
-    cut_off: tuple[ObjectRef, ...] = ()
-    without_class: tuple[ObjectRef, ...] = ()
-    traffic: TrafficChanges = NO_TRAFFIC
-    failing: tuple[FailingRoute, ...] = ()
+    created: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that only the later state has.")]
+    deleted: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that only the earlier state has.")]
+    updated: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that differ between the states.")]
+    traffic: Annotated[TrafficChanges, Meta(description="Which routes lose traffic, and which get some.")] = NO_TRAFFIC
+    effects: Annotated[tuple[EffectChange, ...], Meta(description="Differences of effective policies, worst first.")]
+    attachments: Annotated[tuple[AttachmentChange, ...], Meta()]
+    parents: Annotated[tuple[ParentChange, ...], Meta()]
+    cut_off: Annotated[tuple[ObjectRef, ...], Meta(description="The routes to which requests come no more.")] = ()
+    without_class: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The Gateways on which no controller acts any more.")
+    ] = ()
+    failing: Annotated[
+        tuple[FailingRoute, ...],
+        Meta(
+            description="The routes of which requests newly get an error response, since a policy is not valid any "
+            "more. What was set there is not among the effects."
+        ),
+    ] = ()
+    enforcement: Annotated[tuple[EnforcementChange, ...], Meta()]
+    problems: Annotated[ProblemChanges, Meta()]
+    unseen: Annotated[tuple[Unseen, ...], Meta(description="In either state.")]
 
     @property
-    def changes(self) -> bool:
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
+
+    @property
+    def changes(self) -> Annotated[bool, Meta()]:
         """Whether anything follows from what differs."""
         changes = (self.effects, self.attachments, self.parents, self.enforcement, self.without_class, self.failing)
         return any(changes) or bool(self.traffic.routes or self.problems.introduced or self.problems.fixed)

@@ -26,7 +26,7 @@ from kubectl_policy.questions.shared.places import Places, origin_of
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
@@ -60,12 +60,12 @@ def effect_changes(
 def _worst_first(change: EffectChange) -> tuple[object, ...]:
     return (
         _WHERE.index(change.where),
-        not change.security,
+        not change.harmful,
         not change.demanding,
         SORTS.index(change.sort),
         not change.to_nothing,
         -len(change.objects),
-        change.kind,
+        change.policy_kind,
         [changed.field for changed in change.fields],
         change.paths,
     )
@@ -134,7 +134,6 @@ class _EffectChanges:
             objects = [ChangedObject(node, tuple(positions[node])) for node in from_the_root(positions)]
             state = self._after if group.where == "new" else self._before
             yield EffectChange(
-                kind=profile.group_kind,
                 profile=profile,
                 fields=group.difference.fields,
                 where=group.where,
@@ -254,24 +253,25 @@ def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldCha
     one_state = not profile.own and not (pair.before and pair.after)
     for path in {**before.named, **after.named}:
         old, new = before.named.get(path), after.named.get(path)
+        sources = [named.leaf.source for named in (old, new) if named]
         # What the object itself says lasts where no policy of the kind is any more, or was before, or goes with it.
-        if one_state and any(each and _is_own(each.leaf) for each in (old, new)):
+        if one_state and any(source.object == source.target.object for source in sources):
             continue
         if old is None or new is None or not before.is_like(old.leaf, after, new.leaf):
             name = (old or after.named[path]).name
             security = before.is_security(path) or after.is_security(path)
             yield FieldChange(name, before.value(path), after.value(path), security=security)
-    yield from _without_fields(
-        _declaring_nothing(pair.before, comparison.before), _declaring_nothing(pair.after, comparison.after), comparison
-    )
+    for policy in sorted(before.silent.keys() ^ after.silent.keys()):
+        yield FieldChange("", before.silent.get(policy), after.silent.get(policy), security=False)
 
 
 class _Outcome:
-    """The effective fields of an outcome by where they stand in it, if there is one."""
+    """The effective fields of an outcome by their paths in it, and the policies in it that declare none."""
 
     def __init__(self, effective: EffectivePolicy | None, analysis: Analysis) -> None:
         self._analysis = analysis
         self.named: dict[Field, NamedLeaf] = {}
+        self.silent: dict[ObjectRef, EffectiveValue] = {}
         self._undecided: frozenset[Source] = frozenset()
         if effective is None:
             return
@@ -279,6 +279,11 @@ class _Outcome:
         self._places = Places(analysis, effective, self._profile)
         self._undecided = effective.resolution.undecided
         self.named = {named.field: named for named in named_leaves(effective.spec, self._profile)}
+        for part in effective.contributions:
+            source = part.source
+            if source in effective.members and not any(named_leaves(part.spec, self._profile)):
+                value = EffectiveValue({}, source, removed=False, origin=origin_of(analysis, source))
+                self.silent[source.object] = value
 
     def is_like(self, own: Leaf, other: _Outcome, theirs: Leaf) -> bool:
         """Whether a value of the outcome is the same as one of another, from the same source, and as certain."""
@@ -296,11 +301,10 @@ class _Outcome:
         return field in self.named and self._profile.is_security(field[1:] if self._profile.all_apply else field)
 
     def value(self, field: Field) -> EffectiveValue | None:
-        """The value of a field with where it is written."""
-        named = self.named.get(field)
-        if named is None:
+        """The value of a field, with its source and position."""
+        if field not in self.named:
             return None
-        leaf = named.leaf
+        leaf = self.named[field].leaf
         return EffectiveValue(
             leaf.value,
             leaf.source,
@@ -308,38 +312,8 @@ class _Outcome:
             certain=self._is_certain(leaf),
             origin=origin_of(self._analysis, leaf.source),
             declared_in=self._places.field(field, leaf),
+            defaulted=leaf.defaulted,
         )
-
-
-def _is_own(leaf: Leaf) -> bool:
-    """Whether the target object itself says something."""
-    return leaf.source.object == leaf.source.target.object
-
-
-def _without_fields(
-    old: Mapping[ObjectRef, Source], new: Mapping[ObjectRef, Source], comparison: StateComparison
-) -> Iterator[FieldChange]:
-    """Policies that take part without declaring a field, in one of the states alone."""
-    for policy in sorted(old.keys() ^ new.keys()):
-        before, after = (
-            EffectiveValue({}, source, removed=False, origin=origin_of(state, source))
-            if (source := sources.get(policy))
-            else None
-            for sources, state in ((old, comparison.before), (new, comparison.after))
-        )
-        yield FieldChange("", before, after, security=False)
-
-
-def _declaring_nothing(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[ObjectRef, Source]:
-    """The policies that take part in an outcome without declaring a field, also where each is apart from the others."""
-    if effective is None:
-        return {}
-    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
-    return {
-        part.source.object: part.source
-        for part in effective.contributions
-        if part.source in effective.members and not any(named_leaves(part.spec, profile))
-    }
 
 
 def _plain(value: EffectiveValue | None) -> Json:

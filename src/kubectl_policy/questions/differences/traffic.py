@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.body import text_of
@@ -30,61 +30,51 @@ _WITH_HOSTNAME: Final = pattern(rb'"hostnames":\["')
 
 
 class FailingRule(Struct, frozen=True, kw_only=True):
-    """A rule of which requests fail in one of two states and not in the other: `failing` of `total`, by weight.
+    """A rule of which requests fail in one of two states and not in the other."""
 
-    `backends` are those to which such requests would go, `reason` and `message` say why the first of them gets none, or
-    which policy is not valid, or which filter is to blame; it answers with a `status` unless that is 0. A rule
-    `is_gone` if that state has no rule for its matches.
-    """
-
-    rule: NodeRef
-    failing: int
-    total: int
-    backends: tuple[ObjectRef, ...] = ()
-    reason: str = ""
-    message: str = ""
-    status: int = 0
-    is_gone: bool = False
+    rule: Annotated[NodeRef, Meta()]
+    failing: Annotated[int, Meta(description="Of the `total` of its requests, by the weights of its backends.")]
+    total: Annotated[int, Meta()]
+    backends: Annotated[tuple[ObjectRef, ...], Meta(description="To which these requests would go.")] = ()
+    reason: Annotated[str, Meta(description="The API's own word; empty if it has none.")] = ""
+    message: Annotated[str, Meta(description="Why the first backend gets none, or which policy or filter is why.")] = ""
+    status: Annotated[int, Meta(description="The status with which a filter answers them; 0 if none does.")] = 0
+    gone: Annotated[bool, Meta(description="Whether the state has no rule for such requests.")] = False
 
 
 class RouteTraffic(Struct, frozen=True, kw_only=True):
-    """A route that answers requests in one of two states that it does not answer in the other.
+    """A route that answers requests in one of two states that it does not answer in the other."""
 
-    `hostnames` are those of these requests, `*` for every host. `lost` are the listeners (or parents) at which it takes
-    none in the other state, `kept` those at which it takes some there, or may. `failing` are its rules of which
-    requests fail there; `rules` is the number of all. Its `owner` is empty if it names none, or none was asked for.
-    """
-
-    route: ObjectRef
-    hostnames: tuple[str, ...]
-    lost: tuple[NodeRef, ...]
-    kept: tuple[NodeRef, ...]
-    failing: tuple[FailingRule, ...]
-    rules: int
-    owner: str = ""
+    route: Annotated[ObjectRef, Meta()]
+    hostnames: Annotated[tuple[str, ...], Meta(description="Of these requests; `*` for every host.")]
+    lost: Annotated[tuple[NodeRef, ...], Meta(description="The listeners, or parents, at which it takes none there.")]
+    kept: Annotated[tuple[NodeRef, ...], Meta(description="Those at which it takes some there, or may.")]
+    failing: Annotated[tuple[FailingRule, ...], Meta(description="The rules of which requests fail there.")]
+    rules: Annotated[int, Meta(description="The number of all its rules.", ge=0)]
+    owner: Annotated[str, Meta(description="Empty if it names none, or none was asked for.")] = ""
 
 
 class StillAnswered(Struct, frozen=True):
     """Hostnames for which a route takes no requests any more, and the routes that do."""
 
-    hostnames: tuple[str, ...]
-    by: tuple[ObjectRef, ...]
+    hostnames: Annotated[tuple[str, ...], Meta()]
+    by: Annotated[tuple[ObjectRef, ...], Meta()]
 
 
 class TrafficOneWay(Struct, frozen=True, kw_only=True):
-    """The traffic that one of two states has and the other one has not.
+    """The traffic that one of two states has and the other one has not."""
 
-    `all` are the routes that take no request there, or answer none, `some` those that do for a part. `hostnames`,
-    `listeners` and `backends` are those that no route serves, takes requests at or leads to there; of the hostnames, it
-    is none at the same Gateway, and none that names it elsewhere. `answered` has the other hostnames of these routes.
-    """
-
-    all: tuple[RouteTraffic, ...] = ()
-    some: tuple[RouteTraffic, ...] = ()
-    hostnames: tuple[str, ...] = ()
-    answered: tuple[StillAnswered, ...] = ()
-    listeners: tuple[NodeRef, ...] = ()
-    backends: tuple[ObjectRef, ...] = ()
+    all: Annotated[tuple[RouteTraffic, ...], Meta(description="The routes that answer nothing there.")] = ()
+    some: Annotated[tuple[RouteTraffic, ...], Meta(description="The routes that answer a part of it there.")] = ()
+    hostnames: Annotated[
+        tuple[str, ...],
+        Meta(description="For which no route takes requests there, at the same Gateway or by name; `*` for any."),
+    ] = ()
+    answered: Annotated[
+        tuple[StillAnswered, ...], Meta(description="The other hostnames of these routes, and who answers for them.")
+    ] = ()
+    listeners: Annotated[tuple[NodeRef, ...], Meta(description="At which no route takes requests there.")] = ()
+    backends: Annotated[tuple[ObjectRef, ...], Meta(description="To which no route sends any requests there.")] = ()
 
     @property
     def routes(self) -> tuple[RouteTraffic, ...]:
@@ -93,16 +83,17 @@ class TrafficOneWay(Struct, frozen=True, kw_only=True):
 
 
 class TrafficChanges(Struct, frozen=True, kw_only=True):
-    """The traffic that is lost and that is gained, and the routes behind Gateways on which no controller acts then.
+    """The traffic that is lost and that is gained."""
 
-    What becomes of the last is up to the implementation. No route is among them that is in `lost`. `owner_key` is the
-    label or annotation that names the owners of routes; empty if none was asked for.
-    """
-
-    lost: TrafficOneWay
-    gained: TrafficOneWay
-    uncontrolled: tuple[RouteTraffic, ...] = ()
-    owner_key: str = ""
+    lost: Annotated[TrafficOneWay, Meta(description="What the earlier state alone has.")]
+    gained: Annotated[TrafficOneWay, Meta(description="What the later state alone has.")]
+    uncontrolled: Annotated[
+        tuple[RouteTraffic, ...],
+        Meta(description="Other routes behind Gateways on which no controller acts any more."),
+    ] = ()
+    owner_key: Annotated[
+        str, Meta(description="The label or annotation that names owners; empty if none was asked for.")
+    ] = ""
 
     @property
     def routes(self) -> tuple[RouteTraffic, ...]:
@@ -277,7 +268,7 @@ class _OneWay:
             alike = (each for each in others if each.rule == rule.rule if same or each.shares_requests(rule))
             other = next(alike, None) or next((each for each in others if each.shares_requests(rule)), None)
             if other is None:
-                yield FailingRule(rule=rule.rule, failing=1, total=1, is_gone=True)
+                yield FailingRule(rule=rule.rule, failing=1, total=1, gone=True)
             elif other.answered * rule.total < rule.answered * other.total or not other.answered:
                 known = {backend.ref.object for backend in rule.broken}
                 broken = [each for each in other.broken if each.ref.object not in known] or other.broken

@@ -160,7 +160,7 @@ def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
 def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
     """On how many of those that a policy affects no other of its kind is left; empty if on none."""
     kind, affected = answer.subject.group_kind, {node.object for node in reach.affected}
-    kept = [change for change in answer.difference.effects if change.kind == kind and change.where == "kept"]
+    kept = [change for change in answer.difference.effects if change.policy_kind == kind and change.where == "kept"]
     emptied = [change for change in kept if change.to_nothing and not change.from_nothing]
     rest = (change for change in kept if change.from_nothing or not change.to_nothing)
     others = {ref for change in rest for ref in objects_of(change)}

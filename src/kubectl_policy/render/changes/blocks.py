@@ -57,7 +57,15 @@ def _likeness(change: EffectChange) -> object:
     # What routes say themselves, each says of itself.
     said = _value if change.profile.own else _said
     fields = [(field.field, field.security, said(field.before), said(field.after)) for field in change.fields]
-    return change.kind, change.where, change.from_nothing, change.to_nothing, change.assumed, change.doubts, fields
+    return (
+        change.policy_kind,
+        change.where,
+        change.from_nothing,
+        change.to_nothing,
+        change.assumed,
+        change.doubts,
+        fields,
+    )
 
 
 def _said(value: EffectiveValue | None) -> object:

@@ -56,7 +56,7 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
     common = set[str].intersection(*({*change.doubts} for change in changes)) if changes else set[str]()
     together = alike(changes)
     shown = together[:SHOWN] if view.cuts else together
-    kinds = {change.kind for change in changes}
+    kinds = {change.policy_kind for change in changes}
     names = [kind.kind for kind in kinds]
     words = {kind: str(kind) if names.count(kind.kind) > 1 else kind.kind for kind in kinds}
     blocks = [
@@ -79,7 +79,7 @@ def _assumptions(changes: Iterable[EffectChange]) -> Iterator[Line]:
     """What is assumed of each kind of which something differs, once; of several kinds with their names."""
     by_kind: dict[GroupKind, tuple[PolicyKindProfile, set[str]]] = {}
     for change in changes:
-        by_kind.setdefault(change.kind, (change.profile, set()))[1].update(change.assumed)
+        by_kind.setdefault(change.policy_kind, (change.profile, set()))[1].update(change.assumed)
     for kind, (profile, assumed) in by_kind.items():
         of_kind = [choice for choice in profile.assumed if choice in assumed]
         yield from assumption_lines(profile, of_kind, str(kind) if len(by_kind) > 1 else "")
@@ -158,7 +158,7 @@ def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
     words = listed([word for sort, word in _sort_words(change).items() if sort in sorts])
     where = f" {_WHERE[change.where]}" if _WHERE[change.where] else ""
     alone = change.to_nothing and not change.from_nothing
-    kind = f"{kinds[change.kind]}{mark(change.profile, 'being a policy')}"
+    kind = f"{kinds[change.policy_kind]}{mark(change.profile, 'being a policy')}"
     named = alone and not change.profile.own
     left = f", no {kind} is left" if named else ""
     danger = Span(_danger(change), "error")

@@ -144,7 +144,7 @@ def _setting_rows(change: EffectChange) -> Iterator[Row]:
         setter = field.after or field.before
         yield Row(
             change=f"{field.sort}{'!' if change.where == 'kept' and (field.harmful or field.demanding) else ''}",
-            kind=f"{change.kind}{mark(change.profile, 'being a policy')}",
+            kind=f"{change.policy_kind}{mark(change.profile, 'being a policy')}",
             field=field.field,
             before=_value(field.before),
             after=_value(field.after),

@@ -249,7 +249,7 @@ def details(found: RouteTraffic, *, gained: bool) -> Iterator[str]:
     for failing in found.failing:
         rule = _rule(failing)
         lead = f"{rule}: " if found.rules > 1 else ""
-        if failing.is_gone:
+        if failing.gone:
             yield f"{rule} is new" if gained else f"no rule takes what {rule} took"
         elif gained:
             yield f"{lead}{_share(failing)} of its {fate.noun} are answered again"

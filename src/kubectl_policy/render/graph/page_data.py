@@ -205,7 +205,7 @@ class _Data:
             "changes": [
                 {
                     "sort": field.sort,
-                    "kind": self.kind(effect.kind),
+                    "kind": self.kind(effect.policy_kind),
                     "field": field.field,
                     "before": _value(field.before),
                     "after": _value(field.after),
