@@ -255,7 +255,7 @@ def test_kubectls_flags_are_documented() -> None:
 
 
 @pytest.mark.parametrize(("heading", "forms"), [("Formats", OBJECT), ("Findings", LINT)])
-def test_every_format_is_documented(heading: str, forms: Forms) -> None:
+def test_every_format_is_documented(heading: str, forms: Forms[Any]) -> None:
     """In the order in which the command names them."""
     rows = re.findall(r"^\| `(\w+)` \|", section(ROOT / "docs" / "output.md", heading), re.MULTILINE)
     assert rows == list(forms.formats)

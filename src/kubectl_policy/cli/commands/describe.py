@@ -1,7 +1,7 @@
 """`describe`: what affects objects, or what policies affect."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from msgspec.structs import replace
@@ -92,7 +92,7 @@ def _author(analysis: "Analysis", authors: "Authors", placed: "Placed", origin: 
 
 def _describe(
     analysis: "Analysis", node: "NodeRef", focus: "Focus", lines: "Lines", author_of: "Who | None"
-) -> "tuple[Forms, ObjectDescription | PolicyDescription]":
+) -> "tuple[Forms[Any], ObjectDescription | PolicyDescription]":
     """Describe an object or a policy, with the lines of fields, and with their authors if they are asked for."""
     subject = node.object
     if analysis.registry.profile_of(subject.group_kind):

@@ -38,7 +38,7 @@ def _sought(matrix: Matrix) -> str:
     return either([column.title for column in matrix.columns]) or "policy"
 
 
-def matrix_remarks(matrix: Matrix, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+def matrix_remarks(matrix: Matrix, *, empty: bool) -> list[str]:
     """Next to a table: what it lacks, and what may make it another one."""
     said: list[str] = []
     if matrix.asked.missing or matrix.unseen:

@@ -117,7 +117,7 @@ def left_out_words(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
             yield f"not taken for policies, though they refer to targets: {names}; explain says why"
 
 
-def remarks(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+def remarks(listing: Listing[object], *, empty: bool) -> list[str]:
     """Next to a table: what kubectl says of an empty list, if there is something elsewhere, and what it cannot know."""
     said: list[str] = []
     if empty:

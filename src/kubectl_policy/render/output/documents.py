@@ -99,6 +99,12 @@ class Shaped(Struct, frozen=True):
         """All of it, as plain mappings, lists and scalars."""
         return self.shape.plain(self.about)
 
+    def in_context(self, context: str) -> Shaped:
+        """Return the document with the context of its cluster, after what says which document it is."""
+        own = self.shape
+        field = Field("context", lambda _: context, type=str)
+        return Shaped(Shape(own.of, own.name, *own.fields[:2], field, *own.fields[2:]), self.about)
+
 
 _SHAPES: Final[dict[type, Shape]] = {}
 
