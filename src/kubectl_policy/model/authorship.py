@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import mappings_at, same_json, text_at
 
@@ -28,12 +28,12 @@ class Authorship(Struct, frozen=True, kw_only=True):
 
 
 class Commit(Struct, frozen=True, kw_only=True):
-    """A commit in git: its id, its author, when that was (as ISO 8601 has it), and the first line of its message."""
+    """A commit in git."""
 
-    id: str
-    who: str
-    when: str
-    subject: str
+    id: Annotated[str, Meta()]
+    author: Annotated[str, Meta()]
+    when: Annotated[str, Meta(description="As ISO 8601 has it; empty if that is not known.")]
+    subject: Annotated[str, Meta(description="The first line of its message.")]
 
 
 NOT_COMMITTED = Authorship(who="", when="")

@@ -53,7 +53,6 @@ def change(*fields: FieldChange, nodes: Sequence[NodeRef] = (ROUTE,), left: bool
     paths = tuple((node,) for node in nodes)
     objects = tuple(ChangedObject(node, (place,)) for place, node in enumerate(nodes))
     return EffectChange(
-        kind=POLICY.group_kind,
         profile=PolicyKindProfile(POLICY.group_kind, "inherited", "profile"),
         fields=fields,
         where="kept",
@@ -149,9 +148,9 @@ def test_that_nothing_of_a_kind_is_left_is_said() -> None:
 
 def test_kinds_of_one_name_are_told_by_their_groups() -> None:
     """Only then: anything else would be said twice."""
-    namesake = GroupKind("example.org", "ColorPolicy")
+    namesake = PolicyKindProfile(GroupKind("example.org", "ColorPolicy"), "inherited", "profile")
     lost = change(field("lost"), left=False)
-    text = shown(lost, replace(change(field("changed")), kind=namesake))
+    text = shown(lost, replace(change(field("changed")), profile=namesake))
     assert "Lost, no ColorPolicy.example.com is left · 1 object\n" in text
     assert "Changed · ColorPolicy.example.org · 1 object\n" in text
 

@@ -41,11 +41,13 @@ class EffectiveValue(Struct, frozen=True):
         Origin | None,
         Meta(description="The line of the field, or of its object if that line is unknown or no field declares it."),
     ] = None
-    declared_in: Annotated[
-        FieldPath,
-        Meta(description="The field of its object, for example spec.overrides.timeout.request; empty for none."),
-    ] = WHOLE
+    declared_in: FieldPath = WHOLE
     defaulted: Annotated[bool, Meta(description="Whether the definition of its kind fills the field in.")] = False
+
+    @property
+    def declared_in_(self) -> Annotated[str, Meta()]:
+        """The field of its object, for example spec.overrides.timeout.request; empty if no field says it."""
+        return str(self.declared_in)
 
 
 class FieldChange(Struct, frozen=True):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from kubectl_policy.model.refs import names_as_in
+from kubectl_policy.questions.differences.effects import EffectiveValue
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, group_entries
 from kubectl_policy.questions.shared.places import at_line
@@ -44,45 +45,40 @@ class Version(Struct, frozen=True, kw_only=True):
 
 
 class SettingChange(Struct, frozen=True, kw_only=True):
-    """A setting that differs: what was in force, and what is; None where nothing was, or is.
+    """A setting that differs."""
 
-    `sections` are those of the object at which it does so, empty if at all of them, or if it has none.
-    """
-
-    kind: GroupKind
-    field: str
-    before: Setting | None
-    after: Setting | None
-    sections: tuple[str, ...]
+    policy_kind: Annotated[GroupKind, Meta()]
+    field: Annotated[str, Meta()]
+    before: Annotated[EffectiveValue | None, Meta(description="Null where nothing was in force.")]
+    after: Annotated[EffectiveValue | None, Meta(description="Null where nothing is in force.")]
+    sections: Annotated[
+        tuple[str, ...], Meta(description="The sections of the object at which it differs, if not at all of them.")
+    ]
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """What a commit changed for the object; without one, what differs on disk.
+    """What a commit changed for the object."""
 
-    `traffic` is whether requests reach it no more, or again; `left` and `joined` are the listeners to which a route is
-    not attached any more, and to which it is now.
-    """
-
-    commit: Commit | None
-    sort: Sort
-    traffic: Traffic
-    left: tuple[NodeRef, ...]
-    joined: tuple[NodeRef, ...]
-    settings: tuple[SettingChange, ...]
+    commit: Annotated[Commit | None, Meta(description="Null for what is on disk and not committed.")]
+    sort: Annotated[
+        Sort, Meta(description="appeared: the object was not there before; deleted: it is not there any more.")
+    ]
+    traffic: Annotated[
+        Traffic, Meta(description="lost, if requests no longer reach it; gained, if they do again; else empty.")
+    ]
+    left: Annotated[tuple[NodeRef, ...], Meta(description="The listeners to which it is not attached any more.")]
+    joined: Annotated[tuple[NodeRef, ...], Meta(description="The listeners to which it is attached since then.")]
+    settings: Annotated[tuple[SettingChange, ...], Meta()]
 
 
 class History(Struct, frozen=True, kw_only=True):
-    """The changes of one object, newest first.
+    """The changes of the effective settings of an object over the commits of a git repository."""
 
-    `commits` is how many were looked at. There may be `more` changes before; `is_cut` is whether that is because the
-    older commits are not in this clone of the repository.
-    """
-
-    subject: NodeRef
-    changes: tuple[Change, ...]
-    commits: int
-    more: bool
-    is_cut: bool
+    subject: Annotated[NodeRef, Meta()]
+    commits: Annotated[int, Meta(description="How many commits that change manifests were looked at.", ge=0)]
+    more: Annotated[bool, Meta(description="Whether there may be more changes before those listed.")]
+    shallow: Annotated[bool, Meta(description="Whether that is because this is a shallow clone.")]
+    changes: Annotated[tuple[Change, ...], Meta(description="Newest first.")]
 
 
 class _Effects(Struct, frozen=True, kw_only=True):
@@ -132,13 +128,13 @@ def history(
         if later:
             changes += _change(later[0], later[1], effects, locate)
         if len(changes) >= limit:
-            return History(subject=subject, changes=tuple(changes), commits=commits, more=True, is_cut=False)
+            return History(subject=subject, changes=tuple(changes), commits=commits, more=True, shallow=False)
         commits += version.commit is not None
         if version.is_first:
             changes += _change(version, effects, _ABSENT, locate)
         is_cut = version.is_cut
         later = version, effects
-    return History(subject=subject, changes=tuple(changes), commits=commits, more=is_cut, is_cut=is_cut)
+    return History(subject=subject, changes=tuple(changes), commits=commits, more=is_cut, shallow=is_cut)
 
 
 def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[GroupKind, str], bool]) -> _Effects:
@@ -206,14 +202,29 @@ def _setting_changes(before: _Effects, after: _Effects, locate: Locate) -> tuple
     every = {*before.sections, *after.sections}
     return tuple(
         SettingChange(
-            kind=kind,
+            policy_kind=kind,
             field=field,
-            before=old and at_line(old, locate),
-            after=new and at_line(new, locate),
+            before=_value(old, locate),
+            after=_value(new, locate),
             sections=_some(sections, every),
         )
         for (kind, field, _, _), (old, new, sections) in sorted(together.items(), key=lambda item: item[0])
     )
+
+
+def _value(setting: Setting | None, locate: Locate) -> EffectiveValue | None:
+    if setting is None:
+        return None
+    value = EffectiveValue(
+        setting.value,
+        setting.source,
+        removed=setting.removed,
+        certain=setting.certain,
+        origin=setting.origin,
+        declared_in=setting.declared_in,
+        defaulted=setting.defaulted,
+    )
+    return at_line(value, locate)
 
 
 def _some(sections: Iterable[str], every: Collection[str]) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
         if reach.behind:
             about, in_front = [], f", in front of {hit_words(reach.behind, key)}"
         elif len(objects) > 1:
-            about += owner_words((name for name, _ in answer.counts.owners), key)
+            about += owner_words((counted.owner for counted in answer.counts.owners), key)
         if len(objects) > 1:
             what = _count_words(objects, about)
         else:

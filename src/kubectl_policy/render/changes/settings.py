@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.questions.shared.which_paths import WhichPaths
-from kubectl_policy.render.changes.blocks import alike, joined, targets_of
+from kubectl_policy.questions.shared.effects import from_the_root
+from kubectl_policy.questions.shared.which_paths import which_paths
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
 from kubectl_policy.render.output.text import Line, Span, cut
 from kubectl_policy.render.words.names import flow, listed, mark, sections_words, source_words
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from kubectl_policy.render.output.text import Style, View
     from kubectl_policy.render.words.names import Targets
+    from kubectl_policy.resolution import Source
 
 # The field, its value before, and what becomes of it.
 _Row: TypeAlias = "tuple[str, str, tuple[Span, ...]]"
@@ -52,9 +53,10 @@ _WHERE: Final[Mapping[Where, str]] = {
 
 def effect_sections(changes: Sequence[EffectChange], view: View, subject: ObjectRef | None = None) -> tuple[Line, ...]:
     """A block for each change, worst first, or for several that are alike; what the `subject` sets needs no source."""
-    scopes = Scopes()
-    common = set[str].intersection(*({*change.doubts} for change in changes)) if changes else set[str]()
-    together = alike(changes)
+    common = {
+        doubt for change in changes[:1] for doubt in change.doubts if all(doubt in other.doubts for other in changes)
+    }
+    together = _alike(changes)
     shown = together[:SHOWN] if view.cuts else together
     kinds = {change.policy_kind for change in changes}
     names = [kind.kind for kind in kinds]
@@ -62,8 +64,8 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
     blocks = [
         (
             BLANK,
-            _heading(joined(same), words),
-            *_effect(same, scopes, view, subject),
+            _heading(_joined(same), words),
+            *_effect(same, view, subject),
             *doubt_lines(sorted({*same[0].doubts} - common)),
         )
         for same in shown
@@ -85,13 +87,10 @@ def _assumptions(changes: Iterable[EffectChange]) -> Iterator[Line]:
         yield from assumption_lines(profile, of_kind, str(kind) if len(by_kind) > 1 else "")
 
 
-def _effect(
-    alike_changes: Sequence[EffectChange], scopes: Scopes, view: View, subject: ObjectRef | None
-) -> Iterator[Line]:
-    change, targets = joined(alike_changes), targets_of(alike_changes)
+def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRef | None) -> Iterator[Line]:
+    change, targets = _joined(alike_changes), _targets_of(alike_changes)
     # What of several fields protects is said at each; of one, or of all, the heading says it.
-    relevant = change.security or change.demanding
-    protecting = relevant and not all(field.security for field in change.fields)
+    protecting = change.security and not all(field.security for field in change.fields)
     # What routes say themselves, as the heading has it, no one else sets.
     who = [
         ("", "") if change.profile.own else (_set_by(field, targets), _was_set_by(field, subject, targets))
@@ -121,7 +120,7 @@ def _effect(
         yield from _setters([for_all, *told[key]] if alone else told[key])
         for name, value, third in rows[key]:
             yield from row(name, Span(value, "beaten"), third, widths, view)
-    yield list_line(list(_places(change, scopes)), view, indent=2 * INDENT)
+    yield list_line(list(_object_words(change)), view, indent=2 * INDENT)
 
 
 def _row(field: FieldChange, setters: Iterable[str], view: View, *, protecting: bool) -> _Row:
@@ -171,7 +170,7 @@ def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
 
 
 def _danger(change: EffectChange) -> str:
-    if change.security:
+    if change.harmful:
         return " · security"
     return " · security, newly enforced" if change.demanding else ""
 
@@ -213,11 +212,12 @@ def _becomes(field: FieldChange, after: str, setters: Sequence[str], *, protecti
     return tuple(spans)
 
 
-def _places(change: EffectChange, scopes: Scopes) -> Iterator[str]:
+def _object_words(change: EffectChange) -> Iterator[str]:
     """Objects, each with its sections and, if it is not on all of its paths that something is so, on which."""
     by_object: dict[tuple[ObjectRef, str], list[NodeRef]] = {}
     for changed in change.objects:
-        by_object.setdefault((changed.node.object, scopes.words(change, changed)), []).append(changed.node)
+        scope = which_paths(changed.all_paths).words(changed.affected_paths) if changed.all_paths else ""
+        by_object.setdefault((changed.node.object, scope), []).append(changed.node)
     for (obj, scope), nodes in by_object.items():
         named = [node.section for node in nodes if node.section]
         sections = sections_words(obj.group_kind, named) if named else ""
@@ -225,28 +225,63 @@ def _places(change: EffectChange, scopes: Scopes) -> Iterator[str]:
         yield f"{obj} ({', '.join(about)})" if about else str(obj)
 
 
-class Scopes:
-    """Says on which of its paths something is so for an object; what tells its paths apart is looked up once."""
+def _alike(changes: Iterable[EffectChange]) -> list[Sequence[EffectChange]]:
+    """Changes of the same fields by the same policies, by way of whatever targets; in their order."""
+    by_likeness: dict[str, list[EffectChange]] = {}
+    for change in changes:
+        by_likeness.setdefault(repr(_likeness(change)), []).append(change)
+    return list(by_likeness.values())
 
-    def __init__(self) -> None:
-        """Nothing is looked up until somebody asks."""
-        self._known: dict[tuple[NodeRef, bool], WhichPaths] = {}
 
-    def words(self, change: EffectChange, changed: ChangedObject) -> str:
-        """In words; empty if it is so on all of its paths, as far as is known."""
-        return self._which(change, changed).words(changed.affected_paths) if changed.all_paths else ""
+def _joined(changes: Sequence[EffectChange]) -> EffectChange:
+    """Changes that are alike as the first of them, with the objects of all."""
+    if len(changes) == 1:
+        return changes[0]
+    objects: dict[NodeRef, list[ChangedObject]] = {}
+    for changed in (changed for change in changes for changed in change.objects):
+        objects.setdefault(changed.node, []).append(changed)
+    return replace(changes[0], objects=tuple(_on_paths_of_all(objects[node]) for node in from_the_root(objects)))
 
-    def without_numbers(self, change: EffectChange, changed: ChangedObject) -> str:
-        """The same for a reader to whom the paths are not shown: numbers of them would mean nothing."""
-        if not changed.all_paths:
-            return ""
-        phrase = self._which(change, changed).phrase(changed.affected_paths)
-        number = f"{len(changed.affected_paths)} of {len(changed.all_paths)} paths"
-        return number if phrase.numbered else phrase.words
 
-    def _which(self, change: EffectChange, changed: ChangedObject) -> WhichPaths:
-        # All paths of an object are those of one of the states.
-        key = (changed.node, change.where == "new")
-        if key not in self._known:
-            self._known[key] = WhichPaths(changed.all_paths)
-        return self._known[key]
+def _targets_of(changes: Sequence[EffectChange]) -> Mapping[Source, Sequence[NodeRef]]:
+    """By each source of the first of some changes that are alike, the targets that it has in all of them."""
+    targets: dict[Source, dict[NodeRef, None]] = {}
+    for same in zip(*map(_sources, changes), strict=True):
+        targets.setdefault(same[0], {}).update((source.target, None) for source in same)
+    return {source: tuple(found) for source, found in targets.items()}
+
+
+def _on_paths_of_all(changed: Sequence[ChangedObject]) -> ChangedObject:
+    """An object on the paths of several changes; what is not known to be on some paths alone is on all."""
+    first = changed[0]
+    if len(changed) == 1:
+        return first
+    paths = {path for each in changed for path in each.affected_paths}
+    if all(each.all_paths for each in changed) and len(paths) < len(first.all_paths):
+        return replace(first, affected_paths=tuple(sorted(paths)))
+    return replace(first, all_paths=(), affected_paths=())
+
+
+def _likeness(change: EffectChange) -> object:
+    # What routes say themselves, each says of itself.
+    own = change.profile.own is not None
+    fields = [
+        (field.field, field.security, _value_likeness(field.before, own=own), _value_likeness(field.after, own=own))
+        for field in change.fields
+    ]
+    nothing = change.from_nothing, change.to_nothing
+    return change.policy_kind, change.where, nothing, change.assumed, change.doubts, fields
+
+
+def _value_likeness(value: EffectiveValue | None, *, own: bool) -> object:
+    """A value with its source; what an object sets itself, another one does not."""
+    if value is None or own:
+        return value and (value.value, value.removed)
+    source = value.source
+    target = source.object == source.target.object and source.target
+    return value.value, value.removed, value.certain, source.object, source.overrides, source.filter, target
+
+
+def _sources(change: EffectChange) -> Iterator[Source]:
+    for field in change.fields:
+        yield from (value.source for value in (field.before, field.after) if value)

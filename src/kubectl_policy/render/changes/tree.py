@@ -165,12 +165,12 @@ def traffic_section(summary: ChangeSummary, view: View) -> tuple[Line, ...]:
 
 def _counts(counts: ObjectCounts) -> Iterator[Line]:
     rows = [
-        ("kinds", [count(number, kind.kind) for kind, number in counts.kinds]),
-        ("namespaces", [f"{name or 'cluster-scoped:'} {number:,}" for name, number in counts.namespaces]),
+        ("kinds", [count(counted.count, counted.kind) for counted in counts.kinds]),
+        ("namespaces", [f"{row.namespace or 'cluster-scoped:'} {row.count:,}" for row in counts.namespaces]),
     ]
     if counts.owner_key:
         noun = owner_noun(counts.owner_key)
-        rows.append((noun, [f"{name or f'no {noun} label:'} {number:,}" for name, number in counts.owners]))
+        rows.append((noun, [f"{row.owner or f'no {noun} label:'} {row.count:,}" for row in counts.owners]))
     width = max(len(label) for label, _ in rows)
     for label, words in rows if counts.total else ():
         # A number stays with what it counts.

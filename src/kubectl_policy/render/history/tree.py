@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.model import NodeRef
+    from kubectl_policy.questions.differences.effects import EffectiveValue
     from kubectl_policy.questions.history.history import Change, History, SettingChange
-    from kubectl_policy.questions.shared.in_force import Setting
     from kubectl_policy.render.output.text import Document, View
 
 _BLANK: Final = Line()
@@ -32,13 +32,13 @@ def history_headline(answer: History) -> str:
     """The answer in a sentence."""
     name, changed = node_words(answer.subject), sum(change.commit is not None for change in answer.changes)
     on_disk = len(answer.changes) > changed
-    if answer.more and not answer.is_cut:
+    if answer.more and not answer.shallow:
         last = "last change" if len(answer.changes) == 1 else f"last {len(answer.changes)} changes"
         return f"The {last} to what is in force on {name}; --limit shows more."
     total = count(answer.commits, "commit")
     commits = total if changed == answer.commits else f"{changed} of {total}" if changed else f"none of {total}"
     since = f"{', and' if changed else ', but'} on disk since" if on_disk else ""
-    cut_off = "; older commits are not in this shallow clone" if answer.is_cut else ""
+    cut_off = "; older commits are not in this shallow clone" if answer.shallow else ""
     return f"What is in force on {name} changed in {commits}{since}{cut_off}."
 
 
@@ -59,7 +59,7 @@ def _commit_line(change: Change) -> Line:
     commit = change.commit
     if commit is None:
         return Line((Span("not committed yet", "heading"),))
-    about = " ".join(filter(None, (commit.when.partition("T")[0], commit.who)))
+    about = " ".join(filter(None, (commit.when.partition("T")[0], commit.author)))
     subject = Span(f"  {commit.subject}" if commit.subject else "", prose=True)
     return Line((Span(commit.id[:SHORT_ID], "heading"), Span(f"  {about}", "aside"), subject), 0, _INDENT)
 
@@ -92,7 +92,7 @@ def _settings(change: Change, subject: NodeRef, view: View) -> Iterator[Line]:
     if change.sort == "appeared" and view.cuts:
         shown = shown[:_MOST]
     field = max((cells(each.field) for each in shown), default=0)
-    for kind, of_kind in groupby(shown, lambda each: each.kind):
+    for kind, of_kind in groupby(shown, lambda each: each.policy_kind):
         yield Line((Span(kind.kind, "heading"),), _INDENT)
         for each in of_kind:
             yield _row(each, subject, field, view, alone=change.sort == "appeared")
@@ -117,7 +117,7 @@ def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, alo
     return Line(tuple(spans), _ROW, _ROW + _GAP)
 
 
-def _value(setting: Setting | None, view: View) -> str:
+def _value(setting: EffectiveValue | None, view: View) -> str:
     if setting is None:
         return "nothing"
     if setting.removed:
@@ -126,14 +126,14 @@ def _value(setting: Setting | None, view: View) -> str:
     return cut(text, _LONGEST) if view.cuts else text
 
 
-def _name(setting: Setting, subject: NodeRef) -> str:
+def _name(setting: EffectiveValue, subject: NodeRef) -> str:
     source = setting.source.object
     if source != subject.object:
         return source.qualified_name
     return f"the {'route' if source.kind.endswith('Route') else source.kind} itself"
 
 
-def _whose(setting: Setting, subject: NodeRef) -> str:
+def _whose(setting: EffectiveValue, subject: NodeRef) -> str:
     """Who says it, and where in the files of the commit."""
     place = ""
     if setting.origin:
