@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from msgspec import Struct, field
 
+from kubectl_policy.render.output.encoding import members
 from kubectl_policy.render.output.escape import commands, uncommanding
-from kubectl_policy.render.output.members import members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -127,7 +127,7 @@ def shape_of(kind: type) -> Shape | None:
 
 def fields_of_members(kind: type) -> tuple[Field, ...]:
     """The fields for the members of a type that documents show."""
-    return tuple(Field(name, attribute) for name, attribute in members(kind))
+    return tuple(Field(name, attribute) for name, attribute in members(kind).items())
 
 
 def answer_document(of: type, kind: str, headline: Callable[[Any], str]) -> Shape:
