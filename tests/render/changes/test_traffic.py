@@ -16,7 +16,7 @@ from kubectl_policy.questions.differences.traffic import (
     TrafficChanges,
     TrafficOneWay,
 )
-from kubectl_policy.render.changes.diff_headline import diff_headline
+from kubectl_policy.render.changes.headlines import diff_headline
 from kubectl_policy.render.changes.traffic import (
     behind_section,
     ending_clauses,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class _Diff(Forms["StateDiff"]):
     def headline(self, answer: StateDiff) -> str:
-        from kubectl_policy.render.changes.diff_headline import diff_headline
+        from kubectl_policy.render.changes.headlines import diff_headline
 
         return diff_headline(answer)
 
@@ -44,7 +44,7 @@ class _Diff(Forms["StateDiff"]):
         return diff_markdown(answer)
 
     def summary(self, answer: StateDiff) -> str:
-        from kubectl_policy.render.changes.diff_headline import diff_headline
+        from kubectl_policy.render.changes.headlines import diff_headline
 
         return diff_headline(answer)
 
@@ -56,7 +56,7 @@ class _Diff(Forms["StateDiff"]):
 
 class _BlastRadius(Forms["BlastRadius"]):
     def headline(self, answer: BlastRadius) -> str:
-        from kubectl_policy.render.changes.blast_headline import blast_headline
+        from kubectl_policy.render.changes.headlines import blast_headline
 
         return blast_headline(answer)
 
@@ -81,7 +81,7 @@ class _BlastRadius(Forms["BlastRadius"]):
         return blast_radius_markdown(answer)
 
     def summary(self, answer: BlastRadius) -> str:
-        from kubectl_policy.render.changes.blast_headline import blast_headline
+        from kubectl_policy.render.changes.headlines import blast_headline
 
         return blast_headline(answer)
 

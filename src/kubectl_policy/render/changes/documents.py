@@ -6,8 +6,7 @@ from typing import Final
 
 from kubectl_policy.questions.changes.blast_radius import BlastRadius
 from kubectl_policy.questions.changes.diff import StateDiff
-from kubectl_policy.render.changes.blast_headline import blast_headline
-from kubectl_policy.render.changes.diff_headline import diff_headline
+from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.output.documents import answer_document
 
 POLICY_DIFF: Final = answer_document(StateDiff, "PolicyDiff", diff_headline)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.shared.effects import from_the_root
-from kubectl_policy.render.changes.blast_headline import blast_headline
-from kubectl_policy.render.changes.diff_headline import diff_headline
+from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.relations import (
     attachments_section,
     changed_problems_section,
