@@ -176,15 +176,12 @@ def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> se
 
 
 def _concerned_policies(comparison: StateComparison, otherwise: Collection[ObjectRef]) -> frozenset[ObjectRef]:
-    """The policies that may have another effect or state than before.
-
-    Where the hierarchy is the same, these are those that are changed, or whose targets are, or that share a path with
-    such a one (`otherwise`); else all of them.
-    """
+    """Return the policies that may have another effect or state than before."""
     states, around = (comparison.before, comparison.after), comparison.surroundings
     policies = {policy for state in states for policy in state.attachments}
     if not (comparison.shares_topology or around):
         return frozenset(policies)
+    # Where the hierarchy is the same: those that are changed, or whose targets are, or that share a path with one.
     affected = {*otherwise, *comparison.changed}
     if around:
         affected |= around.attached_otherwise if comparison.shares_topology else around.share | around.policies
@@ -196,10 +193,7 @@ def _concerned_policies(comparison: StateComparison, otherwise: Collection[Objec
 
 
 def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]) -> ProblemChanges:
-    """The problems of the concerned objects and those from reading, compared without the lines that they are on.
-
-    Where the hierarchy differs, every object is concerned that may have any by way of others.
-    """
+    """Compare the problems of the concerned objects, and those from reading, without their lines."""
     states, changed, around = (comparison.before, comparison.after), comparison.changed, comparison.surroundings
     # A definition decides on the shape of all objects of its kind.
     redefined = any(ref.group_kind == CRD for ref in changed)
@@ -210,6 +204,7 @@ def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]
     elif around:
         every |= dict.fromkeys((*concerned, *around.routes, *around.policies))
     else:
+        # The hierarchy differs: every object is concerned that may have problems by way of others.
         kinds = {kind for state in states for kind in state.index.group_kinds if redefined or state.has_relations(kind)}
         every |= dict.fromkeys(ref for kind in kinds for state in states for ref in state.index.world.names_of(kind))
     whole = every if redefined else changed
@@ -224,44 +219,31 @@ def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]
 def _problems(
     states: Iterable[Analysis], every: Iterable[ObjectRef], whole: Collection[ObjectRef]
 ) -> list[dict[tuple[object, ...], Diagnostic]]:
-    """The problems of each state by all that they say but the place where they stand.
-
-    Of the objects in `whole`, also those problems that they have whatever else there is.
-    """
+    """Return the problems of each state by their content; of objects in `whole`, also those without other objects."""
     found = [
-        (state, {_said(problem): problem for problem in state.snapshot.diagnostics if problem.subject is None})
+        (state, {_content(problem): problem for problem in state.snapshot.diagnostics if problem.subject is None})
         for state in states
     ]
     # Object by object: what one state has looked up of it lies near for the other one.
     for ref in every:
         for state, problems in found:
             for problem in state.problems_of(ref) if ref in whole else state.problems_with_others(ref):
-                problems[_said(problem)] = problem
+                problems[_content(problem)] = problem
     return [problems for _, problems in found]
 
 
-def _said(problem: Diagnostic) -> tuple[object, ...]:
-    return problem.rule, problem.severity, problem.subject, problem.field, _constant(problem)
-
-
-def _constant(problem: Diagnostic) -> str:
-    """A message without the hints at what else there is, by which it may differ though the problem is the same."""
-    return problem.message.partition("; ")[0] if problem.severity == "info" else problem.message
+def _content(problem: Diagnostic) -> tuple[object, ...]:
+    # Hints at other objects may differ though the problem is the same.
+    message = problem.message.partition("; ")[0] if problem.severity == "info" else problem.message
+    return problem.rule, problem.severity, problem.subject, problem.field, message
 
 
 def _ordered(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    severities = ("error", "warning", "info")
-    return tuple(
-        sorted(
-            problems,
-            key=lambda problem: (
-                severities.index(problem.severity),
-                str(problem.subject or ""),
-                problem.rule,
-                problem.message,
-            ),
-        )
-    )
+    def key(problem: Diagnostic) -> tuple[object, ...]:
+        severity = ("error", "warning", "info").index(problem.severity)
+        return severity, str(problem.subject or ""), problem.rule, problem.message
+
+    return tuple(sorted(problems, key=key))
 
 
 def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> Iterator[Unseen]:
@@ -276,12 +258,10 @@ def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> It
 
 
 def _gaps_of_one_state(state: Analysis, comparison: StateComparison) -> Iterator[Gap]:
-    """The gaps of a state that the other one has not: what they cover may differ.
-
-    What could not be read in one place is the same in both; read elsewhere, it is if it is known to mention the same.
-    """
+    """Return the gaps of a state that the other one has not: what they cover may differ."""
     other = comparison.after if state is comparison.before else comparison.before
     there = {*other.snapshot.gaps}
+    # What could not be read at another line is the same if it is known to mention the same.
     alike = {replace(gap, origin=None) for gap in there if gap.mentions is not None}
     gaps = (gap for gap in state.snapshot.gaps if gap not in there)
     return (gap for gap in gaps if replace(gap, origin=None) not in alike)
@@ -297,11 +277,11 @@ def _not_looked_into(comparison: StateComparison) -> Iterator[Unseen]:
 
 
 def _otherwise(
-    comparison: StateComparison, effects: Iterable[EffectChange], policies: Collection[ObjectRef]
+    comparison: StateComparison, effects: Collection[EffectChange], policies: Collection[ObjectRef]
 ) -> Iterator[Unseen]:
     """The objects that something happens to, and the policies that do it, which may not be as they were read."""
-    effects = tuple(effects)
-    sources = _sources(effects)
+    values = (value for change in effects for field in change.fields for value in (field.before, field.after))
+    sources = (value.source.object for value in values if value)
     # Whether a policy was valid matters where it comes into force; it does not where it is in force before and after.
     fields = [field for each in effects if each.where != "gone" for field in each.fields]
     old = {field.before.source.object for field in fields if field.before}
@@ -313,11 +293,6 @@ def _otherwise(
             yield from gaps(state, state.index.absence.gaps_of(ref))
     # What was valid and goes may have been invalid: then less is lost than is said.
     yield from unseen_needs(comparison.after, (*setting, *sorted(comparison.created | comparison.updated)))
-
-
-def _sources(effects: Iterable[EffectChange]) -> Iterator[ObjectRef]:
-    values = (value for each in effects for field in each.fields for value in (field.before, field.after))
-    return (value.source.object for value in values if value)
 
 
 def _unseen_relations(

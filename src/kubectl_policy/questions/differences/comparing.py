@@ -44,13 +44,7 @@ _WHERE: Final[tuple[Where, ...]] = ("kept", "gone", "new")
 def effect_changes(
     comparison: StateComparison, pairs: Iterable[Pair], scoped: int = SCOPED
 ) -> tuple[EffectChange, ...]:
-    """All that differs in some pairs of outcomes, worst first.
-
-    Worst is what is relevant to security and lost, then changed, then newly set; then what else is lost, changed,
-    gained, and only set by somebody else; of these first where nothing is left. What is lost with its path, because no
-    traffic runs there any more, comes after all that, then what is new with its path. Of the first `scoped` objects of
-    a change it is told whether they have other paths.
-    """
+    """Return what differs in some pairs of outcomes, worst first; the first `scoped` objects with all their paths."""
     changes = _EffectChanges(comparison, scoped)
     for pair in pairs:
         changes.add(pair)
@@ -58,6 +52,7 @@ def effect_changes(
 
 
 def _worst_first(change: EffectChange) -> tuple[object, ...]:
+    # What is lost or new with its path comes last; of all else, what is relevant to security comes first.
     return (
         _WHERE.index(change.where),
         not change.harmful,
@@ -72,10 +67,7 @@ def _worst_first(change: EffectChange) -> tuple[object, ...]:
 
 
 class _Difference(Struct, frozen=True, kw_only=True):
-    """The fields in which two outcomes differ, with a text that is the same wherever they do so in the same way.
-
-    `from_nothing` and `to_nothing` say whether no policy is in force before, or after.
-    """
+    """The fields in which two outcomes differ, with a text that is the same wherever they do so in the same way."""
 
     fields: tuple[FieldChange, ...]
     text: str
@@ -167,16 +159,14 @@ class _EffectChanges:
         return found
 
     def _nodes(self, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
-        """The nodes below what differs: where policies stand otherwise, else where those are attached that set a field.
-
-        Of a path that only one state has, these are the nodes to which the same way does not lead in the other one.
-        """
+        """The nodes below other policies than before, else below the targets of those that set a field."""
         profile = self._profile(pair.kind)
         otherwise = on_path(self._comparison.differing(pair.kind), pair.path)
         sources = (value.source.target for field in fields for value in (field.before, field.after) if value)
         nodes = affected_on(pair.path, profile, otherwise or sources)
         if pair.in_before and pair.in_after:
             return nodes
+        # Only one state has the path: the nodes to which the same way does not lead in the other one.
         return (self._after if pair.in_before else self._before).not_led_to(pair.path, nodes)
 
     def _profile(self, kind: GroupKind) -> PolicyKindProfile:
@@ -186,10 +176,10 @@ class _EffectChanges:
         return found
 
     def _where(self, pair: Pair, nodes: Iterable[NodeRef]) -> Where:
-        """Whether what differs does so on a path that is there in both states, as is something that is concerned."""
-        if not pair.in_after or all(node.object in self._comparison.deleted for node in nodes):
+        objects = {node.object for node in nodes}
+        if not pair.in_after or objects <= self._comparison.deleted:
             return "gone"
-        return "new" if not pair.in_before or all(node.object in self._comparison.created for node in nodes) else "kept"
+        return "new" if not pair.in_before or objects <= self._comparison.created else "kept"
 
 
 class _PathsOf:
@@ -198,8 +188,7 @@ class _PathsOf:
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
         self._to: dict[NodeRef, frozenset[Path]] = {}
-        self._through: dict[NodeRef, tuple[Path, ...]] = {}
-        self._beginning: dict[NodeRef, dict[Path, list[int]]] = {}
+        self._through: dict[NodeRef, tuple[tuple[Path, ...], dict[Path, list[int]]]] = {}
 
     def not_led_to(self, path: Path, nodes: Iterable[NodeRef]) -> tuple[NodeRef, ...]:
         """Those of some nodes on a path to which the same way does not lead."""
@@ -207,34 +196,26 @@ class _PathsOf:
         # Nothing is below a section that is not there: that is seen without looking for all ways to the end.
         there = (place for place, node in enumerate(path) if node.section and node.section not in sections(node.object))
         below = path[next(there, len(path)) + 1 :]
-        return tuple([node for node in nodes if node in below or not self._leads(_down_to(node, path))])
+        return tuple([node for node in nodes if node in below or not self._leads_to(node, path)])
 
-    def _leads(self, way: Path) -> bool:
-        """Whether a way is one of those that lead to its end."""
-        node = way[-1]
+    def _leads_to(self, node: NodeRef, path: Path) -> bool:
+        """Whether the part of a path down to the last position of a node is one of those that lead to the node."""
         if node not in self._to:
             there = may_exist(self._analysis, node)
             self._to[node] = frozenset(self._analysis.topology.paths(node) if there else ())
-        return way in self._to[node]
+        return path[: len(path) - path[::-1].index(node)] in self._to[node]
 
     def among_all(self, changed: ChangedObject, paths: tuple[Path, ...]) -> ChangedObject:
         """An object with all of its paths that carry traffic, if these are more than those of its change."""
         node = changed.node
         if node not in self._through:
-            self._through[node] = tuple(
-                filter(self._analysis.topology.carries_traffic, covered_paths(self._analysis, node))
-            )
-            self._beginning[node] = _by_beginning(node, self._through[node])
-        through, beginning = self._through[node], self._beginning[node]
+            covered = tuple(filter(self._analysis.topology.carries_traffic, covered_paths(self._analysis, node)))
+            self._through[node] = covered, _by_beginning(node, covered)
+        through, beginning = self._through[node]
         chosen = {place for position in changed.paths for place in beginning.get(paths[position], ())}
         if len(chosen) in {0, len(through)}:
             return changed
         return replace(changed, all_paths=through, affected_paths=tuple(sorted(chosen)))
-
-
-def _down_to(node: NodeRef, path: Path) -> Path:
-    """The part of a path down to the last place of a node."""
-    return path[: len(path) - path[::-1].index(node)]
 
 
 def _by_beginning(node: NodeRef, paths: Iterable[Path]) -> dict[Path, list[int]]:

@@ -30,21 +30,19 @@ _ERROR: Final = 400
 
 
 class RuleAnswers(Struct, frozen=True, kw_only=True):
-    """A rule of a route and how many of its requests get to something that answers: `answered` of `total`.
-
-    These count by the weights of its backends; of one that answers by itself, or delegates, they are 1 of 1. `matches`
-    are what picks its requests, as they are written. `broken` are the references that lead nowhere, `invalid` is why
-    none is answered, if a policy that is not valid, or a filter, is the reason; `status` is that with which a filter
-    answers them, if any.
-    """
+    """A rule of a route and how many of its requests are answered, by the weights of its backends."""
 
     rule: NodeRef
     matches: tuple[Json, ...]
+    # Of a rule that answers by itself, or delegates, 1 of 1.
     answered: int
     total: int
     broken: tuple[Backend, ...] = ()
+    """The references that lead nowhere."""
     invalid: str = ""
+    """Why none is answered, if a policy that is not valid, or a filter, is the reason."""
     status: int = 0
+    """The status with which a filter answers them; 0 if none does."""
 
     def shares_requests(self, other: RuleAnswers) -> bool:
         """Whether another rule, of the same route in another state, has some of the same matches; all, without any."""
@@ -71,10 +69,7 @@ class Serving:
         self._hostnames: dict[tuple[NodeRef, ObjectRef], tuple[str, ...]] = {}
 
     def places(self, route: ObjectRef) -> Mapping[NodeRef, bool]:
-        """Where requests come to a route, and whether that is certain: listeners, or parents that have none.
-
-        To a route that others delegate to, they come where they come to those.
-        """
+        """The listeners, or parents without any, where requests come to a route, and whether that is certain."""
         found = self._places.get(route)
         if found is None:
             places: dict[NodeRef, bool] = {}
@@ -85,16 +80,17 @@ class Serving:
             for place in self._by_delegation(route):
                 places[place] = True
             if route in self._failing:
-                answering = {place: certain for place, certain in places.items() if not self._fails_at(place, route)}
+                rules = {NodeRef(route, rule) for rule in self.topology.sections(route)}
+                failing = [path for each in self._failing[route] for path in each.paths]
+                answering = {
+                    place: certain
+                    for place, certain in places.items()
+                    if not rules or not rules.issubset(path[-1] for path in failing if place in path)
+                }
                 # Where all of them fail, the rules say so.
                 places = answering or places
             found = self._places[route] = places
         return found
-
-    def _fails_at(self, place: NodeRef, route: ObjectRef) -> bool:
-        """Whether every request that comes to a route at a place fails for a policy."""
-        failing = {path[-1] for each in self._failing[route] for path in each.paths if place in path}
-        return bool(failing) and failing.issuperset(NodeRef(route, rule) for rule in self.topology.sections(route))
 
     def _invalid(self, rule: NodeRef) -> str:
         """Why every request that a rule takes fails, if that is for a policy; empty if it is not."""
@@ -200,14 +196,12 @@ class Serving:
         return integer_at(self.analysis.index.raw(obj), f"spec.{profile.answers}") if profile.answers else None
 
     def _ended(self, rule: RuleAnswers, named: Iterable[_Named]) -> RuleAnswers:
-        """A rule as it is if all of its requests fail, for a policy that is not valid or for what its filters name.
-
-        "Requests that would have been processed by that filter MUST receive a HTTP error response" if it is missing
-        (HTTPRouteFilter, type ExtensionRef); of policies that filters name, implementations differ.
-        """
+        """A rule as it is if all of its requests fail, for a policy that is not valid or for what its filters name."""
         invalid = self._invalid(rule.rule)
         if invalid:
             return replace(rule, answered=0, invalid=invalid)
+        # "Requests that would have been processed by that filter MUST receive a HTTP error response" if it is missing
+        # (HTTPRouteFilter, type ExtensionRef); of policies that filters name, implementations differ.
         for obj, profile in named:
             is_filter = profile is None or profile.role == "filter"
             if is_filter and self.analysis.index.presence(obj) == "missing":
@@ -228,13 +222,9 @@ def _rule(node: NodeRef, raw: Json, backends: list[Backend], *, by_itself: bool)
     for backend in backends:
         weight = 1 if backend.routes is not None else backend.ref.weight
         total += weight
-        if weight and _is_broken(backend):
+        # A reference by which only some of the matches find a route leads somewhere.
+        if weight and backend.state == "broken" and not backend.routes:
             broken.append(backend)
         else:
             answered += weight
     return RuleAnswers(rule=node, matches=matches, answered=answered, total=total, broken=tuple(broken))
-
-
-def _is_broken(backend: Backend) -> bool:
-    """Whether a reference leads nowhere; one by which only some of the matches find a route leads somewhere."""
-    return backend.state == "broken" and not backend.routes

@@ -110,10 +110,7 @@ def traffic_changes(
     failing: tuple[Collection[FailingRoute], Collection[FailingRoute]] = ((), ()),
     owner_key: str = "",
 ) -> TrafficChanges:
-    """What of the traffic differs between two states.
-
-    `without_class` are the Gateways that lose their class, `failing` the routes that fail for a policy in either state.
-    """
+    """Compare the traffic of two states, of which the `failing` routes fail for a policy."""
     if comparison.shares_topology and failing[0] == failing[1]:
         return NO_TRAFFIC
     before = Serving(comparison.before, failing[0])
@@ -201,7 +198,8 @@ class _OneWay:
             if rules:
                 there = self._lacking.places(route)
                 failing = tuple(self._failing(route, rules)) if there else ()
-                loses_all = not there or _is_all(failing, rules)
+                fails = len(failing) == len(rules) and all(rule.failing == rule.total for rule in failing)
+                loses_all = not there or fails
                 found = self._traffic(route, places, there, failing, loses_all=loses_all)
                 if found:
                     (every if loses_all else some).append(found)
@@ -283,10 +281,7 @@ class _OneWay:
                 )
 
     def _still_answered(self, without: Collection[ObjectRef]) -> tuple[StillAnswered, ...]:
-        """Who takes the requests for the hostnames that routes lose at Gateways; `without` those that take none at all.
-
-        At the same Gateway, or at another one where a route names the hostname; of several names the nearest counts.
-        """
+        """Return the routes that take the requests for hostnames that others lose, at the same Gateway or by name."""
         serving: dict[tuple[ObjectRef, str], set[ObjectRef]] = {}
         perhaps = [route for route in self._perhaps_answering() if route not in without]
         wanted = {wider for _, name in (self._names if perhaps else ()) for wider in _wider(name)}
@@ -313,10 +308,7 @@ class _OneWay:
         )
 
     def _perhaps_answering(self) -> Iterable[ObjectRef]:
-        """The routes that may take requests for one of the hostnames at the same Gateway, or at any if they name it.
-
-        Also those that do so by taking all requests at a listener which names it.
-        """
+        """The routes that may take requests for one of the hostnames: at the same Gateway, or since they name it."""
         index, relations = self._lacking.analysis.index, self._lacking.topology.relations
         world, names = index.world, {name for _, name in self._names} - {_ANY_HOST}
         if len(names) > MAX_SINGLE_QUESTIONS or relations.delegations.refs:
@@ -330,13 +322,10 @@ class _OneWay:
             # A wildcard may match any of them.
             named = {route for name in (*names, _ANY_HOST) for route in index.naming(kind, name)}
             below = {route for parent in parents for route in index.naming(kind, parent)}
-            routes.update(named, self._perhaps_for_every_host(below - named))
+            # Others may take it by taking all requests at a listener that names it, if they name no hostname.
+            resources = filter(None, map(index.get, below - named))
+            routes.update(named, (each.ref for each in resources if not _WITH_HOSTNAME.search(text_of(each.raw))))
         return sorted(routes, key=lambda route: (ROUTES[route.group_kind], route))
-
-    def _perhaps_for_every_host(self, routes: Collection[ObjectRef]) -> Iterable[ObjectRef]:
-        """Of some routes, those that may name no hostname; it is told from their texts."""
-        resources = filter(None, map(self._lacking.analysis.index.get, routes))
-        return (resource.ref for resource in resources if not _WITH_HOSTNAME.search(text_of(resource.raw)))
 
     def _is_empty(self, place: NodeRef) -> bool:
         """Whether no route takes requests at a place."""
@@ -354,11 +343,6 @@ class _OneWay:
         )
         there = (ref for ref in sorted(backends) if lacking.analysis.index.presence(ref) != "missing")
         return [ref for ref in there if not lacking.is_reached(ref)]
-
-
-def _is_all(failing: Collection[FailingRule], rules: Collection[RuleAnswers]) -> bool:
-    """Whether all requests of all rules fail that are answered otherwise."""
-    return len(failing) == len(rules) and all(each.failing == each.total for each in failing)
 
 
 def _wider(name: str) -> Iterator[str]:
