@@ -72,14 +72,9 @@ def _listeners(analysis: Analysis, node: NodeRef) -> Iterator[NodeRef]:
     gateways = analysis.topology.gateways
     if node.section:
         yield node
-    elif node.object.group_kind == GATEWAY_CLASS:
-        for gateway in gateways.of_class(node.object):
-            yield from _of_gateway(analysis, gateway)
-    else:
-        yield from _of_gateway(analysis, node.object)
-
-
-def _of_gateway(analysis: Analysis, obj: ObjectRef) -> Iterator[NodeRef]:
-    gateways = analysis.topology.gateways
-    owners = (obj, *(gateways.admitted(obj) if obj.group_kind == GATEWAY else ()))
-    return (listener.node for each in owners for listener in gateways.listeners(each))
+        return
+    of_class = node.object.group_kind == GATEWAY_CLASS
+    for gateway in gateways.of_class(node.object) if of_class else (node.object,):
+        listener_sets = gateways.admitted(gateway) if gateway.group_kind == GATEWAY else ()
+        for holder in (gateway, *listener_sets):
+            yield from (listener.node for listener in gateways.listeners(holder))

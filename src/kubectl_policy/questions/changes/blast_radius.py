@@ -149,10 +149,7 @@ class BlastRadius(Struct, frozen=True, kw_only=True):
 
 
 def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") -> BlastRadius:
-    """What an object reaches, and what deleting it, with all that goes with it, would change.
-
-    `owner_key` is the label or annotation by which the owners of objects are told.
-    """
+    """Return what an object reaches, and what deleting it would change; `owner_key` names a label or annotation."""
     resource = analysis.index.get(subject)
     deleted = cascade(analysis.index, [subject])
     difference = diff(what_if(analysis, deleted=deleted), owner_key)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model.authorship import Commit
     from kubectl_policy.questions.shared.in_force import Setting
     from kubectl_policy.questions.shared.places import Locate
-    from kubectl_policy.topology import Path
 
 Sort: TypeAlias = Literal["appeared", "changed", "deleted"]
 Traffic: TypeAlias = Literal["", "lost", "gained"]
@@ -33,15 +32,15 @@ _NOTHING: Final[Mapping[str, Setting]] = {}
 
 
 class Version(Struct, frozen=True, kw_only=True):
-    """A state, by the commit that made it what it is, None if it is not committed; without analysis, there is nothing.
-
-    Before the `first` one there is nothing; what is before one that `is_cut` off is not known.
-    """
+    """A state, by the commit that made it what it is."""
 
     commit: Commit | None
+    """None if it is not committed."""
     analysis: Analysis | None
+    """None if there is nothing."""
     is_first: bool = False
     is_cut: bool = False
+    """Whether it is not known what is before."""
 
 
 class SettingChange(Struct, frozen=True, kw_only=True):
@@ -115,10 +114,7 @@ def history(
     wanted: Callable[[GroupKind, str], bool],
     locate: Locate,
 ) -> History:
-    """The last changes of an object over states that are given newest first; no more states are asked for than needed.
-
-    Only settings that are `wanted`, by kind and field, count.
-    """
+    """Return the last changes of an object, of settings that are `wanted`; newer versions come first, as needed."""
     changes: list[Change] = []
     later: tuple[Version, _Effects] | None = None
     commits, is_cut = 0, False
@@ -143,12 +139,14 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
     paths = covered_paths(analysis, subject)
     settings: dict[_Place, dict[str, Setting]] = {}
     for group in group_entries(analysis, effective_entries(analysis, subject, paths)):
-        places = dict.fromkeys(_sections(paths[position], subject) for position in group.paths)
+        of_paths = ((node for node in paths[position] if node.object == subject.object) for position in group.paths)
+        places = dict.fromkeys(tuple(node.section for node in nodes if node.section) for nodes in of_paths)
         for setting in group.settings:
             if wanted(group.kind, setting.field):
                 for sections in places:
                     here = settings.setdefault((group.kind, setting.field, sections), {})
-                    here.setdefault(_identity(setting), setting)
+                    identity = [setting.value, str(setting.source.object), setting.removed, setting.certain]
+                    here.setdefault(json.dumps(identity, sort_keys=True, default=str), setting)
     bindings = analysis.topology.bindings(subject.object)
     return _Effects(
         exists=True,
@@ -158,16 +156,6 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
         sections=tuple(analysis.topology.sections(subject.object)),
         route=analysis.index.raw(subject.object) if subject.object.group_kind in ROUTES else {},
     )
-
-
-def _sections(path: Path, subject: NodeRef) -> tuple[str, ...]:
-    return tuple(node.section for node in path if node.section and node.object == subject.object)
-
-
-def _identity(setting: Setting) -> str:
-    """What tells settings apart: their values, and who says them."""
-    said = [setting.value, str(setting.source.object), setting.removed, setting.certain]
-    return json.dumps(said, sort_keys=True, default=str)
 
 
 def _change(version: Version, after: _Effects, before: _Effects, locate: Locate) -> list[Change]:

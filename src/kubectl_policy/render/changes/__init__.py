@@ -66,9 +66,9 @@ class _BlastRadius(Forms["BlastRadius"]):
         return blast_radius_tree(answer, view)
 
     def table(self, answer: BlastRadius, view: View) -> Table[Any] | Tables:
-        from kubectl_policy.render.changes.table import blast_radius_table
+        from kubectl_policy.render.changes.table import diff_table
 
-        return blast_radius_table(answer, view)
+        return diff_table(answer.difference, view)
 
     def document(self, answer: BlastRadius) -> Shaped:
         from kubectl_policy.render.changes.documents import BLAST_RADIUS
@@ -86,9 +86,9 @@ class _BlastRadius(Forms["BlastRadius"]):
         return blast_headline(answer)
 
     def names(self, answer: BlastRadius) -> Iterable[ObjectRef]:
-        from kubectl_policy.render.changes.table import blast_radius_names
+        from kubectl_policy.render.changes.table import diff_names
 
-        return blast_radius_names(answer)
+        return diff_names(answer.difference)
 
 
 DIFF: Final = _Diff()

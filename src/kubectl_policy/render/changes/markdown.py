@@ -133,13 +133,13 @@ def _tables(difference: StateDiff) -> list[_Part]:
     setting = ("Change", "Kind", "Field", "Before", "After", "Set by", "Objects", "Paths")
     traffic = ("Traffic", "Route", "Hostnames", "Owner", "What")
     return [
-        _table("route", "Traffic", traffic, rows.traffic, _traffic),
-        _table("setting", "Settings", setting, rows.settings, _setting),
-        _table("target", "Targets of policies", ("Target", *states), rows.targets, _relation),
-        _table("parent", "Parents of routes", ("Parent", *states), rows.parents, _relation),
-        _table("policy", "Whether policies have an effect", ("Policy", *states), rows.policies, _relation),
-        _table("problem", "Problems introduced", problem, rows.introduced, _problem),
-        _table("fixed problem", "Problems fixed", problem, rows.fixed, _problem),
+        _table("route", "Traffic", traffic, rows["traffic"], _traffic),
+        _table("setting", "Settings", setting, rows["settings"], _setting),
+        _table("target", "Targets of policies", ("Target", *states), rows["targets"], _relation),
+        _table("parent", "Parents of routes", ("Parent", *states), rows["parents"], _relation),
+        _table("policy", "Whether policies have an effect", ("Policy", *states), rows["policies"], _relation),
+        _table("problem", "Problems introduced", problem, rows["introduced"], _problem),
+        _table("fixed problem", "Problems fixed", problem, rows["fixed"], _problem),
     ]
 
 

@@ -125,7 +125,7 @@ def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRe
 
 def _row(field: FieldChange, setters: Iterable[str], view: View, *, protecting: bool) -> _Row:
     said = [words for words in setters if words]
-    before, after = _value(field.before), _value(field.after)
+    before, after = value_words(field.before), value_words(field.after)
     if view.cuts:
         same = _same_beginning(before, after)
         if same > view.width // 4:
@@ -184,10 +184,11 @@ def _sort_words(change: EffectChange) -> Mapping[ChangeSort, str]:
     return {**_SORTS, "moved": _NOW[now.pop()] if len(now) == 1 else _BY_ANOTHER_TARGET}
 
 
-def _value(value: EffectiveValue | None) -> str:
+def value_words(value: EffectiveValue | None, nothing: str = "nothing", removed: str = "removed") -> str:
+    """Return a value in one line."""
     if value is None:
-        return "nothing"
-    text = "removed" if value.removed else flow(value.value)
+        return nothing
+    text = removed if value.removed else flow(value.value)
     return text if value.certain else f"{text} (may hold)"
 
 
