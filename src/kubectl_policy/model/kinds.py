@@ -83,7 +83,7 @@ def plural(singular: str) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return a list as a phrase: `a`, `a and b`, `a, b and c`."""
+    """`a`, `a and b`, `a, b and c`."""
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 

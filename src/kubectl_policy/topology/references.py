@@ -69,22 +69,6 @@ def depth_of(kind: GroupKind) -> int:
     return _DEPTHS.get(kind, len(HIERARCHY))
 
 
-def section_noun(kind: GroupKind) -> str:
-    """Return what the sections of a kind's objects are called."""
-    if kind in WITH_LISTENERS:
-        return "listener"
-    if kind in ROUTES:
-        return "rule"
-    return "port" if kind in WITH_PORTS else "section"
-
-
-def section_words(node: NodeRef) -> str:
-    """Return a section as a phrase: `listener https`, `rule api`, `rule[2]`, `port 8080`."""
-    if is_unnamed(node.section):
-        return node.section
-    return f"{section_noun(node.object.group_kind)} {node.section}"
-
-
 class ParentRef(Struct, frozen=True, kw_only=True):
     """One parentRef of a route; `position` is its index in `spec.parentRefs`, counting what cannot be read."""
 
@@ -330,3 +314,19 @@ def ports_at(raw: Mapping[str, Json], paths: Iterable[str]) -> dict[Port, str]:
 
 def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, (dict, Mapping)) else {}
+
+
+def section_noun(kind: GroupKind) -> str:
+    """What the sections of a kind's objects are called."""
+    if kind in WITH_LISTENERS:
+        return "listener"
+    if kind in ROUTES:
+        return "rule"
+    return "port" if kind in WITH_PORTS else "section"
+
+
+def section_words(node: NodeRef) -> str:
+    """`listener https`, `rule api`, `rule[2]`, `port 8080`."""
+    if is_unnamed(node.section):
+        return node.section
+    return f"{section_noun(node.object.group_kind)} {node.section}"

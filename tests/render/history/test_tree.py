@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import Origin
 from kubectl_policy.model.authorship import Commit
-from kubectl_policy.questions.differences.effects import EffectiveValue
 from kubectl_policy.questions.history.history import Change, History, SettingChange
+from kubectl_policy.questions.shared.in_force import Setting
 from kubectl_policy.render.history.tree import history_headline, history_tree
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.resolution import Source
@@ -24,20 +24,21 @@ CHANGED: Final = "What is in force on HTTPRoute default/r changed in 1 of 3 comm
 PLAIN: Final = Change(commit=COMMIT, sort="changed", traffic="", left=(), joined=(), settings=())
 
 
-def setting(value: str, who: str = "p", *, removed: bool = False) -> EffectiveValue:
+def setting(value: str, who: str = "p", *, removed: bool = False) -> Setting:
     """A value that a policy sets; of the route's own with an empty name."""
     policy = build.ref("ColorPolicy", who, group="example.com") if who else ROUTE.object
-    return EffectiveValue(
+    return Setting(
+        field="color",
         value=value,
         source=Source(object=policy, target=ROUTE),
         removed=removed,
+        certain=True,
+        instead_of=(),
         origin=Origin("1a2b3c4d5e6f:in/a.yaml", 12) if who else None,
     )
 
 
-def changed(
-    before: EffectiveValue | None, after: EffectiveValue | None, *sections: str, field: str = "color"
-) -> SettingChange:
+def changed(before: Setting | None, after: Setting | None, *sections: str, field: str = "color") -> SettingChange:
     """A setting that differs."""
     return SettingChange(policy_kind=KIND, field=field, before=before, after=after, sections=sections)
 

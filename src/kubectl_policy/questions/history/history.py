@@ -9,7 +9,6 @@ from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from kubectl_policy.model.refs import names_as_in
-from kubectl_policy.questions.differences.effects import EffectiveValue
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, group_entries
 from kubectl_policy.questions.shared.places import at_line
@@ -48,8 +47,8 @@ class SettingChange(Struct, frozen=True, kw_only=True):
 
     policy_kind: Annotated[GroupKind, Meta()]
     field: Annotated[str, Meta()]
-    before: Annotated[EffectiveValue | None, Meta(description="Null where nothing was in force.")]
-    after: Annotated[EffectiveValue | None, Meta(description="Null where nothing is in force.")]
+    before: Annotated[Setting | None, Meta(description="Null where nothing was in force.")]
+    after: Annotated[Setting | None, Meta(description="Null where nothing is in force.")]
     sections: Annotated[
         tuple[str, ...], Meta(description="The sections of the object at which it differs, if not at all of them.")
     ]
@@ -139,7 +138,7 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
     paths = covered_paths(analysis, subject)
     settings: dict[_Place, dict[str, Setting]] = {}
     for group in group_entries(analysis, effective_entries(analysis, subject, paths)):
-        of_paths = ((node for node in paths[position] if node.object == subject.object) for position in group.paths)
+        of_paths = ((node for node in paths[position] if node.object == subject.object) for position in group.positions)
         places = dict.fromkeys(tuple(node.section for node in nodes if node.section) for nodes in of_paths)
         for setting in group.settings:
             if wanted(group.kind, setting.field):
@@ -192,27 +191,12 @@ def _setting_changes(before: _Effects, after: _Effects, locate: Locate) -> tuple
         SettingChange(
             policy_kind=kind,
             field=field,
-            before=_value(old, locate),
-            after=_value(new, locate),
+            before=old and at_line(old, locate),
+            after=new and at_line(new, locate),
             sections=_some(sections, every),
         )
         for (kind, field, _, _), (old, new, sections) in sorted(together.items(), key=lambda item: item[0])
     )
-
-
-def _value(setting: Setting | None, locate: Locate) -> EffectiveValue | None:
-    if setting is None:
-        return None
-    value = EffectiveValue(
-        setting.value,
-        setting.source,
-        removed=setting.removed,
-        certain=setting.certain,
-        origin=setting.origin,
-        declared_in=setting.declared_in,
-        defaulted=setting.defaulted,
-    )
-    return at_line(value, locate)
 
 
 def _some(sections: Iterable[str], every: Collection[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The shortest phrase for some of the paths of an answer."""
+"""The shortest phrase for some of the paths of an answer: `listener https only`, `all but rule api`."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
-from kubectl_policy.render.words.names import section_noun, section_words
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_noun, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

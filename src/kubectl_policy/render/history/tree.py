@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
-from kubectl_policy.render.words.names import count, flow, listed, node_words, section_words
+from kubectl_policy.render.words.names import count, flow, node_words
 from kubectl_policy.render.words.settings import SHORT_ID
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.model import NodeRef
-    from kubectl_policy.questions.differences.effects import EffectiveValue
     from kubectl_policy.questions.history.history import Change, History, SettingChange
+    from kubectl_policy.questions.shared.in_force import Setting
     from kubectl_policy.render.output.text import Document, View
 
 _BLANK: Final = Line()
@@ -117,7 +119,7 @@ def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, alo
     return Line(tuple(spans), _ROW, _ROW + _GAP)
 
 
-def _value(setting: EffectiveValue | None, view: View) -> str:
+def _value(setting: Setting | None, view: View) -> str:
     if setting is None:
         return "nothing"
     if setting.removed:
@@ -126,14 +128,14 @@ def _value(setting: EffectiveValue | None, view: View) -> str:
     return cut(text, _LONGEST) if view.cuts else text
 
 
-def _name(setting: EffectiveValue, subject: NodeRef) -> str:
+def _name(setting: Setting, subject: NodeRef) -> str:
     source = setting.source.object
     if source != subject.object:
         return source.qualified_name
     return f"the {'route' if source.kind.endswith('Route') else source.kind} itself"
 
 
-def _whose(setting: EffectiveValue, subject: NodeRef) -> str:
+def _whose(setting: Setting, subject: NodeRef) -> str:
     """Who says it, and where in the files of the commit."""
     place = ""
     if setting.origin:

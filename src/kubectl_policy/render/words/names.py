@@ -5,12 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model import kinds
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, plural, with_article
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, listed, plural, with_article
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.render.output.text import Span
-from kubectl_policy.topology import references
-from kubectl_policy.topology.references import ROUTES, depth_of
+from kubectl_policy.topology.references import ROUTES, depth_of, section_noun, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,10 +19,6 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution import Source
 
-# Phrases that questions need as well.
-listed: Final = kinds.listed
-section_noun: Final = references.section_noun
-section_words: Final = references.section_words
 # So many objects can be named in a sentence.
 _NAMED: Final = 4
 

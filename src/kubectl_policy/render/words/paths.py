@@ -1,7 +1,4 @@
-"""Paths in words: all of an answer's as lines, and the shortest phrase for some of them.
-
-A line has the nodes of a path, least specific first: `GatewayClass public ▸ Gateway infra/edge ▸ listener http ▸ …`.
-"""
+"""Paths as lines, least specific node first: `GatewayClass public ▸ Gateway infra/edge ▸ listener http ▸ …`."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count, section_words
-from kubectl_policy.topology.references import WITH_PORTS
+from kubectl_policy.render.words.names import count
+from kubectl_policy.topology.references import WITH_PORTS, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
