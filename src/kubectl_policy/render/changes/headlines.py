@@ -144,10 +144,7 @@ def _aside(difference: StateDiff) -> str:
 
 
 def blast_headline(answer: BlastRadius, summary: ChangeSummary | None = None) -> str:
-    """What a policy affects and what deleting it changes, or what deleting any other object does.
-
-    `summary` is that of the difference, without what is deleted, where it is known already.
-    """
+    """What a policy affects and what deleting it changes, or what deleting any other object does."""
     reach, unread = answer.reach, as_far_as(answer.difference.unseen)
     known = summary or summarize(answer.difference, {answer.subject, *answer.deleted_with_it})
     if reach:
@@ -163,7 +160,8 @@ def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
     if reach.affected:
         objects, key = {node.object for node in reach.affected}, answer.counts.owner_key
         verb = "may affect" if others else "affects"
-        about, in_front = _hostname_words(reach), ""
+        # All that it affects may be for any hostname.
+        about, in_front = hostname_words(reach.hostnames) if {*reach.hostnames} - {"*"} else [], ""
         if reach.behind:
             about, in_front = [], f", in front of {hit_words(reach.behind, key)}"
         elif len(objects) > 1:
@@ -186,11 +184,6 @@ def _why_not(reach: PolicyReach) -> str:
         beaters = names(reach.enforcement.by)
         return f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
     return why_idle(reach) or failures(reach) or "it is attached to nothing"
-
-
-def _hostname_words(reach: PolicyReach) -> list[str]:
-    """`3 hostnames`; nothing if all that it affects is for any hostname."""
-    return hostname_words(reach.hostnames) if {*reach.hostnames} - {"*"} else []
 
 
 def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:

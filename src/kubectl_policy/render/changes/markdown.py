@@ -84,10 +84,9 @@ def blast_radius_markdown(answer: BlastRadius, limit: int = LIMIT) -> str:
 
 
 def markdown(difference: StateDiff, title: str, headline: str, limit: int) -> str:
-    """A title, the headline, what could not be seen, and folded tables of what changes, in at most `limit` characters.
+    """Return a title, the headline, blind spots, and folded tables, in at most `limit` characters but at least 2,000.
 
-    Whole rows are left out, from the end of the last tables; the last line then says how many of what. A limit below
-    2,000 counts as 2,000. Nothing from the input is markup, a link, a mention or a reference.
+    Rows are left out from the end of the last tables. Nothing from the input is markup, a link or a mention.
     """
     limit = max(limit, _LEAST)
     sentence = f"**{inert(headline.strip())}**\n"

@@ -41,15 +41,12 @@ def parents_section(
     cut_off: Collection[ObjectRef] = (),
     gone: Collection[ObjectRef] = (),
 ) -> tuple[Line, ...]:
-    """The routes whose parents differ: a line each, with whether it is `cut_off`.
-
-    That a parent is among what is `gone` is reason enough.
-    """
-    alone = {*cut_off}
+    """The routes whose parents differ: a line each, with whether it is `cut_off`."""
+    unattached = {*cut_off}
     routes: dict[ObjectRef, list[ParentChange]] = {}
     for change in changes:
         routes.setdefault(change.route, []).append(change)
-    lines = first_lines(tuple(routes.items()), lambda item: _route(*item, alone, gone), "route", view)
+    lines = first_lines(tuple(routes.items()), lambda item: _route(*item, unattached, gone), "route", view)
     return section(title, lines)
 
 
@@ -57,6 +54,7 @@ def _route(
     route: ObjectRef, changes: Sequence[ParentChange], cut_off: Collection[ObjectRef], gone: Collection[ObjectRef]
 ) -> Line:
     where = places_words(change.parent for change in changes)
+    # That a parent is gone is reason enough.
     reasons = (change.message for change in changes if change.parent.object not in gone)
     reason = next((f" ({message})" for message in reasons if message), "")
     left = Span("; nothing is left to it", "warning", prose=True) if route in cut_off else Span("")
@@ -67,7 +65,9 @@ def attachments_section(title: Title, changes: Iterable[AttachmentChange], view:
     """The policies whose targets differ: each way in which that is so, once, with the policies on their targets."""
     by_way: dict[str, list[AttachmentChange]] = {}
     for change in changes:
-        by_way.setdefault(_way(change, _of_any(change)), []).append(change)
+        # In words that hold for others of which the same is so.
+        message = change.message.replace(f"{change.policy.kind} counts only for", "it counts only for", 1)
+        by_way.setdefault(_way(change, message.replace(str(change.target.object), "its target")), []).append(change)
     items = tuple(by_way.items())
     shown = items[:SHOWN] if view.cuts else items
     left = sum(len(alike) for _, alike in items[len(shown) :])
@@ -82,12 +82,6 @@ def _way(change: AttachmentChange, message: str) -> str:
     if change.after == "attached":
         return "names it now" if change.before is None else f"attached now, before: {change.before}"
     return message or str(change.after)
-
-
-def _of_any(change: AttachmentChange) -> str:
-    """Why a policy is not attached, in words that hold for others of which the same is so."""
-    words = change.message.replace(f"{change.policy.kind} counts only for", "it counts only for", 1)
-    return words.replace(str(change.target.object), "its target")
 
 
 def _with_targets(words: str, changes: Sequence[AttachmentChange], view: View) -> Iterator[Line]:

@@ -92,10 +92,7 @@ def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRe
     # What of several fields protects is said at each; of one, or of all, the heading says it.
     protecting = change.security and not all(field.security for field in change.fields)
     # What routes say themselves, as the heading has it, no one else sets.
-    who = [
-        ("", "") if change.profile.own else (_set_by(field, targets), _was_set_by(field, subject, targets))
-        for field in change.fields
-    ]
+    who = [("", "") if change.profile.own else _setter_words(field, subject, targets) for field in change.fields]
     by = {now for now, _ in who}
     for_all = next(iter(by)) if len(who) > 1 and len(by) == 1 else ""
     groups: dict[tuple[str, ...], list[FieldChange]] = {}
@@ -192,17 +189,11 @@ def value_words(value: EffectiveValue | None, nothing: str = "nothing", removed:
     return text if value.certain else f"{text} (may hold)"
 
 
-def _set_by(field: FieldChange, targets: Targets) -> str:
-    return f"set by {source_words(field.after.source, targets)}" if field.after else ""
-
-
-def _was_set_by(field: FieldChange, subject: ObjectRef | None, targets: Targets) -> str:
-    """Who set a field before, unless that is the `subject` or who does so now."""
-    before, after = field.before, field.after
-    if before is None or before.source.object == subject:
-        return ""
-    words = source_words(before.source, targets)
-    return "" if after and source_words(after.source, targets) == words else f"was set by {words}"
+def _setter_words(field: FieldChange, subject: ObjectRef | None, targets: Targets) -> tuple[str, str]:
+    """Who sets a field, and who set it before, unless that is the `subject` or the same."""
+    before, after = (value and source_words(value.source, targets) for value in (field.before, field.after))
+    is_other = field.before and field.before.source.object != subject and before != after
+    return f"set by {after}" if after else "", f"was set by {before}" if is_other else ""
 
 
 def _becomes(field: FieldChange, after: str, setters: Sequence[str], *, protecting: bool) -> tuple[Span, ...]:

@@ -190,12 +190,10 @@ def _worst(changes: Iterable[EffectChange]) -> dict[ObjectRef, ChangeSort]:
 def _traffic(
     difference: StateDiff, without: Collection[ObjectRef]
 ) -> tuple[TrafficChange, TrafficChange, AbstractSet[ObjectRef]]:
-    """Where traffic ends, where it begins, and what it reaches on other paths than before.
-
-    A backend to which no route leads any more has a path of its own instead. That is no other way for the traffic.
-    """
+    """Where traffic ends, where it begins, and what it reaches on other paths than before."""
     gone, new = _routed(difference, "gone"), _routed(difference, "new")
     both = (gone.keys() & new.keys()).difference(without)
+    # A backend to which no route leads any more has a path of its own instead: no other way for the traffic.
     left_alone = {ref for ref in both if gone[ref] and not new[ref]}
     no_longer_alone = {ref for ref in both if new[ref] and not gone[ref]}
     left_alone |= {ref for ref in difference.traffic.lost.backends if not new.get(ref, True)}
@@ -208,15 +206,13 @@ def _traffic(
 
 
 def _routed(difference: StateDiff, where: Where) -> dict[ObjectRef, bool]:
-    """The objects of the changes that are on such paths, and whether any route leads to them there.
-
-    What is only on paths through routes that are known to lose their traffic, or to get it, is said of these.
-    """
+    """The objects of the changes that are on such paths, and whether any route leads to them there."""
     traffic = difference.traffic.lost if where == "gone" else difference.traffic.gained
     told = {each.route for each in traffic.routes}
     by_object: dict[ObjectRef, bool] = {}
     for change in difference.effects:
         if change.where == where:
+            # Of the paths through routes that lose or get traffic, that is said already.
             untold = {
                 position: first_route(path) is not None
                 for position, path in enumerate(change.paths)

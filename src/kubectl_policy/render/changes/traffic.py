@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -32,23 +33,20 @@ _ANY_HOST: Final = "*"
 
 
 class _Fate(Struct, frozen=True, kw_only=True):
-    """What becomes of requests for which there is no backend, after `makes 90% of them` and after `90% of them`.
-
-    "500 status codes MUST be returned" (HTTPBackendRef), "MUST receive an UNAVAILABLE status" (GRPCRouteRule); of TCP
-    and TLS connections are to be rejected, of UDP packets are to be dropped.
-    """
+    """What becomes of requests for which there is no backend, after `makes 90% of them` and after `90% of them`."""
 
     noun: str = "connections"
     infinitive: str = "fail"
     plain: str = "are refused"
 
 
+# "500 status codes MUST be returned" (HTTPBackendRef), "MUST receive an UNAVAILABLE status" (GRPCRouteRule); of TCP and
+# TLS connections are to be rejected, of UDP packets are to be dropped.
 _FATES: Final[Mapping[GroupKind, _Fate]] = {
     HTTP_ROUTE: _Fate(noun="requests", infinitive="fail with 500", plain="get 500"),
     GRPC_ROUTE: _Fate(noun="requests", infinitive="fail with UNAVAILABLE", plain="get UNAVAILABLE"),
     UDP_ROUTE: _Fate(noun="packets", infinitive="get lost", plain="are dropped"),
 }
-_CONNECTION: Final = _Fate()
 
 
 def _fate(found: RouteTraffic) -> _Fate:
@@ -56,7 +54,7 @@ def _fate(found: RouteTraffic) -> _Fate:
     statuses = {each.status for each in found.failing}
     status = statuses.pop() if len(statuses) == 1 else 0
     if not status:
-        return _FATES.get(found.route.group_kind, _CONNECTION)
+        return _FATES.get(found.route.group_kind, _Fate())
     return _Fate(noun="requests", infinitive=f"get {status}", plain=f"get {status}")
 
 
@@ -129,13 +127,10 @@ def _rule(failing: FailingRule) -> str:
     return section if is_unnamed(section) else f"rule {section}"
 
 
-def _split(routes: Iterable[RouteTraffic]) -> tuple[list[RouteTraffic], list[RouteTraffic]]:
+def _split(routes: Collection[RouteTraffic]) -> tuple[list[RouteTraffic], list[RouteTraffic]]:
     """The routes of which requests fail, and those that only lose a listener."""
-    failing: list[RouteTraffic] = []
-    moved: list[RouteTraffic] = []
-    for each in routes:
-        (failing if each.failing else moved).append(each)
-    return failing, moved
+    failing = [traffic for traffic in routes if traffic.failing]
+    return failing, [traffic for traffic in routes if not traffic.failing]
 
 
 def ending_clauses(lost: TrafficOneWay, owner_key: str, subject: ObjectRef | None = None) -> Iterator[str]:
@@ -193,10 +188,16 @@ def lost_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
     """Whom the traffic ends for, whom a part of it, and what nothing reaches any more."""
     traffic = difference.traffic
     lost, key = traffic.lost, traffic.owner_key
-    why = _reasons(difference)
+    # That a parent is gone is reason enough.
+    gone = {*difference.deleted}
+    reasons = {
+        change.route: change.message
+        for change in reversed(difference.parents)
+        if change.message and change.parent.object not in gone
+    }
     return (
-        *section("Lose all traffic", _rows(lost.all, key, view, why)),
-        *section("Lose some traffic", _rows(lost.some, key, view, why)),
+        *section("Lose all traffic", _rows(lost.all, key, view, reasons)),
+        *section("Lose some traffic", _rows(lost.some, key, view, reasons)),
         *section("Behind Gateways left without a controller", _rows(traffic.uncontrolled, key, view)),
         *section("No longer reachable", _unreached(lost, view)),
     )
@@ -211,16 +212,6 @@ def gained_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
     )
 
 
-def _reasons(difference: StateDiff) -> Mapping[ObjectRef, str]:
-    """Why routes lose parents that are still there, by the route; that a parent is gone is reason enough."""
-    gone = {*difference.deleted}
-    return {
-        change.route: change.message
-        for change in reversed(difference.parents)
-        if change.message and change.parent.object not in gone
-    }
-
-
 def behind_section(routes: Sequence[RouteBehind], owner_key: str, view: View) -> tuple[Line, ...]:
     """The routes whose requests come through the listeners that a policy affects."""
     return section("Through these listeners", _table([(each, []) for each in routes], owner_key, view))
@@ -230,16 +221,15 @@ def _rows(
     routes: Sequence[RouteTraffic],
     owner_key: str,
     view: View,
-    why: Mapping[ObjectRef, str] | None = None,
+    reasons: Mapping[ObjectRef, str] = MappingProxyType({}),
     *,
     gained: bool = False,
 ) -> list[Line]:
     """A line for each route and, where it is not all of its traffic or not clear why, what of it and why."""
-    told = why or {}
-    rows = [
-        (each, [*details(each, gained=gained), *([told[each.route]] if each.lost and each.route in told else [])])
-        for each in routes
-    ]
+    rows: list[tuple[RouteTraffic, list[str]]] = []
+    for traffic in routes:
+        reason = reasons.get(traffic.route, "") if traffic.lost else ""
+        rows.append((traffic, [*details(traffic, gained=gained), *filter(None, [reason])]))
     return _table(rows, owner_key, view)
 
 
@@ -275,12 +265,13 @@ def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_k
     """Routes with their hostnames and owners in columns, and with details below each."""
     shown = rows[:SHOWN] if view.cuts else rows
     routes = [str(each.route) for each, _ in shown]
-    hosts = [_hosts(each.hostnames, view) for each, _ in shown]
+    hosts = [_host_words(each.hostnames, view) for each, _ in shown]
     first = max(map(cells, routes), default=0)
     second = max((width for width in map(cells, hosts) if width <= _WIDEST), default=0)
     lines: list[Line] = []
     for (each, details), route, text in zip(shown, routes, hosts, strict=True):
-        about = ", ".join([*_rules(each), *(owner_words([each.owner], owner_key) if each.owner else ())])
+        rules = [count(each.rules, "rule")] if isinstance(each, RouteTraffic) else []
+        about = ", ".join([*rules, *owner_words([each.owner], owner_key)])
         spans = [Span(pad(route, first) if text or about else route, "subject")]
         spans += [Span(f"   {pad(text, second) if about else text}")] if text or about else []
         spans += [Span(f"   {about}", "aside")] if about else []
@@ -291,15 +282,11 @@ def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_k
     return lines
 
 
-def _rules(each: RouteTraffic | RouteBehind) -> list[str]:
-    return [count(each.rules, "rule")] if isinstance(each, RouteTraffic) else []
-
-
-def _hosts(names: Sequence[str], view: View) -> str:
-    said = ["any hostname" if name == _ANY_HOST else name for name in names]
-    if view.cuts and len(said) > _NAMED:
-        return f"{', '.join(said[: _NAMED - 1])} and {len(said) - _NAMED + 1:,} more"
-    return ", ".join(said)
+def _host_words(names: Sequence[str], view: View) -> str:
+    words = ["any hostname" if name == _ANY_HOST else name for name in names]
+    if view.cuts and len(words) > _NAMED:
+        return f"{', '.join(words[: _NAMED - 1])} and {len(words) - _NAMED + 1:,} more"
+    return ", ".join(words)
 
 
 def _unreached(lost: TrafficOneWay, view: View) -> list[Line]:

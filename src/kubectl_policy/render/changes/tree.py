@@ -32,7 +32,7 @@ from kubectl_policy.render.words.next_commands import after_blast_radius, next_s
 from kubectl_policy.render.words.sections import BLANK, headline_line, references_section, section, unseen_section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, SupersededOn
@@ -111,31 +111,35 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     hidden = deleted | invalid
     targets = [change for change in difference.attachments if change.policy not in hidden]
     parents = [change for change in difference.parents if change.route not in told]
-    reach, with_it = answer.reach, [str(ref) for ref in answer.deleted_with_it]
-    superseded, detached = (reach.superseded, reach.detached) if reach else ((), ())
-    failed = [attachment for attachment in reach.attachments if attachment.state != "attached"] if reach else []
+    with_it, superseded = [str(ref) for ref in answer.deleted_with_it], answer.superseded
+    failed = [attachment for attachment in answer.targets if attachment.state != "attached"]
     return (
         headline_line(blast_headline(answer, summary)),
         *lost_sections(difference, view),
         *gained_sections(difference, view),
-        *(behind_section(reach.behind, answer.counts.owner_key, view) if reach else ()),
-        *section("Affects" if reach else "Touches", _counts(answer.counts)),
+        *behind_section(answer.behind, answer.counts.owner_key, view),
+        *section("Affects" if answer.policy else "Touches", _counts(answer.counts)),
         *section("Deleted with it", [list_line(with_it, view)] if with_it else []),
-        *_then(difference, effect_sections(kept, view, subject if reach else None)),
+        *_then(difference, effect_sections(kept, view, subject if answer.policy else None)),
         *section(
             "Attached, but others set every field",
-            first_lines([each for each in superseded if each.by], lambda each: _superseded(each, view), "group", view),
+            first_lines(
+                [group for group in superseded if group.by],
+                lambda group: list_line(_object_words(group), view, lead=f"{names(group.by)}: "),
+                "group",
+                view,
+            ),
         ),
         *section(
             "No effect",
             (
                 *first_lines(
-                    [each for each in superseded if not each.by],
-                    lambda each: _row_beside_total(each, view),
+                    [group for group in superseded if not group.by],
+                    lambda group: list_line(_object_words(group), view, lead="nothing that it sets counts on "),
                     "group",
                     view,
                 ),
-                *first_lines(detached, _detached, "object", view),
+                *first_lines(answer.detached, _detached, "object", view),
                 *first_lines(failed, _failed, "target", view),
             ),
         ),
@@ -179,17 +183,9 @@ def _counts(counts: ObjectCounts) -> Iterator[Line]:
         yield Line((Span(f"{pad(label, width)}   "), *spans), 2, width + 5)
 
 
-def _superseded(superseded: SupersededOn, view: View) -> Line:
-    return list_line(_each(superseded.objects), view, lead=f"{names(superseded.by)}: ")
-
-
-def _row_beside_total(superseded: SupersededOn, view: View) -> Line:
-    return list_line(_each(superseded.objects), view, lead="nothing that it sets counts on ")
-
-
-def _each(places: Iterable[NodeRef]) -> list[str]:
+def _object_words(superseded: SupersededOn) -> list[str]:
     """The objects, each once with all of its sections."""
-    return [places_words(list(nodes)) for _, nodes in groupby(places, lambda node: node.object)]
+    return [places_words(list(nodes)) for _, nodes in groupby(superseded.objects, lambda node: node.object)]
 
 
 def _detached(route: DetachedRoute) -> Line:
