@@ -36,13 +36,15 @@ def routes_behind(analysis: Analysis, nodes: Iterable[NodeRef], owner_key: str =
         return ()
     serving = Serving(analysis)
     listeners: dict[ObjectRef, dict[NodeRef, None]] = {}
-    for listener in dict.fromkeys(found for node in through for found in _listeners(analysis, node)):
+    for listener in dict.fromkeys(listener for node in through for listener in _listeners(analysis, node)):
         for route in analysis.topology.relations.attached_to(listener):
             listeners.setdefault(route, {})[listener] = None
     return tuple(
         RouteBehind(
             route=route,
-            hostnames=tuple(sorted({name for place in listeners[route] for name in serving.hostnames(place, route)})),
+            hostnames=tuple(
+                sorted({name for listener in listeners[route] for name in serving.hostnames(listener, route)})
+            ),
             listeners=tuple(listeners[route]),
             owner=owner(analysis.index, route, owner_key) if owner_key else "",
         )
@@ -54,7 +56,7 @@ def hostnames_on(analysis: Analysis, paths: Iterable[Path]) -> frozenset[str]:
     """The hostnames of requests on some paths, `*` for every host: those of routes at the listeners above them."""
     serving = Serving(analysis)
     pairs = {pair for path in paths if (pair := _listener_and_route(path))}
-    return frozenset(name for place, route in pairs for name in serving.hostnames(place, route))
+    return frozenset(name for listener, route in pairs for name in serving.hostnames(listener, route))
 
 
 def _listener_and_route(path: Path) -> tuple[NodeRef, ObjectRef] | None:

@@ -140,7 +140,7 @@ class BlastRadius(Struct, frozen=True, kw_only=True):
         return (
             bool(difference.effects or difference.problems.introduced or difference.without_class)
             or bool(difference.failing or self.referred_to_by)
-            or any(each.route not in deleted for each in difference.traffic.routes)
+            or any(traffic.route not in deleted for traffic in difference.traffic.routes)
             or any(change.route not in deleted for change in difference.parents)
             or any(change.policy not in deleted for change in difference.attachments)
             or any(change.policy not in deleted for change in difference.enforcement)
@@ -155,7 +155,7 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
     difference = diff(what_if(analysis, deleted=deleted), owner_key)
     reach = _reach(analysis, subject, owner_key) if subject in analysis.attachments else None
     if reach:
-        objects = {*(node.object for node in reach.affected), *(each.route for each in reach.behind)}
+        objects = {*(node.object for node in reach.affected), *(route.route for route in reach.behind)}
     else:
         objects = {*_concerned(difference)} - deleted
     return BlastRadius(
@@ -170,7 +170,10 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
             call for ref in sorted(deleted) for call in analysis.calls_to(ref) if call.policy not in deleted
         ),
         referred_to_by=tuple(
-            each for ref in sorted(deleted) for each in analysis.references_to(ref) if each.policy not in deleted
+            reference
+            for ref in sorted(deleted)
+            for reference in analysis.references_to(ref)
+            if reference.policy not in deleted
         ),
         place=analysis.index.place,
     )
@@ -180,7 +183,7 @@ def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
     """The objects for which something differs: settings, parents, or targets."""
     yield from (changed.node.object for change in difference.effects for changed in change.objects)
     yield from (change.route for change in difference.parents)
-    yield from (each.route for each in difference.traffic.routes)
+    yield from (traffic.route for traffic in difference.traffic.routes)
     yield from difference.without_class
     yield from (change.policy for change in difference.attachments)
     yield from (problem.subject for problem in difference.problems.introduced if problem.subject)
@@ -191,7 +194,7 @@ def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach
     in_force = affected(enforcement, analysis.registry.known(policy.group_kind))
     behind = routes_behind(analysis, in_force, owner_key)
     outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
-    names = {name for each in behind for name in each.hostnames}
+    names = {name for route in behind for name in route.hostnames}
     return PolicyReach(
         enforcement=enforcement,
         reasons=why_without_effect(analysis, policy),
@@ -226,8 +229,8 @@ def _detached_routes(analysis: Analysis, enforcement: Enforcement) -> Iterator[D
         route = next((node.object for node in path if node.object.group_kind in ROUTES), None)
         if route is None:
             backend = path[-1].object
-            for above in analysis.topology.relations.routes_referring_to(backend):
-                yield DetachedRoute(above, f"it gives weight 0 to {backend}", "")
+            for route_above in analysis.topology.relations.routes_referring_to(backend):
+                yield DetachedRoute(route_above, f"it gives weight 0 to {backend}", "")
             continue
         refused = next((binding for binding in analysis.topology.bindings(route) if binding.message), None)
         if refused:

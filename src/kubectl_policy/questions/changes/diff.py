@@ -133,7 +133,7 @@ def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
 
 def _answered(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterator[Pair]:
     """The pairs of outcomes without those of a kind where its policies now make requests fail, whatever they set."""
-    gone = {(each.policy.group_kind, path) for each in failing for path in each.paths}
+    gone = {(failure.policy.group_kind, path) for failure in failing for path in failure.paths}
     lengths = {(kind, len(path)) for kind, path in gone}
     for pair in pairs:
         if not gone or not any(kind == pair.kind and (kind, pair.path[:length]) in gone for kind, length in lengths):
@@ -164,7 +164,7 @@ def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> se
     if comparison.surroundings:
         met = dict.fromkeys((node, pair.kind) for pair in pairs for node in pair.path)
         both = (comparison.before.resolver, comparison.after.resolver)
-        return {each.ref for node, kind in met for resolver in both for each in resolver.claimants(node, kind)}
+        return {claimant.ref for node, kind in met for resolver in both for claimant in resolver.claimants(node, kind)}
     unvisited = {kind: {*comparison.nodes_with(kind)} for kind in comparison.kinds}
     policies: set[ObjectRef] = set()
     for pair in pairs:
@@ -220,16 +220,16 @@ def _problems(
     states: Iterable[Analysis], every: Iterable[ObjectRef], whole: Collection[ObjectRef]
 ) -> list[dict[tuple[object, ...], Diagnostic]]:
     """Return the problems of each state by their content; of objects in `whole`, also those without other objects."""
-    found = [
+    by_state = [
         (state, {_content(problem): problem for problem in state.snapshot.diagnostics if problem.subject is None})
         for state in states
     ]
     # Object by object: what one state has looked up of it lies near for the other one.
     for ref in every:
-        for state, problems in found:
+        for state, problems in by_state:
             for problem in state.problems_of(ref) if ref in whole else state.problems_with_others(ref):
                 problems[_content(problem)] = problem
-    return [problems for _, problems in found]
+    return [problems for _, problems in by_state]
 
 
 def _content(problem: Diagnostic) -> tuple[object, ...]:
@@ -253,17 +253,17 @@ def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> It
             yield from _unseen_about(state, ref)
         # Of those that are not alike that is said above.
         alike = {*concerned} - comparison.changed if comparison.shares_topology else set[ObjectRef]()
-        for policy in sorted(each for each in alike if each in state.attachments):
+        for policy in sorted(policy for policy in alike if policy in state.attachments):
             yield from unseen_for_policy(state, state.enforcement(policy), needs=False)
 
 
 def _gaps_of_one_state(state: Analysis, comparison: StateComparison) -> Iterator[Gap]:
     """Return the gaps of a state that the other one has not: what they cover may differ."""
-    other = comparison.after if state is comparison.before else comparison.before
-    there = {*other.snapshot.gaps}
+    other_state = comparison.after if state is comparison.before else comparison.before
+    other_gaps = {*other_state.snapshot.gaps}
     # What could not be read at another line is the same if it is known to mention the same.
-    alike = {replace(gap, origin=None) for gap in there if gap.mentions is not None}
-    gaps = (gap for gap in state.snapshot.gaps if gap not in there)
+    alike = {replace(gap, origin=None) for gap in other_gaps if gap.mentions is not None}
+    gaps = (gap for gap in state.snapshot.gaps if gap not in other_gaps)
     return (gap for gap in gaps if replace(gap, origin=None) not in alike)
 
 
@@ -272,8 +272,8 @@ def _not_looked_into(comparison: StateComparison) -> Iterator[Unseen]:
     for obj in () if comparison.shares_topology else sorted(comparison.updated):
         for state in (comparison.before, comparison.after):
             for sort, refs in naming(state, obj).items():
-                who = f"{_AS[sort].format(', '.join(map(str, refs)))}, and what a {obj.kind} does is not looked into"
-                yield Unseen(what=f"what differs in {obj}", reason=who, remedy="compare its settings yourself")
+                reason = f"{_AS[sort].format(', '.join(map(str, refs)))}, and what a {obj.kind} does is not looked into"
+                yield Unseen(what=f"what differs in {obj}", reason=reason, remedy="compare its settings yourself")
 
 
 def _otherwise(
@@ -283,10 +283,10 @@ def _otherwise(
     values = (value for change in effects for field in change.fields for value in (field.before, field.after))
     sources = (value.source.object for value in values if value)
     # Whether a policy was valid matters where it comes into force; it does not where it is in force before and after.
-    fields = [field for each in effects if each.where != "gone" for field in each.fields]
+    fields = [field for change in effects if change.where != "gone" for field in change.fields]
     old = {field.before.source.object for field in fields if field.before}
     setting = sorted({field.after.source.object for field in fields if field.after} - old)
-    targets = (node.node.object for each in effects for node in each.objects)
+    targets = (node.node.object for change in effects for node in change.objects)
     objects = dict.fromkeys((*sorted(policies), *sources, *targets))
     for state in (comparison.before, comparison.after):
         for ref in objects if state.snapshot.gaps else ():

@@ -42,9 +42,9 @@ def retargeted(analysis: Analysis, ref: ObjectRef, target: ObjectRef, section: s
     now = value_at(policy.raw, field)
     as_list = isinstance(now, list) if now is not None else field.endswith("s")
     raw: Json = policy.raw
-    for other in profile.target_fields:
-        if other != field:
-            raw = FieldPath.parse(other).remove(raw)
+    for target_field in profile.target_fields:
+        if target_field != field:
+            raw = FieldPath.parse(target_field).remove(raw)
     raw = FieldPath.parse(field).put(raw, [reference] if as_list else reference)
     return replace(policy, raw=cast("Mapping[str, Json]", raw))
 

@@ -147,16 +147,16 @@ class _EffectChanges:
         if before is None or after is None:
             # What objects say themselves lasts, so that it does not matter.
             key = (before and before.likeness, after and after.likeness, pair.kind, pair.path[-1].object.group_kind)
-        found = self._differences.get(key)
-        if found is None:
+        difference = self._differences.get(key)
+        if difference is None:
             fields = tuple(_field_changes(pair, self._comparison))
-            found = self._differences[key] = _Difference(
+            difference = self._differences[key] = _Difference(
                 fields=fields,
                 text=_TEXT([[field.field, _plain(field.before), _plain(field.after)] for field in fields]),
                 from_nothing=not (before and before.policies_in_force),
                 to_nothing=not (after and after.policies_in_force),
             )
-        return found
+        return difference
 
     def _nodes(self, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
         """The nodes below other policies than before, else below the targets of those that set a field."""
@@ -170,10 +170,10 @@ class _EffectChanges:
         return (self._after if pair.in_before else self._before).not_led_to(pair.path, nodes)
 
     def _profile(self, kind: GroupKind) -> PolicyKindProfile:
-        found = self._profiles.get(kind)
-        if found is None:
-            found = self._profiles[kind] = self._comparison.profile_in(self._comparison.before, kind)
-        return found
+        profile = self._profiles.get(kind)
+        if profile is None:
+            profile = self._profiles[kind] = self._comparison.profile_in(self._comparison.before, kind)
+        return profile
 
     def _where(self, pair: Pair, nodes: Iterable[NodeRef]) -> Where:
         objects = {node.object for node in nodes}
@@ -194,15 +194,17 @@ class _PathsOf:
         """Those of some nodes on a path to which the same way does not lead."""
         sections = self._analysis.topology.sections
         # Nothing is below a section that is not there: that is seen without looking for all ways to the end.
-        there = (place for place, node in enumerate(path) if node.section and node.section not in sections(node.object))
-        below = path[next(there, len(path)) + 1 :]
-        return tuple([node for node in nodes if node in below or not self._leads_to(node, path)])
+        missing_at = (
+            position for position, node in enumerate(path) if node.section and node.section not in sections(node.object)
+        )
+        under_missing = path[next(missing_at, len(path)) + 1 :]
+        return tuple([node for node in nodes if node in under_missing or not self._leads_to(node, path)])
 
     def _leads_to(self, node: NodeRef, path: Path) -> bool:
         """Whether the part of a path down to the last position of a node is one of those that lead to the node."""
         if node not in self._to:
-            there = may_exist(self._analysis, node)
-            self._to[node] = frozenset(self._analysis.topology.paths(node) if there else ())
+            exists = may_exist(self._analysis, node)
+            self._to[node] = frozenset(self._analysis.topology.paths(node) if exists else ())
         return path[: len(path) - path[::-1].index(node)] in self._to[node]
 
     def among_all(self, changed: ChangedObject, paths: tuple[Path, ...]) -> ChangedObject:
@@ -212,7 +214,7 @@ class _PathsOf:
             covered = tuple(filter(self._analysis.topology.carries_traffic, covered_paths(self._analysis, node)))
             self._through[node] = covered, _by_beginning(node, covered)
         through, beginning = self._through[node]
-        chosen = {place for position in changed.paths for place in beginning.get(paths[position], ())}
+        chosen = {number for position in changed.paths for number in beginning.get(paths[position], ())}
         if len(chosen) in {0, len(through)}:
             return changed
         return replace(changed, all_paths=through, affected_paths=tuple(sorted(chosen)))
@@ -266,12 +268,12 @@ class _Outcome:
                 value = EffectiveValue({}, source, removed=False, origin=origin_of(analysis, source))
                 self.silent[source.object] = value
 
-    def is_like(self, own: Leaf, other: _Outcome, theirs: Leaf) -> bool:
+    def is_like(self, leaf: Leaf, outcome: _Outcome, other_leaf: Leaf) -> bool:
         """Whether a value of the outcome is the same as one of another, from the same source, and as certain."""
         return (
-            (own.source, own.removed) == (theirs.source, theirs.removed)
-            and self._is_certain(own) == other._is_certain(theirs)
-            and same_json(own.value, theirs.value)
+            (leaf.source, leaf.removed) == (other_leaf.source, other_leaf.removed)
+            and self._is_certain(leaf) == outcome._is_certain(other_leaf)
+            and same_json(leaf.value, other_leaf.value)
         )
 
     def _is_certain(self, leaf: Leaf) -> bool:

@@ -71,8 +71,8 @@ def _targets_of(
     for target in sorted({*before, *after}):
         earlier, later = before.get(target), after.get(target)
         old, new = earlier.state if earlier else None, later.state if later else None
-        one = earlier or later
-        if old != new and not (one and (old is None or new is None) and _named(one) in still):
+        reference = earlier or later
+        if old != new and not (reference and (old is None or new is None) and _named(reference) in still):
             failed = (attachment for attachment in (later, earlier) if attachment and attachment.state != "attached")
             message = next((attachment.message for attachment in failed), "")
             yield AttachmentChange(policy=policy, target=target, before=old, after=new, message=message)
@@ -128,7 +128,9 @@ def cut_off(comparison: StateComparison, changes: Iterable[ParentChange]) -> tup
     """The routes, of both states, that are attached to something in the earlier one and to nothing in the later one."""
     after = comparison.after
     # They come in their order, which a set would lose.
-    lost = dict.fromkeys(each.route for each in changes if each.before == "attached" and after.index.get(each.route))
+    lost = dict.fromkeys(
+        change.route for change in changes if change.before == "attached" and after.index.get(change.route)
+    )
     return tuple(sorted(route for route in lost if after.topology.relations.is_unattached(route)))
 
 

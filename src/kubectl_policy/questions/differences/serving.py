@@ -60,8 +60,8 @@ class Serving:
         self.analysis = analysis
         self._other = other
         self._failing: dict[ObjectRef, list[FailingRoute]] = {}
-        for each in failing:
-            self._failing.setdefault(each.route, []).append(each)
+        for failure in failing:
+            self._failing.setdefault(failure.route, []).append(failure)
         self.topology = analysis.topology
         self._dark: dict[NodeRef, bool] = {}
         self._places: dict[ObjectRef, Mapping[NodeRef, bool]] = {}
@@ -70,38 +70,38 @@ class Serving:
 
     def places(self, route: ObjectRef) -> Mapping[NodeRef, bool]:
         """The listeners, or parents without any, where requests come to a route, and whether that is certain."""
-        found = self._places.get(route)
-        if found is None:
+        known = self._places.get(route)
+        if known is None:
             places: dict[NodeRef, bool] = {}
             for binding in self.topology.bindings(route):
-                place = binding.listener or NodeRef(binding.parent)
-                if binding.state != "refused" and not binding.is_delegated and not self.is_dark(place):
-                    places[place] = places.get(place, False) or binding.state == "attached"
-            for place in self._by_delegation(route):
-                places[place] = True
+                listener = binding.listener or NodeRef(binding.parent)
+                if binding.state != "refused" and not binding.is_delegated and not self.is_dark(listener):
+                    places[listener] = places.get(listener, False) or binding.state == "attached"
+            for listener in self._by_delegation(route):
+                places[listener] = True
             if route in self._failing:
                 rules = {NodeRef(route, rule) for rule in self.topology.sections(route)}
-                failing = [path for each in self._failing[route] for path in each.paths]
+                failing = [path for failure in self._failing[route] for path in failure.paths]
                 answering = {
-                    place: certain
-                    for place, certain in places.items()
-                    if not rules or not rules.issubset(path[-1] for path in failing if place in path)
+                    listener: certain
+                    for listener, certain in places.items()
+                    if not rules or not rules.issubset(path[-1] for path in failing if listener in path)
                 }
                 # Where all of them fail, the rules say so.
                 places = answering or places
-            found = self._places[route] = places
-        return found
+            known = self._places[route] = places
+        return known
 
     def _invalid(self, rule: NodeRef) -> str:
         """Why every request that a rule takes fails, if that is for a policy; empty if it is not."""
         failing = self._failing.get(rule.object)
         if not failing:
             return ""
-        paths = {path for each in failing for path in each.paths if path[-1] == rule}
-        at = {place for place in self.places(rule.object) if any(place in path for path in paths)}
+        paths = {path for failure in failing for path in failure.paths if path[-1] == rule}
+        at = {listener for listener in self.places(rule.object) if any(listener in path for path in paths)}
         if not at or at != {*self.places(rule.object)}:
             return ""
-        first = next(each for each in failing if rule in each.rules)
+        first = next(failure for failure in failing if rule in failure.rules)
         return f"{first.policy} is not valid: {first.message}"
 
     def _by_delegation(self, route: ObjectRef) -> list[NodeRef]:
@@ -114,25 +114,25 @@ class Serving:
         )
         return [node for node in dict.fromkeys(listeners) if node and not self.is_dark(node)]
 
-    def is_dark(self, place: NodeRef) -> bool:
-        """Whether a place is a listener that is to terminate TLS and has no certificate that it could do so with."""
-        if place not in self._dark:
-            listener = self.topology.gateways.listener(place)
+    def is_dark(self, node: NodeRef) -> bool:
+        """Whether a node is a listener that is to terminate TLS and has no certificate that it could do so with."""
+        if node not in self._dark:
+            listener = self.topology.gateways.listener(node)
             refs = list(certificate_refs(self.topology.gateways, listener)) if listener else []
-            self._dark[place] = bool(refs) and all(ref.problem and ref.problem.certain for ref in refs)
-        return self._dark[place]
+            self._dark[node] = bool(refs) and all(ref.problem and ref.problem.certain for ref in refs)
+        return self._dark[node]
 
-    def hostnames(self, place: NodeRef, route: ObjectRef) -> tuple[str, ...]:
+    def hostnames(self, listener: NodeRef, route: ObjectRef) -> tuple[str, ...]:
         """The hostnames of a route at a place, `*` for every host; none of what is no listener."""
-        key = (place, route)
-        found = self._hostnames.get(key)
-        if found is None:
-            found = self._hostnames[key] = attached_hostnames(self.topology, place, route)
-        return found
+        key = (listener, route)
+        known = self._hostnames.get(key)
+        if known is None:
+            known = self._hostnames[key] = attached_hostnames(self.topology, listener, route)
+        return known
 
-    def gateway(self, place: NodeRef) -> ObjectRef:
+    def gateway(self, listener: NodeRef) -> ObjectRef:
         """The Gateway that a place belongs to, or what else it is part of."""
-        return self.topology.gateways.gateway_of(place.object) or place.object
+        return self.topology.gateways.gateway_of(listener.object) or listener.object
 
     def is_reached(self, backend: ObjectRef) -> bool:
         """Whether a route to which requests may come sends some of them to an object."""
@@ -140,11 +140,11 @@ class Serving:
 
     def rules(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         """The rules of a route in their order."""
-        found = self._rules.get(route)
-        if found is None:
+        known = self._rules.get(route)
+        if known is None:
             is_like = self._other and self._answers_like(self._other, route)
-            found = self._rules[route] = self._other.rules(route) if self._other and is_like else self._rules_of(route)
-        return found
+            known = self._rules[route] = self._other.rules(route) if self._other and is_like else self._rules_of(route)
+        return known
 
     def _rules_of(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         raws = items_at(self.analysis.index.raw(route), "spec.rules")
@@ -181,7 +181,7 @@ class Serving:
         filters = items_at(raw, "filters")
         if not filters:
             return False
-        types = [text_at(each, "type") for each in filters]
+        types = [text_at(filter_, "type") for filter_ in filters]
         return (
             "RequestRedirect" in types
             or types.count("ExtensionRef") > len(named)
@@ -207,7 +207,11 @@ class Serving:
             if is_filter and self.analysis.index.presence(obj) == "missing":
                 return replace(rule, answered=0, invalid=f"{obj} does not exist")
             status = self._status(obj, profile) if profile and is_filter else None
-            attached = (each.target for each in self.analysis.attachments.get(obj, ()) if each.state == "attached")
+            attached = (
+                attachment.target
+                for attachment in self.analysis.attachments.get(obj, ())
+                if attachment.state == "attached"
+            )
             if status is not None and status >= _ERROR and rule.rule in attached:
                 return replace(rule, answered=0, invalid=f"{obj} answers them", status=status)
         return rule

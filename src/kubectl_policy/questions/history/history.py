@@ -96,8 +96,8 @@ class _Effects(Struct, frozen=True, kw_only=True):
         sections = names_as_in(later.route, self.route)
         names = dict(zip(self.sections, sections, strict=True))
         settings = {
-            (kind, name, tuple(names[section] for section in there)): found
-            for (kind, name, there), found in self.settings.items()
+            (kind, name, tuple(names[section] for section in names_there)): settings_there
+            for (kind, name, names_there), settings_there in self.settings.items()
         }
         return replace(self, settings=settings, sections=sections)
 
@@ -139,18 +139,20 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
     settings: dict[_Place, dict[str, Setting]] = {}
     for group in group_entries(analysis, effective_entries(analysis, subject, paths)):
         of_paths = ((node for node in paths[position] if node.object == subject.object) for position in group.positions)
-        places = dict.fromkeys(tuple(node.section for node in nodes if node.section) for nodes in of_paths)
+        section_sets = dict.fromkeys(tuple(node.section for node in nodes if node.section) for nodes in of_paths)
         for setting in group.settings:
             if wanted(group.kind, setting.field):
-                for sections in places:
-                    here = settings.setdefault((group.kind, setting.field, sections), {})
+                for sections in section_sets:
+                    at_sections = settings.setdefault((group.kind, setting.field, sections), {})
                     identity = [setting.value, str(setting.source.object), setting.removed, setting.certain]
-                    here.setdefault(json.dumps(identity, sort_keys=True, default=str), setting)
+                    at_sections.setdefault(json.dumps(identity, sort_keys=True, default=str), setting)
     bindings = analysis.topology.bindings(subject.object)
     return _Effects(
         exists=True,
         carries_traffic=any(map(analysis.topology.carries_traffic, paths)),
-        listeners=frozenset(each.listener for each in bindings if each.state == "attached" and each.listener),
+        listeners=frozenset(
+            binding.listener for binding in bindings if binding.state == "attached" and binding.listener
+        ),
         settings=settings,
         sections=tuple(analysis.topology.sections(subject.object)),
         route=analysis.index.raw(subject.object) if subject.object.group_kind in ROUTES else {},
@@ -170,22 +172,22 @@ def _change(version: Version, after: _Effects, before: _Effects, locate: Locate)
     sort: Sort = "changed" if after.exists and before.exists else "appeared" if after.exists else "deleted"
     if sort == "changed" and not (settings or joined or left or traffic):
         return []
-    found = Change(commit=version.commit, sort=sort, traffic=traffic, left=left, joined=joined, settings=settings)
-    return [found]
+    change = Change(commit=version.commit, sort=sort, traffic=traffic, left=left, joined=joined, settings=settings)
+    return [change]
 
 
 def _setting_changes(before: _Effects, after: _Effects, locate: Locate) -> tuple[SettingChange, ...]:
     """The settings that differ, each once for all sections of the object at which it does so in the same way."""
     together: dict[tuple[GroupKind, str, str, str], tuple[Setting | None, Setting | None, list[str]]] = {}
-    for place in dict.fromkeys((*before.settings, *after.settings)):
-        kind, field, sections = place
-        old, new = before.settings.get(place, _NOTHING), after.settings.get(place, _NOTHING)
-        gone = [each for each in old if each not in new]
-        come = [each for each in new if each not in old]
+    for position in dict.fromkeys((*before.settings, *after.settings)):
+        kind, field, sections = position
+        old, new = before.settings.get(position, _NOTHING), after.settings.get(position, _NOTHING)
+        gone = [identity for identity in old if identity not in new]
+        come = [identity for identity in new if identity not in old]
         for number in range(max(len(gone), len(come))):
-            lost, found = (each[number] if number < len(each) else "" for each in (gone, come))
-            key = (kind, field, lost, found)
-            together.setdefault(key, (old.get(lost), new.get(found), []))[2].extend(sections)
+            old_identity, new_identity = (part[number] if number < len(part) else "" for part in (gone, come))
+            key = (kind, field, old_identity, new_identity)
+            together.setdefault(key, (old.get(old_identity), new.get(new_identity), []))[2].extend(sections)
     every = {*before.sections, *after.sections}
     return tuple(
         SettingChange(
