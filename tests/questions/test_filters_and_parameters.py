@@ -373,7 +373,9 @@ class TestTraffic:
         page = resource("HTTPRouteFilter", "closed", {"directResponse": {"statusCode": 200}}, group=ENVOY)
         before = asked(self.OPEN, self.THERE)
         assert self.lost(before, page) == []
-        assert [change.policy_kind.kind for change in diff(what_if(before, applied=[page])).effects] == ["HTTPRouteFilter"]
+        assert [change.policy_kind.kind for change in diff(what_if(before, applied=[page])).effects] == [
+            "HTTPRouteFilter"
+        ]
 
     def test_one_that_is_deleted(self) -> None:
         """Requests get an error response."""

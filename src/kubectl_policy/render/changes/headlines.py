@@ -99,7 +99,7 @@ def diff_headline(difference: StateDiff) -> str:
     ways = [*passing_clauses(difference), *_traffic_clauses(summary)]
     if summary.failing and ways:
         ways[0] += _since_words(summary)
-    hit = {each.route for each in difference.traffic.routes}
+    hit = {traffic.route for traffic in difference.traffic.routes}
     relations: Relations = {
         **summary.relations,
         "detached": summary.relations["detached"] - hit,
@@ -115,16 +115,16 @@ def diff_headline(difference: StateDiff) -> str:
 
 def _settings(summary: ChangeSummary) -> Iterator[str]:
     """How settings change on paths that both states have."""
-    sorts = [(words, refs) for sort, words in _SORT_WORDS.items() if (refs := summary.of_sort(sort))]
+    sorts = [(template, refs) for sort, template in _SORT_WORDS.items() if (refs := summary.of_sort(sort))]
     if len(sorts) == 1:
-        ((words, refs),) = sorts
+        ((template, refs),) = sorts
         subject = f"{_who_words(refs)}{_namespace_words({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
-        yield f"{_said(words, subject, one=len(refs) == 1)}{_security_words(summary)}"
+        yield f"{_said(template, subject, one=len(refs) == 1)}{_security_words(summary)}"
     elif sorts:
         where = _namespace_words({ref.namespace for ref in summary.changed})
-        each = [_said(words, str(len(refs)), one=len(refs) == 1) for words, refs in sorts]
+        clauses = [_said(template, str(len(refs)), one=len(refs) == 1) for template, refs in sorts]
         security = _security_words(summary)
-        yield f"{count(len(summary.changed), 'object')} change{where}{security}: {listed(each)}"
+        yield f"{count(len(summary.changed), 'object')} change{where}{security}: {listed(clauses)}"
     if moved := summary.of_sort("moved"):
         yield _said("{who} {gets} the same values from elsewhere", _who_words(moved), one=len(moved) == 1)
 
@@ -149,17 +149,17 @@ def blast_headline(answer: BlastRadius, summary: ChangeSummary | None = None) ->
     known = summary or summarize(answer.difference, {answer.subject, *answer.deleted_with_it})
     if reach:
         return f"{_affects(answer, reach)}. {_without_policy(answer, reach, known)}{unread}."
-    first, more = _without(answer, known)
+    first, addition = _without(answer, known)
     absent = "" if answer.in_input else f" {answer.subject} is not in {answer.place}: it is assumed to exist."
-    return f"{first}{unread}.{f' It also {more}.' if more else ''}{absent}"
+    return f"{first}{unread}.{f' It also {addition}.' if addition else ''}{absent}"
 
 
 def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
     """What a policy affects, or why it has no effect."""
-    subject, others = with_target(reach), reach.enforcement.undecided_with
+    subject, undecided = with_target(reach), reach.enforcement.undecided_with
     if reach.affected:
         objects, key = {node.object for node in reach.affected}, answer.counts.owner_key
-        verb = "may affect" if others else "affects"
+        verb = "may affect" if undecided else "affects"
         # All that it affects may be for any hostname.
         about, in_front = hostname_words(reach.hostnames) if {*reach.hostnames} - {"*"} else [], ""
         if reach.behind:
@@ -167,11 +167,13 @@ def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
         elif len(objects) > 1:
             about += owner_words((counted.owner for counted in answer.counts.owners), key)
         if len(objects) > 1:
-            what = _count_words(objects, about)
+            objects_words = _count_words(objects, about)
         else:
-            what = f"{places_words(reach.affected)}{f' ({about[0]})' if about else ''}"
-        what += in_front
-        return f"{subject} {verb} {what}{f'; {undecided_words(answer.subject, others)}' if others else ''}"
+            objects_words = f"{places_words(reach.affected)}{f' ({about[0]})' if about else ''}"
+        objects_words += in_front
+        return (
+            f"{subject} {verb} {objects_words}{f'; {undecided_words(answer.subject, undecided)}' if undecided else ''}"
+        )
     if reach.enforcement.state == "Unknown":
         return f"Whether {answer.subject} has an effect is unknown: {failures(reach) or 'that is not computed'}"
     if answer.difference.unseen and may_affect_more(reach):
@@ -194,30 +196,30 @@ def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
         count(number, noun)
         for noun, number in sorted(numbers.items(), key=lambda item: (-item[1], item[0] != "route", item[0]))
     ]
-    alone = len(kinds) == 1
-    what = kinds[0] if alone else count(len(objects), "object")
-    parts = filter(None, ["" if alone else ", ".join(kinds), ", ".join(about)])
-    said = f" ({text})" if (text := "; ".join(parts)) else ""
-    return f"{what}{_namespace_words({ref.namespace for ref in objects})}{said}"
+    is_single = len(kinds) == 1
+    total = kinds[0] if is_single else count(len(objects), "object")
+    parts = filter(None, ["" if is_single else ", ".join(kinds), ", ".join(about)])
+    details = f" ({text})" if (text := "; ".join(parts)) else ""
+    return f"{total}{_namespace_words({ref.namespace for ref in objects})}{details}"
 
 
 def _without_policy(answer: BlastRadius, reach: PolicyReach, summary: ChangeSummary) -> str:
     """What deleting a policy changes: on what it affects, on what else, and for other policies."""
     difference = answer.difference
     affected = {node.object for node in reach.affected}
-    further = [
+    clauses = [
         *passing_clauses(difference),
         *_traffic_clauses(summary),
         *_relation_clauses(summary.relations),
         *_problem_clauses(difference.problems.introduced, ()),
     ]
     if moved := summary.of_sort("moved"):
-        further.insert(0, _said("{who} {gets} the same values from elsewhere", str(len(moved)), one=len(moved) == 1))
+        clauses.insert(0, _said("{who} {gets} the same values from elsewhere", str(len(moved)), one=len(moved) == 1))
     deleted_with_it = f", and {count(len(answer.deleted_with_it), 'object')} with it," if answer.deleted_with_it else ""
-    if summary.changed or further or affected:
+    if summary.changed or clauses or affected:
         changes = f"{_how_many(summary, affected)}{_left_with_nothing(answer, reach)}"
         verb = "may change" if reach.enforcement.undecided_with else "changes"
-        return "; ".join([f"Deleting it{deleted_with_it} {verb} {changes}", *further])
+        return "; ".join([f"Deleting it{deleted_with_it} {verb} {changes}", *clauses])
     if reach.enforcement.state == "Unknown":
         return f"What deleting it{deleted_with_it} would change is unknown too"
     return f"Deleting it{deleted_with_it} changes nothing"
@@ -225,19 +227,19 @@ def _without_policy(answer: BlastRadius, reach: PolicyReach, summary: ChangeSumm
 
 def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
     """`8 of them and 1 other object`, `both`, `none of them`, of those that a policy affects."""
-    among, others = summary.changed & {*affected}, summary.changed - {*affected}
+    hit, elsewhere = summary.changed & {*affected}, summary.changed - {*affected}
     security = _security_words(summary).removeprefix(", ")
     security = f" ({security})" if security else ""
     if not affected:
-        return f"{_who_words(others)}{security}" if others else "no setting"
+        return f"{_who_words(elsewhere)}{security}" if elsewhere else "no setting"
     if len(affected) == 1:
-        text = f"that {next(iter(affected)).kind}" if among else "nothing there"
-    elif len(among) == len(affected):
-        text = "both" if len(among) == _PAIR else f"all {len(among)}"
+        text = f"that {next(iter(affected)).kind}" if hit else "nothing there"
+    elif len(hit) == len(affected):
+        text = "both" if len(hit) == _PAIR else f"all {len(hit)}"
     else:
-        text = f"{len(among) or 'none'} of them"
-    more = f" and {count(len(others), 'other object')}" if others else ""
-    return f"{text}{more}{security}"
+        text = f"{len(hit) or 'none'} of them"
+    addition = f" and {count(len(elsewhere), 'other object')}" if elsewhere else ""
+    return f"{text}{addition}{security}"
 
 
 def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
@@ -246,23 +248,23 @@ def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
     kept = [change for change in answer.difference.effects if change.policy_kind == kind and change.where == "kept"]
     emptied = [change for change in kept if change.to_nothing and not change.from_nothing]
     rest = (change for change in kept if change.from_nothing or not change.to_nothing)
-    others = {ref for change in rest for ref in objects_of(change)}
-    left = ({ref for change in emptied for ref in objects_of(change)} & affected) - others
-    if not left:
+    kept_objects = {ref for change in rest for ref in objects_of(change)}
+    bare = ({ref for change in emptied for ref in objects_of(change)} & affected) - kept_objects
+    if not bare:
         return ""
     # What happens on other paths or in other sections of an object is another matter.
     whole = on_all_paths(emptied)
     as_named = len(reach.affected) == 1 and whole.issuperset(reach.affected)
-    there = "" if as_named or left <= {node.object for node in whole if not node.section} else _THERE
-    what = f"{'are' if len(left) > 1 else 'is'} left without any {kind.kind}{there}"
-    return f", which {what}" if left == affected else f"; {len(left)} of them {what}"
+    where = "" if as_named or bare <= {node.object for node in whole if not node.section} else _THERE
+    phrase = f"{'are' if len(bare) > 1 else 'is'} left without any {kind.kind}{where}"
+    return f", which {phrase}" if bare == affected else f"; {len(bare)} of them {phrase}"
 
 
 def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
     """What deleting an object that is not a policy does, and what it does besides, if traffic is lost."""
     difference = answer.difference
     traffic = difference.traffic
-    hit = {each.route for each in (*traffic.lost.routes, *traffic.uncontrolled)}
+    hit = {traffic.route for traffic in (*traffic.lost.routes, *traffic.uncontrolled)}
     attachment = {relation: refs for relation, refs in summary.relations.items() if relation not in FORCE}
     force = {relation: refs for relation, refs in summary.relations.items() if relation in FORCE}
     losses = (refs for relation, refs in attachment.items() if relation not in {"attached", "gaining target"})
@@ -293,16 +295,19 @@ def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
         return f"Deleting {answer.subject} changes nothing in what policies do", ""
     if not (summary.changed or summary.failing or any(attachment.values()) or other_traffic):
         parts.append("changes no setting of anything else")
-    return f"Deleting {answer.subject} {listed([*(f'also {words}' for words in also), *parts])}", ""
+    return f"Deleting {answer.subject} {listed([*(f'also {clause}' for clause in also), *parts])}", ""
 
 
 def _referred_to(answer: BlastRadius) -> str:
     """Who refers to what is deleted, and by which field if only one does."""
-    policies, fields = {each.policy for each in answer.referred_to_by}, {each.field for each in answer.referred_to_by}
-    one, guessed = len(policies) == 1, all(each.guessed for each in answer.referred_to_by)
-    verb = ("seems to refer" if one else "seem to refer") if guessed else "refers" if one else "refer"
-    place = f" ({next(iter(fields))})" if len(fields) == 1 else ""
-    return f"{_who_words(policies, 'policy')} {verb} to {answer.subject}{place}"
+    policies, fields = (
+        {reference.policy for reference in answer.referred_to_by},
+        {reference.field for reference in answer.referred_to_by},
+    )
+    single, guessed = len(policies) == 1, all(reference.guessed for reference in answer.referred_to_by)
+    verb = ("seems to refer" if single else "seem to refer") if guessed else "refers" if single else "refer"
+    where = f" ({next(iter(fields))})" if len(fields) == 1 else ""
+    return f"{_who_words(policies, 'policy')} {verb} to {answer.subject}{where}"
 
 
 def _orphaned(difference: StateDiff, summary: ChangeSummary) -> Iterator[str]:

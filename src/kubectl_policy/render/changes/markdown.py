@@ -122,9 +122,9 @@ def _note(parts: Iterable[_Part]) -> str:
     return f"\nNot shown for lack of room: {listed(cut)}. The output of `-o json` has everything.\n" if cut else ""
 
 
-def _unseen(thing: Unseen) -> str:
-    remedy = what_to_do(thing) if thing.needs else thing.remedy
-    return f"> - {inert(f'{thing.what}: {thing.reason}' + (f' ({remedy})' if remedy else ''))}\n"
+def _unseen(unseen: Unseen) -> str:
+    remedy = what_to_do(unseen) if unseen.needs else unseen.remedy
+    return f"> - {inert(f'{unseen.what}: {unseen.reason}' + (f' ({remedy})' if remedy else ''))}\n"
 
 
 def _tables(difference: StateDiff) -> list[_Part]:
@@ -156,8 +156,8 @@ def _traffic(row: Row) -> str:
 def _setting(row: Row) -> str:
     change = f"**{row.change.removesuffix('!')}** (security)" if row.change.endswith("!") else row.change
     names = [code(node_words(node)) for node in row.objects[:_NAMES]]
-    more = len(row.objects) - len(names)
-    objects = ", ".join(names) + (f" and {more} more" if more else "")
+    rest = len(row.objects) - len(names)
+    objects = ", ".join(names) + (f" and {rest} more" if rest else "")
     cells = map(_cell, (row.kind, row.field, row.before, row.after, row.source))
     return _line(change, *cells, objects, row.paths)
 

@@ -54,27 +54,30 @@ _WHERE: Final[Mapping[Where, str]] = {
 def effect_sections(changes: Sequence[EffectChange], view: View, subject: ObjectRef | None = None) -> tuple[Line, ...]:
     """A block for each change, worst first, or for several that are alike; what the `subject` sets needs no source."""
     common = {
-        doubt for change in changes[:1] for doubt in change.doubts if all(doubt in other.doubts for other in changes)
+        doubt
+        for change in changes[:1]
+        for doubt in change.doubts
+        if all(doubt in another.doubts for another in changes)
     }
     together = _alike(changes)
     shown = together[:SHOWN] if view.cuts else together
     kinds = {change.policy_kind for change in changes}
     names = [kind.kind for kind in kinds]
-    words = {kind: str(kind) if names.count(kind.kind) > 1 else kind.kind for kind in kinds}
+    kind_names = {kind: str(kind) if names.count(kind.kind) > 1 else kind.kind for kind in kinds}
     blocks = [
         (
             BLANK,
-            _heading(_joined(same), words),
+            _heading(_joined(same), kind_names),
             *_effect(same, view, subject),
             *doubt_lines(sorted({*same[0].doubts} - common)),
         )
         for same in shown
     ]
-    left = len(together) - len(shown)
-    more = (BLANK, more_line(left, "change")) if left else ()
+    rest = len(together) - len(shown)
+    rest_lines = (BLANK, more_line(rest, "change")) if rest else ()
     basis = (*_assumptions(changes), *doubt_lines(sorted(common)))
     apart = (BLANK,) if basis and len(changes) > 1 else ()
-    return (*(line for block in blocks for line in block), *more, *apart, *basis)
+    return (*(line for block in blocks for line in block), *rest_lines, *apart, *basis)
 
 
 def _assumptions(changes: Iterable[EffectChange]) -> Iterator[Line]:
@@ -92,55 +95,55 @@ def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRe
     # What of several fields protects is said at each; of one, or of all, the heading says it.
     protecting = change.security and not all(field.security for field in change.fields)
     # What routes say themselves, as the heading has it, no one else sets.
-    who = [("", "") if change.profile.own else _setter_words(field, subject, targets) for field in change.fields]
-    by = {now for now, _ in who}
-    for_all = next(iter(by)) if len(who) > 1 and len(by) == 1 else ""
+    setters = [("", "") if change.profile.own else _setter_words(field, subject, targets) for field in change.fields]
+    by = {now for now, _ in setters}
+    for_all = next(iter(by)) if len(setters) > 1 and len(by) == 1 else ""
     groups: dict[tuple[str, ...], list[FieldChange]] = {}
-    for field, (now, former) in zip(change.fields, who, strict=True):
+    for field, (now, former) in zip(change.fields, setters, strict=True):
         groups.setdefault((now if now != for_all else "", former), []).append(field)
     # What of one row alone says who sets it stands beside it if there is room, else above it as for several.
     for longest in (1, 0):
-        told = {key: () if len(fields) <= longest else key for key, fields in groups.items()}
+        shown_setters = {key: () if len(fields) <= longest else key for key, fields in groups.items()}
         rows = {
-            key: [_row(field, () if told[key] else key, view, protecting=protecting) for field in fields]
+            key: [_row(field, () if shown_setters[key] else key, view, protecting=protecting) for field in fields]
             for key, fields in groups.items()
         }
-        every = [each for group in rows.values() for each in group]
+        every = [cells for group in rows.values() for cells in group]
         thirds = ["".join(span.text for span in third) for _, _, third in every]
         widths = columns([name for name, _, _ in every], [value for _, value, _ in every], thirds, view.width)
-        if widths.alongside or len(who) == 1:
+        if widths.alongside or len(setters) == 1:
             break
-    alone = len(groups) == 1
-    yield from () if alone else _setters([for_all])
+    is_single = len(groups) == 1
+    yield from () if is_single else _setters([for_all])
     # What needs no heading would be taken for what stands under the one before.
-    for key in sorted(groups, key=lambda key: any(told[key])):
-        yield from _setters([for_all, *told[key]] if alone else told[key])
+    for key in sorted(groups, key=lambda key: any(shown_setters[key])):
+        yield from _setters([for_all, *shown_setters[key]] if is_single else shown_setters[key])
         for name, value, third in rows[key]:
             yield from row(name, Span(value, "beaten"), third, widths, view)
     yield list_line(list(_object_words(change)), view, indent=2 * INDENT)
 
 
 def _row(field: FieldChange, setters: Iterable[str], view: View, *, protecting: bool) -> _Row:
-    said = [words for words in setters if words]
+    clauses = [clause for clause in setters if clause]
     before, after = value_words(field.before), value_words(field.after)
     if view.cuts:
         same = _same_beginning(before, after)
         if same > view.width // 4:
             before, after = f"…{before[same:]}", f"…{after[same:]}"
         after = cut(after, view.width // 2)
-    return field.field or "sets no field", before, _becomes(field, after, said, protecting=protecting)
+    return field.field or "sets no field", before, _becomes(field, after, clauses, protecting=protecting)
 
 
 def _same_beginning(before: str, after: str) -> int:
     """How many characters two values begin with alike, up to the key or item in which they first differ."""
-    first = next((place for place, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), 0)
+    first = next((position for position, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), 0)
     return max((before.rfind(sign, 0, first) + len(sign) for sign in ("[", "{", ", ")), default=0)
 
 
-def _setters(words: Iterable[str]) -> Iterator[Line]:
+def _setters(clauses: Iterable[str]) -> Iterator[Line]:
     """A line that says for several rows who sets them, or did; none if there is nothing to say."""
-    if said := ", ".join(filter(None, words)):
-        yield Line(tuple(_broken_at_arrows(said, "aside")), INDENT, 2 * INDENT)
+    if line := ", ".join(filter(None, clauses)):
+        yield Line(tuple(_broken_at_arrows(line, "aside")), INDENT, 2 * INDENT)
 
 
 def _broken_at_arrows(text: str, style: Style = "") -> Iterator[Span]:
@@ -151,16 +154,16 @@ def _broken_at_arrows(text: str, style: Style = "") -> Iterator[Span]:
 def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
     """What becomes of fields of which kind, on how many objects: `Lost, no RetryPolicy is left · 3 objects`."""
     sorts = {field.sort for field in change.fields}
-    words = listed([word for sort, word in _sort_words(change).items() if sort in sorts])
+    sort_words = listed([sort_word for sort, sort_word in _sort_words(change).items() if sort in sorts])
     where = f" {_WHERE[change.where]}" if _WHERE[change.where] else ""
-    alone = change.to_nothing and not change.from_nothing
+    emptied = change.to_nothing and not change.from_nothing
     kind = f"{kinds[change.policy_kind]}{mark(change.profile, 'being a policy')}"
-    named = alone and not change.profile.own
-    left = f", no {kind} is left" if named else ""
+    named = emptied and not change.profile.own
+    remark = f", no {kind} is left" if named else ""
     danger = Span(_danger(change), "error")
     number = len({changed.node.object for changed in change.objects})
     objects = f"{number:,} {'object' if number == 1 else plural('object')}"
-    lead = Span(f"{words[:1].upper()}{words[1:]}{where}{left}", "heading", prose=True)
+    lead = Span(f"{sort_words[:1].upper()}{sort_words[1:]}{where}{remark}", "heading", prose=True)
     if change.profile.own:
         kind = "the routes' own settings" if number > 1 else "the route's own settings"
     return Line((lead, danger, Span(f"{'' if named else f' · {kind}'} · {objects}", prose=True)), 0, 2)
@@ -199,7 +202,7 @@ def _setter_words(field: FieldChange, subject: ObjectRef | None, targets: Target
 def _becomes(field: FieldChange, after: str, setters: Sequence[str], *, protecting: bool) -> tuple[Span, ...]:
     """What a field changes to, who sets it and did, and whether it is one of those that protect something."""
     spans = [Span("→ "), Span(after, "value" if field.sort != "lost" else "warning")]
-    spans += [span for words in setters for span in _broken_at_arrows(f", {words}")]
+    spans += [span for clause in setters for span in _broken_at_arrows(f", {clause}")]
     spans += [Span(" (security)", "error")] if protecting and field.security else []
     return tuple(spans)
 
@@ -240,7 +243,7 @@ def _targets_of(changes: Sequence[EffectChange]) -> Mapping[Source, Sequence[Nod
     targets: dict[Source, dict[NodeRef, None]] = {}
     for same in zip(*map(_sources, changes), strict=True):
         targets.setdefault(same[0], {}).update((source.target, None) for source in same)
-    return {source: tuple(found) for source, found in targets.items()}
+    return {source: tuple(nodes) for source, nodes in targets.items()}
 
 
 def _on_paths_of_all(changed: Sequence[ChangedObject]) -> ChangedObject:
@@ -248,8 +251,8 @@ def _on_paths_of_all(changed: Sequence[ChangedObject]) -> ChangedObject:
     first = changed[0]
     if len(changed) == 1:
         return first
-    paths = {path for each in changed for path in each.affected_paths}
-    if all(each.all_paths for each in changed) and len(paths) < len(first.all_paths):
+    paths = {path for part in changed for path in part.affected_paths}
+    if all(part.all_paths for part in changed) and len(paths) < len(first.all_paths):
         return replace(first, affected_paths=tuple(sorted(paths)))
     return replace(first, all_paths=(), affected_paths=())
 

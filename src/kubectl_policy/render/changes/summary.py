@@ -133,9 +133,9 @@ def _relations(difference: StateDiff, failing: AbstractSet[ObjectRef]) -> Relati
 def untold_problems(answer: BlastRadius) -> list[Diagnostic]:
     """The problems that deleting an object introduces, without those of which the message is given elsewhere."""
     difference = answer.difference
-    told = {answer.subject, *answer.deleted_with_it, *(each.route for each in difference.traffic.routes)}
-    failing = (failing.message for each in difference.traffic.lost.routes for failing in each.failing)
-    parents = (change.message for change in difference.parents if change.route not in told)
+    mentioned = {answer.subject, *answer.deleted_with_it, *(traffic.route for traffic in difference.traffic.routes)}
+    failing = (failing.message for traffic in difference.traffic.lost.routes for failing in traffic.failing)
+    parents = (change.message for change in difference.parents if change.route not in mentioned)
     messages = {*failing, *parents, *(change.message for change in difference.attachments)} - {""}
     lengths = {len(message) for message in messages}
     return [
@@ -160,13 +160,13 @@ def on_all_paths(changes: Iterable[EffectChange]) -> frozenset[NodeRef]:
     whole: set[NodeRef] = set()
     chosen: dict[NodeRef, set[int]] = {}
     for change in changes:
-        for place, changed in enumerate(change.objects):
+        for number, changed in enumerate(change.objects):
             if changed.all_paths:
                 positions = chosen.setdefault(changed.node, set())
                 positions.update(changed.affected_paths)
                 if len(positions) == len(changed.all_paths):
                     whole.add(changed.node)
-            elif place < SCOPED and _is_at_the_end(change, changed.node, changed.paths):
+            elif number < SCOPED and _is_at_the_end(change, changed.node, changed.paths):
                 whole.add(changed.node)
     return frozenset(whole)
 
@@ -208,7 +208,7 @@ def _traffic(
 def _routed(difference: StateDiff, where: Where) -> dict[ObjectRef, bool]:
     """The objects of the changes that are on such paths, and whether any route leads to them there."""
     traffic = difference.traffic.lost if where == "gone" else difference.traffic.gained
-    told = {each.route for each in traffic.routes}
+    mentioned = {route.route for route in traffic.routes}
     by_object: dict[ObjectRef, bool] = {}
     for change in difference.effects:
         if change.where == where:
@@ -216,7 +216,7 @@ def _routed(difference: StateDiff, where: Where) -> dict[ObjectRef, bool]:
             untold = {
                 position: first_route(path) is not None
                 for position, path in enumerate(change.paths)
-                if told.isdisjoint([node.object for node in path])
+                if mentioned.isdisjoint([node.object for node in path])
             }
             for changed in change.objects if untold else ():
                 on = untold.keys() & changed.paths

@@ -80,7 +80,7 @@ def diff_table(difference: StateDiff, _: View) -> Table[Row]:
 def diff_names(difference: StateDiff) -> Iterable[ObjectRef]:
     """The objects for which something differs, each once: of traffic, of settings, then of relations."""
     refs = [
-        *(each.route for each in difference.traffic.routes),
+        *(traffic.route for traffic in difference.traffic.routes),
         *(changed.node.object for change in difference.effects for changed in change.objects),
         *(change.route for change in difference.parents),
         *(change.policy for change in difference.attachments),
@@ -99,16 +99,16 @@ def _traffic_rows(traffic: TrafficChanges) -> Iterator[Row]:
         ("increased", traffic.gained.some),
     )
     for change, routes in parts:
-        for each in routes:
+        for entry in routes:
             yield Row(
                 change=change,
-                kind=str(each.route.group_kind),
-                field=", ".join(each.hostnames),
+                kind=str(entry.route.group_kind),
+                field=", ".join(entry.hostnames),
                 before="",
                 after="",
-                source=str(each.route),
-                owner=each.owner,
-                message="; ".join(details(each, gained=change in {"begun", "increased"})),
+                source=str(entry.route),
+                owner=entry.owner,
+                message="; ".join(details(entry, gained=change in {"begun", "increased"})),
             )
 
 
@@ -133,14 +133,14 @@ def _setting_rows(change: EffectChange) -> Iterator[Row]:
 def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: NodeRef) -> Row:
     """How the state of a policy's reference to a target, or of a route at a parent, changes."""
     if change.after in UNKNOWN:
-        what = "unknown"
+        sort = "unknown"
     elif change.after == "attached":
-        what = "attached"
+        sort = "attached"
     else:
         # What is attached neither before nor after is a reference.
-        what = "detached" if change.before == "attached" else "reference"
+        sort = "detached" if change.before == "attached" else "reference"
     return Row(
-        change=what,
+        change=sort,
         kind=str(ref.group_kind),
         before=change.before or "",
         after=change.after or "",

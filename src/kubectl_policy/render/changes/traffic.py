@@ -49,18 +49,18 @@ _FATES: Final[Mapping[GroupKind, _Fate]] = {
 }
 
 
-def _fate(found: RouteTraffic) -> _Fate:
+def _fate(traffic: RouteTraffic) -> _Fate:
     """What becomes of the requests of a route that fail; where a filter answers all of them, with its status."""
-    statuses = {each.status for each in found.failing}
+    statuses = {rule.status for rule in traffic.failing}
     status = statuses.pop() if len(statuses) == 1 else 0
     if not status:
-        return _FATES.get(found.route.group_kind, _Fate())
+        return _FATES.get(traffic.route.group_kind, _Fate())
     return _Fate(noun="requests", infinitive=f"get {status}", plain=f"get {status}")
 
 
 def hit_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "") -> str:
     """`8 routes in 4 namespaces (12 hostnames, teams search and shop)`, `HTTPRoute shop/cart (hostname a.example)`."""
-    refs = [each.route for each in routes]
+    refs = [traffic.route for traffic in routes]
     about = about_words(routes, owner_key)
     if len(refs) == 1:
         return f"{refs[0]}{about}"
@@ -71,10 +71,10 @@ def hit_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "
 
 def about_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "") -> str:
     """` (12 hostnames, teams search and shop)`; empty if there is neither."""
-    names = sorted({name for each in routes for name in each.hostnames})
-    of_any = sum(_ANY_HOST in each.hostnames for each in routes)
-    said = [*hostname_words(names, of_any), *owner_words({each.owner for each in routes}, owner_key)]
-    return f" ({', '.join(said)})" if said else ""
+    names = sorted({name for traffic in routes for name in traffic.hostnames})
+    of_any = sum(_ANY_HOST in traffic.hostnames for traffic in routes)
+    details = [*hostname_words(names, of_any), *owner_words({traffic.owner for traffic in routes}, owner_key)]
+    return f" ({', '.join(details)})" if details else ""
 
 
 def hostname_words(names: Collection[str], of_any: int = 0) -> list[str]:
@@ -82,10 +82,10 @@ def hostname_words(names: Collection[str], of_any: int = 0) -> list[str]:
     named = [name for name in names if name != _ANY_HOST]
     if not named:
         return ["any hostname"] if names else []
-    words = [f"hostname {named[0]}" if len(named) == 1 else count(len(named), "hostname")]
+    phrases = [f"hostname {named[0]}" if len(named) == 1 else count(len(named), "hostname")]
     if len(named) < len(names):
-        words.append(f"any hostname on {count(of_any, 'route')}" if of_any else "and any hostname on other routes")
-    return words
+        phrases.append(f"any hostname on {count(of_any, 'route')}" if of_any else "and any hostname on other routes")
+    return phrases
 
 
 def owner_words(owners: Iterable[str], owner_key: str) -> list[str]:
@@ -108,15 +108,15 @@ def _share(failing: FailingRule) -> str:
     return "less than 1%" if percent < 1 else "more than 99%" if percent > 99 else f"{percent:.0f}%"  # noqa: PLR2004
 
 
-def _failing_words(found: RouteTraffic) -> str:
+def _failing_words(traffic: RouteTraffic) -> str:
     """`90% of the requests of HTTPRoute search/query`, with its rule if only one of several is concerned."""
-    fate, shares = _fate(found), {_share(each) for each in found.failing}
-    if len(shares) > 1 or 1 < len(found.failing) < found.rules:
-        return f"part of the {fate.noun} of {found.route}"
+    fate, shares = _fate(traffic), {_share(failing) for failing in traffic.failing}
+    if len(shares) > 1 or 1 < len(traffic.failing) < traffic.rules:
+        return f"part of the {fate.noun} of {traffic.route}"
     share = shares.pop()
     some = f"all {fate.noun}" if share == "all" else f"{share} of the {fate.noun}"
-    rule = "" if len(found.failing) == found.rules else f" of {_rule(found.failing[0])}"
-    return f"{some}{rule} of {found.route}"
+    rule = "" if len(traffic.failing) == traffic.rules else f" of {_rule(traffic.failing[0])}"
+    return f"{some}{rule} of {traffic.route}"
 
 
 def _rule(failing: FailingRule) -> str:
@@ -154,11 +154,11 @@ def keeping_clause(lost: TrafficOneWay) -> str:
     failing, moved = _split(lost.some)
     if not moved or not (lost.all or failing):
         return ""
-    others = all(
-        {place.object for place in each.kept}.isdisjoint(place.object for place in each.lost) for each in moved
+    at_gateways = all(
+        {node.object for node in traffic.kept}.isdisjoint(node.object for node in traffic.lost) for traffic in moved
     )
-    verb, what = "keeps" if len(moved) == 1 else "keep", "Gateway" if others else "listener"
-    return f"; {count(len(moved), 'route')} {verb} another {what}"
+    verb, noun = "keeps" if len(moved) == 1 else "keep", "Gateway" if at_gateways else "listener"
+    return f"; {count(len(moved), 'route')} {verb} another {noun}"
 
 
 def passing_clauses(difference: StateDiff) -> Iterator[str]:
@@ -214,7 +214,7 @@ def gained_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
 
 def behind_section(routes: Sequence[RouteBehind], owner_key: str, view: View) -> tuple[Line, ...]:
     """The routes whose requests come through the listeners that a policy affects."""
-    return section("Through these listeners", _table([(each, []) for each in routes], owner_key, view))
+    return section("Through these listeners", _table([(route, []) for route in routes], owner_key, view))
 
 
 def _rows(
@@ -233,12 +233,12 @@ def _rows(
     return _table(rows, owner_key, view)
 
 
-def details(found: RouteTraffic, *, gained: bool) -> Iterator[str]:
+def details(traffic: RouteTraffic, *, gained: bool) -> Iterator[str]:
     """Which part of its traffic a route loses, or gets, and what it keeps."""
-    fate = _fate(found)
-    for failing in found.failing:
+    fate = _fate(traffic)
+    for failing in traffic.failing:
         rule = _rule(failing)
-        lead = f"{rule}: " if found.rules > 1 else ""
+        lead = f"{rule}: " if traffic.rules > 1 else ""
         if failing.gone:
             yield f"{rule} is new" if gained else f"no rule takes what {rule} took"
         elif gained:
@@ -247,15 +247,15 @@ def details(found: RouteTraffic, *, gained: bool) -> Iterator[str]:
             reason = f" [{failing.reason}]" if failing.reason else ""
             message = f": {failing.message}{reason}" if failing.message else ""
             yield f"{lead}{_share(failing)} of its {fate.noun} {fate.plain}{message}"
-    if found.lost and found.kept:
-        yield f"at {places_words(found.lost)}" if gained else f"keeps {places_words(found.kept)}"
+    if traffic.lost and traffic.kept:
+        yield f"at {places_words(traffic.lost)}" if gained else f"keeps {places_words(traffic.kept)}"
 
 
-def places_words(places: Iterable[NodeRef]) -> str:
+def places_words(nodes: Iterable[NodeRef]) -> str:
     """`Gateway infra/edge, listeners a and b`, `HTTPRoute a/b, rule[0] and rule c`; of several objects one by one."""
     sections: dict[ObjectRef, list[str]] = {}
-    for place in places:
-        sections.setdefault(place.object, []).extend([place.section] if place.section else [])
+    for node in nodes:
+        sections.setdefault(node.object, []).extend([node.section] if node.section else [])
     return "; ".join(
         ", ".join(filter(None, [str(obj), sections_words(obj.group_kind, names)])) for obj, names in sections.items()
     )
@@ -264,14 +264,14 @@ def places_words(places: Iterable[NodeRef]) -> str:
 def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_key: str, view: View) -> list[Line]:
     """Routes with their hostnames and owners in columns, and with details below each."""
     shown = rows[:SHOWN] if view.cuts else rows
-    routes = [str(each.route) for each, _ in shown]
-    hosts = [_host_words(each.hostnames, view) for each, _ in shown]
+    routes = [str(traffic.route) for traffic, _ in shown]
+    hosts = [_host_words(traffic.hostnames, view) for traffic, _ in shown]
     first = max(map(cells, routes), default=0)
     second = max((width for width in map(cells, hosts) if width <= _WIDEST), default=0)
     lines: list[Line] = []
-    for (each, details), route, text in zip(shown, routes, hosts, strict=True):
-        rules = [count(each.rules, "rule")] if isinstance(each, RouteTraffic) else []
-        about = ", ".join([*rules, *owner_words([each.owner], owner_key)])
+    for (traffic, details), route, text in zip(shown, routes, hosts, strict=True):
+        rules = [count(traffic.rules, "rule")] if isinstance(traffic, RouteTraffic) else []
+        about = ", ".join([*rules, *owner_words([traffic.owner], owner_key)])
         spans = [Span(pad(route, first) if text or about else route, "subject")]
         spans += [Span(f"   {pad(text, second) if about else text}")] if text or about else []
         spans += [Span(f"   {about}", "aside")] if about else []
@@ -283,10 +283,10 @@ def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_k
 
 
 def _host_words(names: Sequence[str], view: View) -> str:
-    words = ["any hostname" if name == _ANY_HOST else name for name in names]
-    if view.cuts and len(words) > _NAMED:
-        return f"{', '.join(words[: _NAMED - 1])} and {len(words) - _NAMED + 1:,} more"
-    return ", ".join(words)
+    phrases = ["any hostname" if name == _ANY_HOST else name for name in names]
+    if view.cuts and len(phrases) > _NAMED:
+        return f"{', '.join(phrases[: _NAMED - 1])} and {len(phrases) - _NAMED + 1:,} more"
+    return ", ".join(phrases)
 
 
 def _unreached(lost: TrafficOneWay, view: View) -> list[Line]:
@@ -295,37 +295,37 @@ def _unreached(lost: TrafficOneWay, view: View) -> list[Line]:
         ("listeners", _by_object(lost.listeners)),
         ("backends", [str(ref) for ref in lost.backends]),
     ]
-    told = [(label, words) for label, words in rows if words]
-    width = max((len(label) for label, _ in told), default=0)
-    lines = [list_line(words, view, lead=f"{pad(label, width)}   ") for label, words in told]
-    partly = {each.route for each in lost.some}
-    for each in lost.answered:
-        if not partly.issuperset(each.by):
-            hosts = ", ".join("other hostnames" if name == _ANY_HOST else name for name in each.hostnames)
-            verb = "answers" if len(each.by) == 1 else "answer"
-            lines.append(Line((Span(f"{names(each.by)} still {verb} {hosts}", "aside", prose=True),), 2))
+    shown = [(label, items) for label, items in rows if items]
+    width = max((len(label) for label, _ in shown), default=0)
+    lines = [list_line(items, view, lead=f"{pad(label, width)}   ") for label, items in shown]
+    partly = {entry.route for entry in lost.some}
+    for entry in lost.answered:
+        if not partly.issuperset(entry.by):
+            hosts = ", ".join("other hostnames" if name == _ANY_HOST else name for name in entry.hostnames)
+            verb = "answers" if len(entry.by) == 1 else "answer"
+            lines.append(Line((Span(f"{names(entry.by)} still {verb} {hosts}", "aside", prose=True),), 2))
     return lines
 
 
-def _by_object(places: Iterable[NodeRef]) -> list[str]:
+def _by_object(nodes: Iterable[NodeRef]) -> list[str]:
     """`admin, http of Gateway infra/edge`."""
     by_object: dict[ObjectRef, list[str]] = {}
-    for place in places:
-        by_object.setdefault(place.object, []).append(place.section)
+    for node in nodes:
+        by_object.setdefault(node.object, []).append(node.section)
     return [f"{', '.join(names)} of {obj}" if any(names) else str(obj) for obj, names in by_object.items()]
 
 
-def list_line(words: Sequence[str], view: View, indent: int = 2, lead: str = "") -> Line:
+def list_line(items: Sequence[str], view: View, indent: int = 2, lead: str = "") -> Line:
     """Things one after another; where lists are cut the first ones of many, with how many more there are."""
-    shown = list(words[:SHOWN]) if view.cuts else list(words)
-    left, last = len(words) - len(shown), len(shown) - 1
-    spans = [Span(f"{' ' if place else ''}{text}{',' if place < last else ''}") for place, text in enumerate(shown)]
-    more = [Span(f" and {left:,} more: {REST}", "aside", prose=True)] if left else []
-    return Line((Span(lead), *spans, *more), indent, indent + len(lead))
+    shown = list(items[:SHOWN]) if view.cuts else list(items)
+    rest, last = len(items) - len(shown), len(shown) - 1
+    spans = [Span(f"{' ' if number else ''}{text}{',' if number < last else ''}") for number, text in enumerate(shown)]
+    remark = [Span(f" and {rest:,} more: {REST}", "aside", prose=True)] if rest else []
+    return Line((Span(lead), *spans, *remark), indent, indent + len(lead))
 
 
-def more_line(left: int, noun: str, indent: int = 2) -> Line:
+def more_line(rest: int, noun: str, indent: int = 2) -> Line:
     """How many more there are, and what shows them."""
     return Line(
-        (Span(f"and {left:,} more {noun if left == 1 else plural(noun)}: {REST}", "aside", prose=True),), indent
+        (Span(f"and {rest:,} more {noun if rest == 1 else plural(noun)}: {REST}", "aside", prose=True),), indent
     )

@@ -46,8 +46,8 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
     """The comparison in the order of thought that every command keeps."""
     lasting = [change for change in difference.effects if change.where != "gone"]
     deleted = {*difference.deleted}
-    told = {each.route for each in difference.traffic.routes}
-    parents = [change for change in difference.parents if change.route not in told]
+    mentioned = {traffic.route for traffic in difference.traffic.routes}
+    parents = [change for change in difference.parents if change.route not in mentioned]
     lost = [change for change in parents if change.before == "attached"]
     got = [change for change in parents if change.before != "attached"]
     problems = difference.problems
@@ -95,9 +95,9 @@ def _targets(difference: StateDiff, view: View) -> tuple[Line, ...]:
 
 def _objects(difference: StateDiff, view: View) -> Iterator[Line]:
     sorts = (("created", difference.created), ("updated", difference.updated), ("deleted", difference.deleted))
-    for word, refs in sorts:
+    for verb, refs in sorts:
         if refs:
-            yield list_line([str(ref) for ref in refs], view, lead=f"{word}   ")
+            yield list_line([str(ref) for ref in refs], view, lead=f"{verb}   ")
 
 
 def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
@@ -106,11 +106,11 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     kept = [change for change in difference.effects if change.where == "kept"]
     deleted = {subject, *answer.deleted_with_it}
     summary = summarize(difference, deleted)
-    told = {*deleted, *(each.route for each in difference.traffic.routes)}
+    mentioned = {*deleted, *(traffic.route for traffic in difference.traffic.routes)}
     invalid = {failing.policy for failing in difference.failing}
     hidden = deleted | invalid
     targets = [change for change in difference.attachments if change.policy not in hidden]
-    parents = [change for change in difference.parents if change.route not in told]
+    parents = [change for change in difference.parents if change.route not in mentioned]
     with_it, superseded = [str(ref) for ref in answer.deleted_with_it], answer.superseded
     failed = [attachment for attachment in answer.targets if attachment.state != "attached"]
     return (
@@ -148,7 +148,9 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
         *traffic_section(summary, view),
         *attachments_section("Policies that lose a target", targets, view),
         *enforcement_section((change for change in difference.enforcement if change.policy not in deleted), view),
-        *references_section((each for each in answer.referred_to_by if each.policy not in invalid), subject),
+        *references_section(
+            (reference for reference in answer.referred_to_by if reference.policy not in invalid), subject
+        ),
         *changed_problems_section("Problems introduced", untold_problems(answer), view),
         # What goes with the object has not been put right.
         *changed_problems_section(
@@ -162,8 +164,8 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
 def traffic_section(summary: ChangeSummary, view: View) -> tuple[Line, ...]:
     """Where settings end with their paths, but for what is said of routes and for what is itself gone."""
     ended = summary.ended
-    places = from_the_root(NodeRef(ref) for ref in ended.on_all_paths | ended.on_some_paths)
-    return section("Traffic ends", [list_line([str(node) for node in places], view)] if places else [])
+    nodes = from_the_root(NodeRef(ref) for ref in ended.on_all_paths | ended.on_some_paths)
+    return section("Traffic ends", [list_line([str(node) for node in nodes], view)] if nodes else [])
 
 
 def _counts(counts: ObjectCounts) -> Iterator[Line]:
@@ -175,10 +177,10 @@ def _counts(counts: ObjectCounts) -> Iterator[Line]:
         noun = owner_noun(counts.owner_key)
         rows.append((noun, [f"{row.owner or f'no {noun} label:'} {row.count:,}" for row in counts.owners]))
     width = max(len(label) for label, _ in rows)
-    for label, words in rows if counts.total else ():
+    for label, items in rows if counts.total else ():
         # A number stays with what it counts.
         spans = (
-            Span(f"{' ' if place else ''}{each}{',' * (place < len(words) - 1)}") for place, each in enumerate(words)
+            Span(f"{' ' if number else ''}{item}{',' * (number < len(items) - 1)}") for number, item in enumerate(items)
         )
         yield Line((Span(f"{pad(label, width)}   "), *spans), 2, width + 5)
 

@@ -68,17 +68,17 @@ def _commit_line(change: Change) -> Line:
 
 def _told(change: Change, subject: NodeRef) -> Iterator[Line]:
     """What happened to the object itself, before its settings."""
-    said = {"appeared": "appears", "deleted": "is deleted", "changed": ""}[change.sort]
-    if said:
+    event = {"appeared": "appears", "deleted": "is deleted", "changed": ""}[change.sort]
+    if event:
         number = f", with {count(len(change.settings), 'setting')} in force" if change.sort == "appeared" else ""
-        yield _line(f"{subject.object} {said}{number}", "subject")
+        yield _line(f"{subject.object} {event}{number}", "subject")
     if change.sort == "changed" and change.traffic == "lost":
         yield _line("requests no longer reach it", "warning")
     if change.sort == "changed" and change.traffic == "gained":
         yield _line("requests reach it again")
-    for words, nodes in (("is no longer attached to", change.left), ("is now attached to", change.joined)):
+    for verb, nodes in (("is no longer attached to", change.left), ("is now attached to", change.joined)):
         if nodes and change.sort == "changed":
-            yield _line(f"{words} {listed([node_words(node) for node in nodes])}")
+            yield _line(f"{verb} {listed([node_words(node) for node in nodes])}")
 
 
 def _line(text: str, style: str = "") -> Line:
@@ -93,21 +93,21 @@ def _settings(change: Change, subject: NodeRef, view: View) -> Iterator[Line]:
     shown = change.settings
     if change.sort == "appeared" and view.cuts:
         shown = shown[:_MOST]
-    field = max((cells(each.field) for each in shown), default=0)
-    for kind, of_kind in groupby(shown, lambda each: each.policy_kind):
+    field = max((cells(setting.field) for setting in shown), default=0)
+    for kind, of_kind in groupby(shown, lambda setting: setting.policy_kind):
         yield Line((Span(kind.kind, "heading"),), _INDENT)
-        for each in of_kind:
-            yield _row(each, subject, field, view, alone=change.sort == "appeared")
+        for setting in of_kind:
+            yield _row(setting, subject, field, view, is_new=change.sort == "appeared")
     if len(shown) < len(change.settings):
-        left = count(len(change.settings) - len(shown), "more setting")
-        yield Line((Span(f"and {left}; --show-all shows all {len(change.settings)}", "aside"),), _INDENT)
+        rest = count(len(change.settings) - len(shown), "more setting")
+        yield Line((Span(f"and {rest}; --show-all shows all {len(change.settings)}", "aside"),), _INDENT)
 
 
-def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, alone: bool) -> Line:
+def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, is_new: bool) -> Line:
     """`retry.numRetries   2 → 4   on rule cart   infra/defaults, platform.yaml:55`."""
     old, new = change.before, change.after
-    values = _value(new, view) if alone else f"{_value(old, view)} → {_value(new, view)}"
-    where = listed([section_words(replace(subject, section=each)) for each in change.sections])
+    values = _value(new, view) if is_new else f"{_value(old, view)} → {_value(new, view)}"
+    where = listed([section_words(replace(subject, section=section)) for section in change.sections])
     spans = [Span(pad(change.field, field) + " " * _GAP), Span(values, "value")]
     if where:
         spans.append(Span(f"   on {where}", prose=True))
@@ -137,9 +137,9 @@ def _name(setting: Setting, subject: NodeRef) -> str:
 
 def _whose(setting: Setting, subject: NodeRef) -> str:
     """Who says it, and where in the files of the commit."""
-    place = ""
+    where = ""
     if setting.origin:
         # The commit stands above.
         source = setting.origin.source.rpartition(":")[2]
-        place = f", {source}:{setting.origin.line}"
-    return f"{_name(setting, subject)}{place}"
+        where = f", {source}:{setting.origin.line}"
+    return f"{_name(setting, subject)}{where}"
