@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -26,7 +27,7 @@ from kubectl_policy.questions.shared.places import Places, origin_of
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
@@ -91,7 +92,9 @@ class _EffectChanges:
         self._scoped = scoped
         self._groups: dict[tuple[object, ...], _Group] = {}
         self._differences: dict[tuple[object, ...], _Difference] = {}
-        self._profiles: dict[GroupKind, PolicyKindProfile] = {}
+        self._profile: Callable[[GroupKind], PolicyKindProfile] = cache(
+            partial(comparison.profile_in, comparison.before)
+        )
         self._before = _PathsOf(comparison.before)
         self._after = _PathsOf(comparison.after)
 
@@ -168,12 +171,6 @@ class _EffectChanges:
             return nodes
         # Only one state has the path: the nodes to which the same way does not lead in the other one.
         return (self._after if pair.in_before else self._before).not_led_to(pair.path, nodes)
-
-    def _profile(self, kind: GroupKind) -> PolicyKindProfile:
-        profile = self._profiles.get(kind)
-        if profile is None:
-            profile = self._profiles[kind] = self._comparison.profile_in(self._comparison.before, kind)
-        return profile
 
     def _where(self, pair: Pair, nodes: Iterable[NodeRef]) -> Where:
         objects = {node.object for node in nodes}

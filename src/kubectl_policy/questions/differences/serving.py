@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.references import WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef
@@ -66,7 +67,10 @@ class Serving:
         self._dark: dict[NodeRef, bool] = {}
         self._places: dict[ObjectRef, Mapping[NodeRef, bool]] = {}
         self._rules: dict[ObjectRef, tuple[RuleAnswers, ...]] = {}
-        self._hostnames: dict[tuple[NodeRef, ObjectRef], tuple[str, ...]] = {}
+        # The hostnames of a route at a listener, `*` for every host; none at what is no listener.
+        self.hostnames: Callable[[NodeRef, ObjectRef], tuple[str, ...]] = cache(
+            partial(attached_hostnames, analysis.topology)
+        )
 
     def places(self, route: ObjectRef) -> Mapping[NodeRef, bool]:
         """The listeners, or parents without any, where requests come to a route, and whether that is certain."""
@@ -121,14 +125,6 @@ class Serving:
             refs = list(certificate_refs(self.topology.gateways, listener)) if listener else []
             self._dark[node] = bool(refs) and all(ref.problem and ref.problem.certain for ref in refs)
         return self._dark[node]
-
-    def hostnames(self, listener: NodeRef, route: ObjectRef) -> tuple[str, ...]:
-        """The hostnames of a route at a place, `*` for every host; none of what is no listener."""
-        key = (listener, route)
-        known = self._hostnames.get(key)
-        if known is None:
-            known = self._hostnames[key] = attached_hostnames(self.topology, listener, route)
-        return known
 
     def gateway(self, listener: NodeRef) -> ObjectRef:
         """The Gateway that a place belongs to, or what else it is part of."""

@@ -13,12 +13,12 @@ from kubectl_policy.render.words.names import count, node_words
 from kubectl_policy.render.words.unseen import what_to_do
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.unseen.things import Unseen
-    from kubectl_policy.render.changes.table import Row
+    from kubectl_policy.render.changes.table import Row, RowGroup
 
 # A comment holds 65,536 characters; what is around it needs some.
 LIMIT: Final = 60_000
@@ -98,7 +98,9 @@ def markdown(difference: StateDiff, title: str, headline: str, limit: int) -> st
     _fill(parts, limit - len(opening) - _NOTE, limit // _SHARE)
     # That something was not seen is said even if there is no room for what it was.
     shown = "".join(part.text() for part in parts if part.shown or not part.columns)
-    return f"{opening}{shown}{_note(parts)}"
+    cut = [count(part.left_out, part.noun) for part in parts if part.left_out]
+    note = f"\nNot shown for lack of room: {listed(cut)}. The output of `-o json` has everything.\n" if cut else ""
+    return f"{opening}{shown}{note}"
 
 
 def _fill(parts: Iterable[_Part], room: int, longest: int) -> None:
@@ -116,12 +118,6 @@ def _fill(parts: Iterable[_Part], room: int, longest: int) -> None:
             room += part.frame
 
 
-def _note(parts: Iterable[_Part]) -> str:
-    """How much was left out, and where it is; empty if nothing was."""
-    cut = [count(part.left_out, part.noun) for part in parts if part.left_out]
-    return f"\nNot shown for lack of room: {listed(cut)}. The output of `-o json` has everything.\n" if cut else ""
-
-
 def _unseen(unseen: Unseen) -> str:
     remedy = what_to_do(unseen) if unseen.needs else unseen.remedy
     return f"> - {inert(f'{unseen.what}: {unseen.reason}' + (f' ({remedy})' if remedy else ''))}\n"
@@ -132,19 +128,19 @@ def _tables(difference: StateDiff) -> list[_Part]:
     rows, states, problem = rows_of(difference), ("Before", "After", "Why"), ("Severity", "Rule", "Object", "Problem")
     setting = ("Change", "Kind", "Field", "Before", "After", "Set by", "Objects", "Paths")
     traffic = ("Traffic", "Route", "Hostnames", "Owner", "What")
-    return [
-        _table("route", "Traffic", traffic, rows["traffic"], _traffic),
-        _table("setting", "Settings", setting, rows["settings"], _setting),
-        _table("target", "Targets of policies", ("Target", *states), rows["targets"], _relation),
-        _table("parent", "Parents of routes", ("Parent", *states), rows["parents"], _relation),
-        _table("policy", "Whether policies have an effect", ("Policy", *states), rows["policies"], _relation),
-        _table("problem", "Problems introduced", problem, rows["introduced"], _problem),
-        _table("fixed problem", "Problems fixed", problem, rows["fixed"], _problem),
+    tables: list[tuple[str, str, tuple[str, ...], RowGroup, Callable[[Row], str]]] = [
+        ("route", "Traffic", traffic, "traffic", _traffic),
+        ("setting", "Settings", setting, "settings", _setting),
+        ("target", "Targets of policies", ("Target", *states), "targets", _relation),
+        ("parent", "Parents of routes", ("Parent", *states), "parents", _relation),
+        ("policy", "Whether policies have an effect", ("Policy", *states), "policies", _relation),
+        ("problem", "Problems introduced", problem, "introduced", _problem),
+        ("fixed problem", "Problems fixed", problem, "fixed", _problem),
     ]
-
-
-def _table(noun: str, title: str, columns: tuple[str, ...], rows: Sequence[Row], line: Callable[[Row], str]) -> _Part:
-    return _Part(noun=noun, total=len(rows), lines=map(line, rows), title=title, columns=columns)
+    return [
+        _Part(noun=noun, total=len(rows[part]), lines=map(line, rows[part]), title=title, columns=columns)
+        for noun, title, columns, part, line in tables
+    ]
 
 
 def _traffic(row: Row) -> str:
@@ -163,7 +159,8 @@ def _setting(row: Row) -> str:
 
 
 def _relation(row: Row) -> str:
-    return _line(_cell(row.source), *map(_state, (row.before, row.after)), inert(row.message))
+    states = (inert(state) or _NOTHING for state in (row.before, row.after))
+    return _line(_cell(row.source), *states, inert(row.message))
 
 
 def _problem(row: Row) -> str:
@@ -172,10 +169,6 @@ def _problem(row: Row) -> str:
 
 def _cell(text: str) -> str:
     return code(text) if text else _NOTHING
-
-
-def _state(text: str) -> str:
-    return inert(text) or _NOTHING
 
 
 def _line(*cells: str) -> str:

@@ -160,19 +160,14 @@ def _heading(change: EffectChange, kinds: Mapping[GroupKind, str]) -> Line:
     kind = f"{kinds[change.policy_kind]}{mark(change.profile, 'being a policy')}"
     named = emptied and not change.profile.own
     remark = f", no {kind} is left" if named else ""
-    danger = Span(_danger(change), "error")
+    demand = " · security, newly enforced" if change.demanding else ""
+    danger = Span(" · security" if change.harmful else demand, "error")
     number = len({changed.node.object for changed in change.objects})
     objects = f"{number:,} {'object' if number == 1 else plural('object')}"
     lead = Span(f"{sort_words[:1].upper()}{sort_words[1:]}{where}{remark}", "heading", prose=True)
     if change.profile.own:
         kind = "the routes' own settings" if number > 1 else "the route's own settings"
     return Line((lead, danger, Span(f"{'' if named else f' · {kind}'} · {objects}", prose=True)), 0, 2)
-
-
-def _danger(change: EffectChange) -> str:
-    if change.harmful:
-        return " · security"
-    return " · security, newly enforced" if change.demanding else ""
 
 
 def _sort_words(change: EffectChange) -> Mapping[ChangeSort, str]:

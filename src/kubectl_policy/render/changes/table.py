@@ -56,10 +56,10 @@ _COLUMNS: Final[tuple[Column[Row], ...]] = (
 )
 
 
-Part: TypeAlias = Literal["traffic", "settings", "targets", "parents", "policies", "introduced", "fixed"]
+RowGroup: TypeAlias = Literal["traffic", "settings", "targets", "parents", "policies", "introduced", "fixed"]
 
 
-def rows_of(difference: StateDiff) -> dict[Part, list[Row]]:
+def rows_of(difference: StateDiff) -> dict[RowGroup, list[Row]]:
     """Return the rows of a difference: routes that lose traffic first, then settings, worst first."""
     return {
         "traffic": list(_traffic_rows(difference.traffic)),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.history.history import Change, History, SettingChange
     from kubectl_policy.questions.shared.in_force import Setting
-    from kubectl_policy.render.output.text import Document, View
+    from kubectl_policy.render.output.text import Document, Style, View
 
 _BLANK: Final = Line()
 _INDENT: Final = 2
@@ -51,7 +51,7 @@ def history_tree(answer: History, view: View) -> Document:
         lines += [
             _BLANK,
             _commit_line(change),
-            *_told(change, answer.subject),
+            *_event_lines(change, answer.subject),
             *_settings(change, answer.subject, view),
         ]
     return tuple(lines)
@@ -66,25 +66,24 @@ def _commit_line(change: Change) -> Line:
     return Line((Span(commit.id[:SHORT_ID], "heading"), Span(f"  {about}", "aside"), subject), 0, _INDENT)
 
 
-def _told(change: Change, subject: NodeRef) -> Iterator[Line]:
+def _event_lines(change: Change, subject: NodeRef) -> Iterator[Line]:
     """What happened to the object itself, before its settings."""
     event = {"appeared": "appears", "deleted": "is deleted", "changed": ""}[change.sort]
     if event:
         number = f", with {count(len(change.settings), 'setting')} in force" if change.sort == "appeared" else ""
         yield _line(f"{subject.object} {event}{number}", "subject")
-    if change.sort == "changed" and change.traffic == "lost":
+        return
+    if change.traffic == "lost":
         yield _line("requests no longer reach it", "warning")
-    if change.sort == "changed" and change.traffic == "gained":
+    if change.traffic == "gained":
         yield _line("requests reach it again")
     for verb, nodes in (("is no longer attached to", change.left), ("is now attached to", change.joined)):
-        if nodes and change.sort == "changed":
+        if nodes:
             yield _line(f"{verb} {listed([node_words(node) for node in nodes])}")
 
 
-def _line(text: str, style: str = "") -> Line:
-    return Line(
-        (Span(text, "warning" if style == "warning" else "subject" if style else "", prose=True),), _INDENT, _ROW
-    )
+def _line(text: str, style: Style = "") -> Line:
+    return Line((Span(text, style, prose=True),), _INDENT, _ROW)
 
 
 def _settings(change: Change, subject: NodeRef, view: View) -> Iterator[Line]:
@@ -111,9 +110,12 @@ def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, is_
     spans = [Span(pad(change.field, field) + " " * _GAP), Span(values, "value")]
     if where:
         spans.append(Span(f"   on {where}", prose=True))
-    known = new or old
-    if known:
-        spans.append(Span(f"   {_whose(known, subject)}", "aside"))
+    setting = new or old
+    if setting:
+        # The commit stands above.
+        origin = setting.origin
+        position = f", {origin.source.rpartition(':')[2]}:{origin.line}" if origin else ""
+        spans.append(Span(f"   {_name(setting, subject)}{position}", "aside"))
     if old and new and old.source.object != new.source.object:
         spans.append(Span(f"   was set by {_name(old, subject)}", "beaten", prose=True))
     return Line(tuple(spans), _ROW, _ROW + _GAP)
@@ -133,13 +135,3 @@ def _name(setting: Setting, subject: NodeRef) -> str:
     if source != subject.object:
         return source.qualified_name
     return f"the {'route' if source.kind.endswith('Route') else source.kind} itself"
-
-
-def _whose(setting: Setting, subject: NodeRef) -> str:
-    """Who says it, and where in the files of the commit."""
-    where = ""
-    if setting.origin:
-        # The commit stands above.
-        source = setting.origin.source.rpartition(":")[2]
-        where = f", {source}:{setting.origin.line}"
-    return f"{_name(setting, subject)}{where}"
