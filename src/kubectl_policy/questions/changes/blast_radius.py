@@ -158,6 +158,8 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
         objects = {*(node.object for node in reach.affected), *(route.route for route in reach.behind)}
     else:
         objects = {*_concerned(difference)} - deleted
+    calls = (call for ref in sorted(deleted) for call in analysis.calls_to(ref))
+    references = (reference for ref in sorted(deleted) for reference in analysis.references_to(ref))
     return BlastRadius(
         subject=subject,
         origin=resource.origin if resource else None,
@@ -166,15 +168,8 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
         counts=count_objects(analysis.index, objects, owner_key),
         difference=difference,
         in_input=resource is not None or analysis.index.presence(subject) == "present",
-        called_by=tuple(
-            call for ref in sorted(deleted) for call in analysis.calls_to(ref) if call.policy not in deleted
-        ),
-        referred_to_by=tuple(
-            reference
-            for ref in sorted(deleted)
-            for reference in analysis.references_to(ref)
-            if reference.policy not in deleted
-        ),
+        called_by=tuple(call for call in calls if call.policy not in deleted),
+        referred_to_by=tuple(reference for reference in references if reference.policy not in deleted),
         place=analysis.index.place,
     )
 

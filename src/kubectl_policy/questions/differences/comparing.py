@@ -27,12 +27,11 @@ from kubectl_policy.questions.shared.places import Places, origin_of
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
-    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.model import Json, NodeRef, ObjectRef
     from kubectl_policy.questions.shared.declared import NamedLeaf
     from kubectl_policy.resolution import EffectivePolicy, Leaf, Source
     from kubectl_policy.resolution.traced import Field
@@ -92,9 +91,7 @@ class _EffectChanges:
         self._scoped = scoped
         self._groups: dict[tuple[object, ...], _Group] = {}
         self._differences: dict[tuple[object, ...], _Difference] = {}
-        self._profile: Callable[[GroupKind], PolicyKindProfile] = cache(
-            partial(comparison.profile_in, comparison.before)
-        )
+        self._profile = cache(partial(comparison.profile_in, comparison.before))
         self._before = _PathsOf(comparison.before)
         self._after = _PathsOf(comparison.after)
 
