@@ -225,7 +225,7 @@ def _by_beginning(node: NodeRef, paths: Iterable[Path]) -> dict[Path, list[int]]
 
 
 def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldChange]:
-    before, after = _Outcome(pair.before, comparison.before), _Outcome(pair.after, comparison.after)
+    before, after = _EffectiveFields(pair.before, comparison.before), _EffectiveFields(pair.after, comparison.after)
     profile = comparison.profile_in(comparison.before, pair.kind)
     one_state = not profile.own and not (pair.before and pair.after)
     for path in {**before.named, **after.named}:
@@ -242,7 +242,7 @@ def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldCha
         yield FieldChange("", before.silent.get(policy), after.silent.get(policy), security=False)
 
 
-class _Outcome:
+class _EffectiveFields:
     """The effective fields of an outcome by their paths in it, and the policies in it that declare none."""
 
     def __init__(self, effective: EffectivePolicy | None, analysis: Analysis) -> None:
@@ -262,7 +262,7 @@ class _Outcome:
                 value = EffectiveValue({}, source, removed=False, origin=origin_of(analysis, source))
                 self.silent[source.object] = value
 
-    def is_like(self, leaf: Leaf, outcome: _Outcome, other_leaf: Leaf) -> bool:
+    def is_like(self, leaf: Leaf, outcome: _EffectiveFields, other_leaf: Leaf) -> bool:
         """Whether a value of the outcome is the same as one of another, from the same source, and as certain."""
         return (
             (leaf.source, leaf.removed) == (other_leaf.source, other_leaf.removed)

@@ -15,7 +15,7 @@ from kubectl_policy.questions.shared.places import at_line
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, NodeRef
@@ -195,13 +195,7 @@ def _setting_changes(before: _Effects, after: _Effects, locate: Locate) -> tuple
             field=field,
             before=old and at_line(old, locate),
             after=new and at_line(new, locate),
-            sections=_some(sections, every),
+            sections=() if every.issubset(sections) else tuple(dict.fromkeys(sections)),
         )
         for (kind, field, _, _), (old, new, sections) in sorted(together.items(), key=lambda item: item[0])
     )
-
-
-def _some(sections: Iterable[str], every: Collection[str]) -> tuple[str, ...]:
-    """The sections in their order, unless these are all."""
-    some = tuple(dict.fromkeys(sections))
-    return () if set(some) >= set(every) else some

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.unseen.things import Unseen
-    from kubectl_policy.render.changes.table import Row, RowGroup
+    from kubectl_policy.render.changes.table import ChangeRow, RowGroup
 
 # A comment holds 65,536 characters; what is around it needs some.
 LIMIT: Final = 60_000
@@ -128,7 +128,7 @@ def _tables(difference: StateDiff) -> list[_Part]:
     rows, states, problem = rows_of(difference), ("Before", "After", "Why"), ("Severity", "Rule", "Object", "Problem")
     setting = ("Change", "Kind", "Field", "Before", "After", "Set by", "Objects", "Paths")
     traffic = ("Traffic", "Route", "Hostnames", "Owner", "What")
-    tables: list[tuple[str, str, tuple[str, ...], RowGroup, Callable[[Row], str]]] = [
+    tables: list[tuple[str, str, tuple[str, ...], RowGroup, Callable[[ChangeRow], str]]] = [
         ("route", "Traffic", traffic, "traffic", _traffic),
         ("setting", "Settings", setting, "settings", _setting),
         ("target", "Targets of policies", ("Target", *states), "targets", _relation),
@@ -143,13 +143,13 @@ def _tables(difference: StateDiff) -> list[_Part]:
     ]
 
 
-def _traffic(row: Row) -> str:
+def _traffic(row: ChangeRow) -> str:
     hostnames = ", ".join(map(code, row.field.split(", "))) if row.field else ""
     owner = code(row.owner) if row.owner else ""
     return _line(f"**{_TRAFFIC[row.change]}**", code(row.source), hostnames, owner, inert(row.message))
 
 
-def _setting(row: Row) -> str:
+def _setting(row: ChangeRow) -> str:
     change = f"**{row.change.removesuffix('!')}** (security)" if row.change.endswith("!") else row.change
     names = [code(node_words(node)) for node in row.objects[:_NAMES]]
     rest = len(row.objects) - len(names)
@@ -158,12 +158,12 @@ def _setting(row: Row) -> str:
     return _line(change, *cells, objects, row.paths)
 
 
-def _relation(row: Row) -> str:
+def _relation(row: ChangeRow) -> str:
     states = (inert(state) or _NOTHING for state in (row.before, row.after))
     return _line(_cell(row.source), *states, inert(row.message))
 
 
-def _problem(row: Row) -> str:
+def _problem(row: ChangeRow) -> str:
     return _line(row.before or row.after, row.field, _cell(row.source), inert(row.message))
 
 

@@ -179,11 +179,9 @@ def _is_at_the_end(change: EffectChange, node: NodeRef, positions: Iterable[int]
 
 def _worst(changes: Iterable[EffectChange]) -> dict[ObjectRef, ChangeSort]:
     worst: dict[ObjectRef, ChangeSort] = {}
-    for change in changes:
-        sort = change.sort
+    for change in sorted(changes, key=lambda change: SORTS.index(change.sort)):
         for ref in objects_of(change):
-            known = worst.get(ref, sort)
-            worst[ref] = known if SORTS.index(known) <= SORTS.index(sort) else sort
+            worst.setdefault(ref, change.sort)
     return worst
 
 

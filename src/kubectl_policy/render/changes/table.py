@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.output.text import View
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class ChangeRow(Struct, frozen=True, kw_only=True):
     """One difference. A cell is empty where there is nothing to say."""
 
     change: str
@@ -42,7 +42,7 @@ class Row(Struct, frozen=True, kw_only=True):
     message: str = ""
 
 
-_COLUMNS: Final[tuple[Column[Row], ...]] = (
+_COLUMNS: Final[tuple[Column[ChangeRow], ...]] = (
     Column("CHANGE", lambda row: row.change),
     Column("KIND", lambda row: row.kind),
     Column("FIELD", lambda row: row.field),
@@ -59,7 +59,7 @@ _COLUMNS: Final[tuple[Column[Row], ...]] = (
 RowGroup: TypeAlias = Literal["traffic", "settings", "targets", "parents", "policies", "introduced", "fixed"]
 
 
-def rows_of(difference: StateDiff) -> dict[RowGroup, list[Row]]:
+def rows_of(difference: StateDiff) -> dict[RowGroup, list[ChangeRow]]:
     """Return the rows of a difference: routes that lose traffic first, then settings, worst first."""
     return {
         "traffic": list(_traffic_rows(difference.traffic)),
@@ -72,7 +72,7 @@ def rows_of(difference: StateDiff) -> dict[RowGroup, list[Row]]:
     }
 
 
-def diff_table(difference: StateDiff, _: View) -> Table[Row]:
+def diff_table(difference: StateDiff, _: View) -> Table[ChangeRow]:
     """Return a row for each route with other traffic, then for each setting, target, parent, policy and problem."""
     return Table(_COLUMNS, tuple(chain.from_iterable(rows_of(difference).values())))
 
@@ -89,7 +89,7 @@ def diff_names(difference: StateDiff) -> Iterable[ObjectRef]:
     return dict.fromkeys(refs)
 
 
-def _traffic_rows(traffic: TrafficChanges) -> Iterator[Row]:
+def _traffic_rows(traffic: TrafficChanges) -> Iterator[ChangeRow]:
     """A row for each route, with its hostnames for a field."""
     parts = (
         ("ended", traffic.lost.all),
@@ -100,7 +100,7 @@ def _traffic_rows(traffic: TrafficChanges) -> Iterator[Row]:
     )
     for change, routes in parts:
         for entry in routes:
-            yield Row(
+            yield ChangeRow(
                 change=change,
                 kind=str(entry.route.group_kind),
                 field=", ".join(entry.hostnames),
@@ -112,12 +112,12 @@ def _traffic_rows(traffic: TrafficChanges) -> Iterator[Row]:
             )
 
 
-def _setting_rows(change: EffectChange) -> Iterator[Row]:
+def _setting_rows(change: EffectChange) -> Iterator[ChangeRow]:
     """A row for each field that differs; its change ends with `!` if that is relevant to security."""
     nodes = [changed.node for changed in change.objects]
     for field in change.fields:
         setter = field.after or field.before
-        yield Row(
+        yield ChangeRow(
             change=f"{field.sort}{'!' if change.where == 'kept' and (field.harmful or field.demanding) else ''}",
             kind=f"{change.policy_kind}{mark(change.profile, 'being a policy')}",
             field=field.field,
@@ -130,7 +130,7 @@ def _setting_rows(change: EffectChange) -> Iterator[Row]:
         )
 
 
-def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: NodeRef) -> Row:
+def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: NodeRef) -> ChangeRow:
     """How the state of a policy's reference to a target, or of a route at a parent, changes."""
     if change.after in UNKNOWN:
         sort = "unknown"
@@ -139,7 +139,7 @@ def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: N
     else:
         # What is attached neither before nor after is a reference.
         sort = "detached" if change.before == "attached" else "reference"
-    return Row(
+    return ChangeRow(
         change=sort,
         kind=str(ref.group_kind),
         before=change.before or "",
@@ -149,9 +149,9 @@ def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: N
     )
 
 
-def _enforcement_row(change: EnforcementChange) -> Row:
+def _enforcement_row(change: EnforcementChange) -> ChangeRow:
     same = change.before == change.after
-    return Row(
+    return ChangeRow(
         change="enforcement",
         kind=str(change.policy.group_kind),
         before=_beaten(change.by_before) if same else change.before or "",
@@ -165,10 +165,10 @@ def _beaten(by: Collection[ObjectRef]) -> str:
     return f"beaten by {', '.join(map(str, by))}" if by else "beaten by none"
 
 
-def _problem_row(problem: Diagnostic, change: str) -> Row:
+def _problem_row(problem: Diagnostic, change: str) -> ChangeRow:
     """A problem that is introduced or fixed, with its rule for a field."""
     subject, message = problem.subject, problem.message
-    return Row(
+    return ChangeRow(
         change=change,
         kind=str(subject.group_kind) if subject else "",
         field=problem.rule,
