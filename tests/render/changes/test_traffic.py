@@ -20,11 +20,10 @@ from kubectl_policy.render.changes.headlines import diff_headline
 from kubectl_policy.render.changes.traffic import (
     behind_section,
     ending_clauses,
-    gained_sections,
     hit_words,
     keeping_clause,
-    lost_sections,
     places_words,
+    traffic_sections,
 )
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
@@ -62,7 +61,7 @@ def losing(**parts: Any) -> StateDiff:  # noqa: ANN401
 
 def shown(found: StateDiff, view: View | None = None) -> str:
     """The sections about what is lost."""
-    return to_text(lost_sections(found, view or View()), 100)
+    return to_text(traffic_sections(found, view or View()), 100)
 
 
 def clauses(*some: RouteTraffic, whole: tuple[RouteTraffic, ...] = ()) -> str:
@@ -187,7 +186,7 @@ def test_what_is_gained() -> None:
     )
     gained = TrafficOneWay(all=(route("new", "a.b"),), some=more)
     found = difference(traffic=TrafficChanges(lost=TrafficOneWay(), gained=gained))
-    assert to_text(gained_sections(found, View()), 100) == (
+    assert to_text(traffic_sections(found, View()), 100) == (
         "\nGet traffic\n"
         "  HTTPRoute default/new   a.b   1 rule\n"
         "\nGet more traffic\n"

@@ -15,7 +15,7 @@ from kubectl_policy.render.changes.relations import first_lines
 from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.changes.summary import summarize
 from kubectl_policy.render.changes.traffic import list_line
-from kubectl_policy.render.changes.tree import diff_tree, traffic_section
+from kubectl_policy.render.changes.tree import diff_tree, ending_section
 from kubectl_policy.render.output.text import Line, Span, View, to_text
 from kubectl_policy.resolution import Source
 from tests import build
@@ -242,10 +242,10 @@ def test_traffic_ends_for_what_is_left() -> None:
     ended = replace(change(field("lost"), nodes=[ROUTE, OTHER]), where="gone")
     found = difference(effects=(ended,))
     assert (
-        to_text(traffic_section(summarize(found, {ROUTE.object}), VIEW), 100)
+        to_text(ending_section(summarize(found, {ROUTE.object}), VIEW), 100)
         == "\nTraffic ends\n  HTTPRoute default/q\n"
     )
-    assert traffic_section(summarize(found, {ROUTE.object, OTHER.object}), VIEW) == ()
+    assert ending_section(summarize(found, {ROUTE.object, OTHER.object}), VIEW) == ()
 
 
 def test_a_world_that_loses_a_gateway_and_gets_another() -> None:

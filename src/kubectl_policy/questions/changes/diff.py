@@ -135,9 +135,11 @@ def _answered(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterato
     """The pairs of outcomes without those of a kind where its policies now make requests fail, whatever they set."""
     gone = {(failure.policy.group_kind, path) for failure in failing for path in failure.paths}
     lengths = {(kind, len(path)) for kind, path in gone}
-    for pair in pairs:
-        if not gone or not any(kind == pair.kind and (kind, pair.path[:length]) in gone for kind, length in lengths):
-            yield pair
+    return (
+        pair
+        for pair in pairs
+        if not any(kind == pair.kind and (kind, pair.path[:length]) in gone for kind, length in lengths)
+    )
 
 
 def at_lines(difference: StateDiff, locate: Locate) -> StateDiff:

@@ -130,10 +130,6 @@ class Serving:
         """The Gateway that a place belongs to, or what else it is part of."""
         return self.topology.gateways.gateway_of(listener.object) or listener.object
 
-    def is_reached(self, backend: ObjectRef) -> bool:
-        """Whether a route to which requests may come sends some of them to an object."""
-        return any(map(self.places, self.topology.relations.routes_forwarding_to(backend)))
-
     def rules(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         """The rules of a route in their order."""
         known = self._rules.get(route)

@@ -362,7 +362,8 @@ class _OneWay:
             for node in (backend.nodes if backend.state != "broken" and backend.routes is None else ())
         )
         present = (ref for ref in sorted(backends) if lacking.analysis.index.presence(ref) != "missing")
-        return [ref for ref in present if not lacking.is_reached(ref)]
+        routes_to = lacking.topology.relations.routes_forwarding_to
+        return [ref for ref in present if not any(map(lacking.places, routes_to(ref)))]
 
 
 def _wider(name: str) -> Iterator[str]:

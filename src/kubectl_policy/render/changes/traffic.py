@@ -184,10 +184,10 @@ def passing_clauses(difference: StateDiff) -> Iterator[str]:
         yield f"{hit_words(traffic.uncontrolled, key)} {verb} left behind Gateways without a controller"
 
 
-def lost_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
-    """Whom the traffic ends for, whom a part of it, and what nothing reaches any more."""
+def traffic_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
+    """The routes that lose traffic, what nothing reaches any more, and the routes that get traffic."""
     traffic = difference.traffic
-    lost, key = traffic.lost, traffic.owner_key
+    lost, gained, key = traffic.lost, traffic.gained, traffic.owner_key
     # That a parent is gone is reason enough.
     gone = {*difference.deleted}
     reasons = {
@@ -200,13 +200,6 @@ def lost_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
         *section("Lose some traffic", _rows(lost.some, key, view, reasons)),
         *section("Behind Gateways left without a controller", _rows(traffic.uncontrolled, key, view)),
         *section("No longer reachable", _unreached(lost, view)),
-    )
-
-
-def gained_sections(difference: StateDiff, view: View) -> tuple[Line, ...]:
-    """For whom traffic begins, and who gets more of it."""
-    gained, key = difference.traffic.gained, difference.traffic.owner_key
-    return (
         *section("Get traffic", _rows(gained.all, key, view, gained=True)),
         *section("Get more traffic", _rows(gained.some, key, view, gained=True)),
     )

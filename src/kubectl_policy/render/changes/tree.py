@@ -20,11 +20,10 @@ from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.changes.summary import summarize, untold_problems
 from kubectl_policy.render.changes.traffic import (
     behind_section,
-    gained_sections,
     list_line,
-    lost_sections,
     owner_noun,
     places_words,
+    traffic_sections,
 )
 from kubectl_policy.render.output.text import Line, Span, pad
 from kubectl_policy.render.words.names import attachment_words, count, names
@@ -51,21 +50,24 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
     lost = [change for change in parents if change.before == "attached"]
     got = [change for change in parents if change.before != "attached"]
     problems = difference.problems
+    objects = (("created", difference.created), ("updated", difference.updated), ("deleted", difference.deleted))
     return (
         headline_line(diff_headline(difference)),
-        *lost_sections(difference, view),
-        *gained_sections(difference, view),
+        *traffic_sections(difference, view),
         *_then(difference, effect_sections(lasting, view)),
         *gateways_section(difference.without_class, view),
         *parents_section("Routes that lose parents", lost, view, difference.cut_off, deleted),
         *parents_section("Routes that get parents", got, view),
-        *traffic_section(summarize(difference), view),
+        *ending_section(summarize(difference), view),
         *_targets(difference, view),
         *enforcement_section(difference.enforcement, view),
         *changed_problems_section("Problems introduced", problems.introduced, view),
         *changed_problems_section("Problems fixed", problems.fixed, view),
         *changed_problems_section("Problems that remain in changed objects", problems.unchanged, view),
-        *section("Changed objects", _objects(difference, view)),
+        *section(
+            "Changed objects",
+            [list_line([str(ref) for ref in refs], view, lead=f"{verb}   ") for verb, refs in objects if refs],
+        ),
         *unseen_section(difference.unseen),
     )
 
@@ -93,13 +95,6 @@ def _targets(difference: StateDiff, view: View) -> tuple[Line, ...]:
     )
 
 
-def _objects(difference: StateDiff, view: View) -> Iterator[Line]:
-    sorts = (("created", difference.created), ("updated", difference.updated), ("deleted", difference.deleted))
-    for verb, refs in sorts:
-        if refs:
-            yield list_line([str(ref) for ref in refs], view, lead=f"{verb}   ")
-
-
 def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     """The answer in the order of thought that every command keeps."""
     difference, subject = answer.difference, answer.subject
@@ -115,8 +110,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     failed = [attachment for attachment in answer.targets if attachment.state != "attached"]
     return (
         headline_line(blast_headline(answer, summary)),
-        *lost_sections(difference, view),
-        *gained_sections(difference, view),
+        *traffic_sections(difference, view),
         *behind_section(answer.behind, answer.counts.owner_key, view),
         *section("Affects" if answer.policy else "Touches", _counts(answer.counts)),
         *section("Deleted with it", [list_line(with_it, view)] if with_it else []),
@@ -145,7 +139,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
         ),
         *gateways_section(difference.without_class, view),
         *parents_section("Routes that lose parents", parents, view, difference.cut_off, deleted),
-        *traffic_section(summary, view),
+        *ending_section(summary, view),
         *attachments_section("Policies that lose a target", targets, view),
         *enforcement_section((change for change in difference.enforcement if change.policy not in deleted), view),
         *references_section(
@@ -161,7 +155,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     )
 
 
-def traffic_section(summary: ChangeSummary, view: View) -> tuple[Line, ...]:
+def ending_section(summary: ChangeSummary, view: View) -> tuple[Line, ...]:
     """Where settings end with their paths, but for what is said of routes and for what is itself gone."""
     ended = summary.ended
     nodes = from_the_root(NodeRef(ref) for ref in ended.on_all_paths | ended.on_some_paths)
