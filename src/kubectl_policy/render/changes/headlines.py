@@ -265,8 +265,8 @@ def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
     difference = answer.difference
     traffic = difference.traffic
     hit = {traffic.route for traffic in (*traffic.lost.routes, *traffic.uncontrolled)}
-    attachment = {relation: refs for relation, refs in summary.relations.items() if relation not in FORCE}
-    force = {relation: refs for relation, refs in summary.relations.items() if relation in FORCE}
+    attachment: Relations = {relation: refs for relation, refs in summary.relations.items() if relation not in FORCE}
+    force: Relations = {relation: refs for relation, refs in summary.relations.items() if relation in FORCE}
     losses = (refs for relation, refs in attachment.items() if relation not in {"attached", "gaining target"})
     mentioned = hit.union(summary.failing, *losses)
     problems = [problem for problem in untold_problems(answer) if problem.subject not in mentioned]
