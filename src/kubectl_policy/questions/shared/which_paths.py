@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Final
 
@@ -166,6 +166,10 @@ class WhichPaths:
                 if len(other.on) >= len(place.on) - len(chosen) and place.on - other.on == chosen
             ]
         return min(phrases, key=len, default="")
+
+
+# Several changes concern the same object, with the same paths.
+which_paths: Final = lru_cache(maxsize=2**8)(WhichPaths)
 
 
 def _words(node: NodeRef, *, alone: bool) -> str:
