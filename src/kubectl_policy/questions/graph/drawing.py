@@ -16,7 +16,7 @@ from kubectl_policy.questions.graph.narrowing import about_kinds, affected_part,
 from kubectl_policy.questions.graph.nodes import is_there, node_of
 from kubectl_policy.questions.graph.outcomes import has_outcomes, outcomes_at
 from kubectl_policy.questions.graph.part import enforcements_in, part_of
-from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture
+from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture, numbered_links
 from kubectl_policy.questions.shared.effects import affected, from_the_root
 from kubectl_policy.questions.shared.reported import contrary_report, has_report
 from kubectl_policy.questions.shared.selection import is_about_hierarchy
@@ -88,17 +88,24 @@ class Drawing:
         unseen = tuple(dict.fromkeys(self._unseen()))
         # What was read, and may be otherwise, as something changes it that was not applied.
         doubtful = frozenset(thing.what for thing in unseen if thing.is_there)
-        nodes = [node_of(self.analysis, node, virtual=node.object in virtual) for node in drawn]
+        outcomes = self._outcomes(drawn, doubtful) if self.asked.effective else {}
+        nodes = [
+            node_of(
+                self.analysis,
+                node,
+                virtual=node.object in virtual,
+                may_differ=bool(doubtful) and str(node.object) in doubtful,
+                outcome=outcomes.get(node),
+            )
+            for node in drawn
+        ]
         policies = sorted(about_kinds(self.policies.values(), self.asked), key=lambda policy: policy.ref)
         return Picture(
             asked=self.asked,
-            nodes=tuple(
-                [replace(it, may_differ=str(it.ref.object) in doubtful) for it in nodes] if doubtful else nodes
-            ),
-            links=tuple(sorted(links, key=lambda link: (link.parent, link.child, link.relation))),
-            policies=tuple(replace(it, may_differ=str(it.ref) in doubtful) for it in policies),
+            nodes=tuple(nodes),
+            links=numbered_links(links),
+            policies=tuple(replace(policy, may_differ=str(policy.ref) in doubtful) for policy in policies),
             unseen=unseen,
-            outcomes=self._outcomes(drawn, doubtful) if self.asked.effective else {},
             place=self.analysis.index.place,
         )
 

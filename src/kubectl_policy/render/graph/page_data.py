@@ -110,7 +110,7 @@ class _Data:
         if node.ref.section:
             told |= {"s": visible(node.ref.section), "t": visible(node_title(node))}
         details = node_details(node)
-        optional: dict[str, Json] = {"d": visible(details), "m": node.mark, "x": node.ref in self.picture.differing}
+        optional: dict[str, Json] = {"d": visible(details), "m": node.mark, "x": node.settings_differ}
         return told | {name: value for name, value in optional.items() if value}
 
     def object(self, drawn: Drawn) -> Json:

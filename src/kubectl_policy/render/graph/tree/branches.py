@@ -133,7 +133,8 @@ class Branches:
     def _details(self, node: NodeRef, ports: Sequence[NodeRef], *, is_inside: bool) -> str:
         described = self._links.nodes[node]
         if node.section and not is_inside:
-            return section_words(node) + (f" ({described.port})" if described.port not in {"", node.section} else "")
+            port = "" if described.port is None else str(described.port)
+            return section_words(node) + (f" ({port})" if port not in {"", node.section} else "")
         told = [node_details(described).removesuffix(presence_words(described)).removesuffix(", ")]
         told += [sections_words(node.object.group_kind, [port.section for port in ports])] if ports else []
         return ", ".join(filter(None, told))
@@ -161,7 +162,7 @@ class Branches:
             told.append(_LINK_WORDS[link.state])
         if described.mark != "added" and self._mark(node, link) == "added":
             told.append("new here")
-        if node in self._picture.differing:
+        if described.settings_differ:
             tone = tone or "warning"
             told.append("settings differ")
         return tuple(filter(None, told)), why, tone
@@ -173,7 +174,7 @@ class Branches:
 
         What is so at all of its sections is told at the node.
         """
-        if not links and node not in self._picture.outcomes:
+        if not links and not self._links.nodes[node].outcome:
             return {}, said
         here, noun = (*above, node), section_noun(node.object.group_kind)
         sections = [each.child for each in links if each.relation in {"rule", "listener"}]
