@@ -52,9 +52,8 @@ def node_id(ref: NodeRef | ObjectRef) -> str:
     """Return `HTTPRoute.gateway.networking.k8s.io/baker/menu#rule`: no two nodes have the same, in any picture."""
     kind, name = _kind_id(ref.group, ref.kind), ref.name.translate(_IN_NAMES)
     section = f"#{ref.section.translate(_IN_NAMES)}" if isinstance(ref, NodeRef) and ref.section else ""
-    return (
-        f"{kind}/{ref.namespace.translate(_IN_NAMES)}/{name}{section}" if ref.namespace else f"{kind}/{name}{section}"
-    )
+    namespace = f"{ref.namespace.translate(_IN_NAMES)}/" if ref.namespace else ""
+    return f"{kind}/{namespace}{name}{section}"
 
 
 @cache
