@@ -53,7 +53,7 @@ def deletion(ref: ObjectRef) -> Question:
     return lambda analysis: _whole(BLAST_RADIUS, blast_radius(analysis, ref))
 
 
-def _whole(forms: Forms, answer: Any) -> str:  # noqa: ANN401 (an answer of any command)
+def _whole(forms: Forms[Any], answer: Any) -> str:  # noqa: ANN401 (an answer of any command)
     return "".join(map(str, render(forms, answer, "json", VIEW)))
 
 

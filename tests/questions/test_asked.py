@@ -6,7 +6,7 @@ import re
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from msgspec.structs import replace
@@ -37,30 +37,30 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Snapshot
     from kubectl_policy.render.output.formats import Forms
 
-    Question = Callable[[Analysis, Implementation], tuple[Forms, object]]
+    Question = Callable[[Analysis, Implementation], tuple[Forms[Any], object]]
 
 # So many objects are enough to tell what grows; two worlds are larger.
 SIZES: Final = dict.fromkeys(IMPLEMENTATIONS, (400, 700)) | dict.fromkeys(("unknown", "istio"), (1_000, 10_000))
 
 
 def _describe(type_name: str, name: str) -> Question:
-    def ask(analysis: Analysis, _: Implementation) -> tuple[Forms, object]:
+    def ask(analysis: Analysis, _: Implementation) -> tuple[Forms[Any], object]:
         return OBJECT, describe(analysis, NodeRef(find(analysis, type_name, name, TEAM)))
 
     return ask
 
 
-def _explain(analysis: Analysis, implementation: Implementation) -> tuple[Forms, object]:
+def _explain(analysis: Analysis, implementation: Implementation) -> tuple[Forms[Any], object]:
     return EXPLANATION, explain(analysis, implementation.kind)
 
 
-def _why_not(analysis: Analysis, implementation: Implementation) -> tuple[Forms, object]:
+def _why_not(analysis: Analysis, implementation: Implementation) -> tuple[Forms[Any], object]:
     type_name, _, name = implementation.elsewhere.partition("/")
     policy = find(analysis, type_name, name, TEAM)
     return WHY_NOT, why_not(analysis, policy, NodeRef(find(analysis, "httproute", "web", TEAM)))
 
 
-def _blast_radius(analysis: Analysis, _: Implementation) -> tuple[Forms, object]:
+def _blast_radius(analysis: Analysis, _: Implementation) -> tuple[Forms[Any], object]:
     return BLAST_RADIUS, blast_radius(analysis, find(analysis, "httproute", "web", TEAM))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from kubectl_policy.lint.report import Report
 from kubectl_policy.questions.changes.blast_radius import BlastRadius
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 Answer: TypeAlias = ObjectDescription | PolicyDescription
 
-FORMS: Final[dict[type, Forms]] = {
+FORMS: Final[dict[type, Forms[Any]]] = {
     ObjectDescription: OBJECT,
     PolicyDescription: POLICY,
     Explanation: EXPLANATION,
@@ -71,11 +71,9 @@ def as_json(document: Shaped | Mapping[str, Json]) -> str:
 
 def document_of(answer: object) -> dict[str, Json]:
     """The answer as the document that `-o json` prints."""
-    document: Shaped = FORMS[type(answer)].part("document", answer)
-    return document.plain()
+    return FORMS[type(answer)].document(answer).plain()
 
 
 def headline(answer: object) -> str:
     """The sentence that the answer opens with."""
-    sentence: str = FORMS[type(answer)].part("headline", answer)
-    return sentence
+    return FORMS[type(answer)].headline(answer)

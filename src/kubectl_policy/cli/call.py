@@ -157,7 +157,7 @@ class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
 
     def show(
         self,
-        forms: Forms,
+        forms: "Forms[Any]",
         answer: object,
         *states: "Analysis",
         problems: "Collection[Diagnostic]" = (),
@@ -180,9 +180,8 @@ class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
             namespaces=namespaces,
             everything=everything,
             coloured=format_of(self.output).styled and terminal.wants_colour(self.color),
+            context=self.collector.context if self.collector else "",
         )
-        if self.collector:
-            forms = self.collector.forms(forms)
         shown = render(forms, answer, self.output, view)
         if self.collector:
             self.collector.take(forms, answer, view, shown)
@@ -244,7 +243,7 @@ def _answer_of_each_cluster(call: Call, ask: "Callable[[Call], int]") -> int:
 
 
 def shared_options(
-    forms: Forms | None = None,
+    forms: "Forms[Any] | None" = None,
     *,
     without: "Collection[str]" = (),
     watches: bool = False,
@@ -284,7 +283,7 @@ def shared_options(
     return decorate
 
 
-def _parameter(name: str, forms: Forms | None) -> inspect.Parameter:
+def _parameter(name: str, forms: "Forms[Any] | None") -> inspect.Parameter:
     """Return the parameter for a shared option: for `--output`, with the formats that the forms name."""
     annotation: Any = _PARAMETERS[name]
     default: object = dict(zip(Call.__struct_fields__, Call.__struct_defaults__, strict=True))[name]
@@ -297,7 +296,7 @@ def _parameter(name: str, forms: Forms | None) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _output_parser(forms: Forms) -> "Callable[[str], str]":
+def _output_parser(forms: "Forms[Any]") -> "Callable[[str], str]":
     """Return a parser of `--output` that raises `UsageError` for a format in which the answer is not offered."""
 
     def parse(name: str) -> str:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.cli.clusters.live import PATIENCE, Live, attempt, fetched_all
 from kubectl_policy.errors import FOUND, INCOMPLETE, ClusterError, PolicyError, UsageError
-from kubectl_policy.render.output.formats import OF_CI, PICTURES, Forms, format_of
-from kubectl_policy.render.output.several import Answers, InContext, Told, Unanswered, render_several
+from kubectl_policy.render.output.formats import OF_CI, PICTURES, format_of
+from kubectl_policy.render.output.several import Answers, Told, Unanswered, render_several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kubectl_policy.render.output.formats import Shown
+    from kubectl_policy.render.output.formats import Forms, Shown
     from kubectl_policy.render.output.text import View
 
 # Exit codes, from the best to the worst.
@@ -32,11 +32,7 @@ class ContextAnswer:
         self.context = context
         self.answer: Told | None = None
 
-    def forms(self, forms: Forms) -> InContext:
-        """Return the forms of an answer that says which cluster gave it."""
-        return InContext.of(forms, self.context)
-
-    def take(self, forms: Forms, answer: object, view: View, shown: Shown) -> None:
+    def take(self, forms: Forms[Any], answer: object, view: View, shown: Shown) -> None:
         """Keep an answer, to be shown with those of the other clusters."""
         self.answer = Told(context=self.context, forms=forms, answer=answer, view=view, shown=shown)
 

@@ -1,7 +1,7 @@
 """`describe`: what affects objects, or what policies affect."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from msgspec.structs import replace
@@ -92,7 +92,7 @@ def _author(analysis: "Analysis", authors: "Authors", placed: "Placed", origin: 
 
 def _describe(
     analysis: "Analysis", node: "NodeRef", focus: "Focus", lines: "Lines", author_of: "Who | None"
-) -> "tuple[Forms, ObjectDescription | PolicyDescription]":
+) -> "tuple[Forms[Any], ObjectDescription | PolicyDescription]":
     """Describe an object or a policy, with the lines of fields, and with their authors if they are asked for."""
     subject = node.object
     if analysis.registry.profile_of(subject.group_kind):
@@ -108,7 +108,7 @@ def _describe(
             policy,
             focus=focus,
             diagnostics=at_fields(policy.diagnostics, lines),
-            fields=tuple(at_line(field, lines.locate, author_of) for field in policy.fields),
+            all_fields=tuple(at_line(field, lines.locate, author_of) for field in policy.all_fields),
             reasons=at_fields(policy.reasons, lines, or_above=True),
         )
     from kubectl_policy.questions.describe.objects import describe
@@ -118,7 +118,7 @@ def _describe(
     if focus.kinds or focus.fields:
         from kubectl_policy.questions.describe.narrowing import narrowed
 
-        answer = narrowed(analysis, answer, focus)
+        answer = narrowed(answer, focus)
     return OBJECT, replace(
         answer,
         diagnostics=at_fields(answer.diagnostics, lines),

@@ -22,6 +22,8 @@ def possible_for(
     analysis: Analysis, subject: ObjectRef, paths: Iterable[Path], targeting: Iterable[Attachment]
 ) -> Iterator[Unseen]:
     """What may be related to an object and what is on its paths, as something is to be filled in."""
+    if not analysis.has_placeholders:
+        return
     below, objects = {subject: None}, {subject: None}
     for path in paths:
         on_path = [node.object for node in path]

@@ -1,24 +1,95 @@
 """`diff` and `blast-radius` for people, for programs and for pull requests."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.render.output.formats import Forms
 
-DIFF: Final = Forms(
-    headline="changes.diff_headline:diff_headline",
-    tree="changes.tree:diff_tree",
-    table="changes.table:diff_table",
-    document="changes.documents:POLICY_DIFF",
-    markdown="changes.markdown:diff_markdown",
-    summary="changes.diff_headline:diff_headline",
-    names="changes.table:diff_names",
-)
-BLAST_RADIUS: Final = Forms(
-    headline="changes.blast_headline:blast_headline",
-    tree="changes.tree:blast_radius_tree",
-    table="changes.table:blast_radius_table",
-    document="changes.documents:BLAST_RADIUS",
-    markdown="changes.markdown:blast_radius_markdown",
-    summary="changes.blast_headline:blast_headline",
-    names="changes.table:blast_radius_names",
-)
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius
+    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.render.output.columns import Table, Tables
+    from kubectl_policy.render.output.documents import Shaped
+    from kubectl_policy.render.output.text import Document, View
+
+
+class _Diff(Forms["StateDiff"]):
+    def headline(self, answer: StateDiff) -> str:
+        from kubectl_policy.render.changes.diff_headline import diff_headline
+
+        return diff_headline(answer)
+
+    def tree(self, answer: StateDiff, view: View) -> Document:
+        from kubectl_policy.render.changes.tree import diff_tree
+
+        return diff_tree(answer, view)
+
+    def table(self, answer: StateDiff, view: View) -> Table[Any] | Tables:
+        from kubectl_policy.render.changes.table import diff_table
+
+        return diff_table(answer, view)
+
+    def document(self, answer: StateDiff) -> Shaped:
+        from kubectl_policy.render.changes.documents import POLICY_DIFF
+
+        return POLICY_DIFF(answer)
+
+    def markdown(self, answer: StateDiff) -> str:
+        from kubectl_policy.render.changes.markdown import diff_markdown
+
+        return diff_markdown(answer)
+
+    def summary(self, answer: StateDiff) -> str:
+        from kubectl_policy.render.changes.diff_headline import diff_headline
+
+        return diff_headline(answer)
+
+    def names(self, answer: StateDiff) -> Iterable[ObjectRef]:
+        from kubectl_policy.render.changes.table import diff_names
+
+        return diff_names(answer)
+
+
+class _BlastRadius(Forms["BlastRadius"]):
+    def headline(self, answer: BlastRadius) -> str:
+        from kubectl_policy.render.changes.blast_headline import blast_headline
+
+        return blast_headline(answer)
+
+    def tree(self, answer: BlastRadius, view: View) -> Document:
+        from kubectl_policy.render.changes.tree import blast_radius_tree
+
+        return blast_radius_tree(answer, view)
+
+    def table(self, answer: BlastRadius, view: View) -> Table[Any] | Tables:
+        from kubectl_policy.render.changes.table import blast_radius_table
+
+        return blast_radius_table(answer, view)
+
+    def document(self, answer: BlastRadius) -> Shaped:
+        from kubectl_policy.render.changes.documents import BLAST_RADIUS
+
+        return BLAST_RADIUS(answer)
+
+    def markdown(self, answer: BlastRadius) -> str:
+        from kubectl_policy.render.changes.markdown import blast_radius_markdown
+
+        return blast_radius_markdown(answer)
+
+    def summary(self, answer: BlastRadius) -> str:
+        from kubectl_policy.render.changes.blast_headline import blast_headline
+
+        return blast_headline(answer)
+
+    def names(self, answer: BlastRadius) -> Iterable[ObjectRef]:
+        from kubectl_policy.render.changes.table import blast_radius_names
+
+        return blast_radius_names(answer)
+
+
+DIFF: Final = _Diff()
+BLAST_RADIUS: Final = _BlastRadius()

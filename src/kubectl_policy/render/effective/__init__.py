@@ -1,13 +1,47 @@
 """`get effective` for people and for programs."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.render.output.formats import Forms
 
-EFFECTIVE: Final = Forms(
-    headline="effective.words:matrix_headline",
-    table="effective.table:matrix_table",
-    document="effective.documents:MATRIX",
-    names="effective.table:matrix_objects",
-    remarks="effective.words:matrix_remarks",
-)
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.effective.matrix import Matrix
+    from kubectl_policy.render.output.columns import Table, Tables
+    from kubectl_policy.render.output.documents import Shaped
+    from kubectl_policy.render.output.text import View
+
+
+class _Effective(Forms["Matrix"]):
+    def headline(self, answer: Matrix) -> str:
+        from kubectl_policy.render.effective.words import matrix_headline
+
+        return matrix_headline(answer)
+
+    def table(self, answer: Matrix, view: View) -> Table[Any] | Tables:
+        from kubectl_policy.render.effective.table import matrix_table
+
+        return matrix_table(answer, view)
+
+    def document(self, answer: Matrix) -> Shaped:
+        from kubectl_policy.render.effective.documents import MATRIX
+
+        return MATRIX(answer)
+
+    def names(self, answer: Matrix) -> Iterable[ObjectRef]:
+        from kubectl_policy.render.effective.table import matrix_objects
+
+        return matrix_objects(answer)
+
+    def remarks(self, answer: Matrix, *, empty: bool, complete: bool) -> Sequence[str]:
+        from kubectl_policy.render.effective.words import matrix_remarks
+
+        del complete
+        return matrix_remarks(answer, empty=empty)
+
+
+EFFECTIVE: Final = _Effective()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.render.words.names import count, either, listed
+from kubectl_policy.model.kinds import listed
+from kubectl_policy.render.words.names import count, either
 from kubectl_policy.render.words.next_commands import elsewhere_hint
 from kubectl_policy.render.words.unseen import as_far_as, missing
 from kubectl_policy.topology.references import ROUTES
@@ -38,7 +39,7 @@ def _sought(matrix: Matrix) -> str:
     return either([column.title for column in matrix.columns]) or "policy"
 
 
-def matrix_remarks(matrix: Matrix, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+def matrix_remarks(matrix: Matrix, *, empty: bool) -> list[str]:
     """Next to a table: what it lacks, and what may make it another one."""
     said: list[str] = []
     if matrix.asked.missing or matrix.unseen:

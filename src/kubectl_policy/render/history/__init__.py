@@ -1,11 +1,32 @@
 """`history` for people and for programs."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.output.formats import Forms
 
-HISTORY: Final = Forms(
-    headline="history.tree:history_headline",
-    tree="history.tree:history_tree",
-    document="history.documents:EFFECT_HISTORY",
-)
+if TYPE_CHECKING:
+    from kubectl_policy.questions.history.history import History
+    from kubectl_policy.render.output.documents import Shaped
+    from kubectl_policy.render.output.text import Document, View
+
+
+class _History(Forms["History"]):
+    def headline(self, answer: History) -> str:
+        from kubectl_policy.render.history.tree import history_headline
+
+        return history_headline(answer)
+
+    def tree(self, answer: History, view: View) -> Document:
+        from kubectl_policy.render.history.tree import history_tree
+
+        return history_tree(answer, view)
+
+    def document(self, answer: History) -> Shaped:
+        from kubectl_policy.render.history.documents import EFFECT_HISTORY
+
+        return EFFECT_HISTORY(answer)
+
+
+HISTORY: Final = _History()

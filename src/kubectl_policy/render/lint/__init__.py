@@ -1,18 +1,71 @@
 """`lint` for people, for programs, and for the pages of CI systems."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.output.formats import Forms
 
-LINT: Final = Forms(
-    headline="lint.words:lint_headline",
-    text="lint.text:lint_text",
-    document="lint.documents:LINT_REPORT",
-    names="lint.words:objects",
-    markdown="lint.markdown:lint_markdown",
-    summary="lint.words:lint_headline",
-    sarif="lint.sarif:lint_sarif",
-    junit="lint.junit:lint_junit",
-    github="lint.github:lint_github",
-    gitlab="lint.gitlab:lint_gitlab",
-)
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy.lint.report import Report
+    from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.render.output.documents import Shaped
+    from kubectl_policy.render.output.escape import Commands
+    from kubectl_policy.render.output.text import Document, View
+
+
+class _Lint(Forms["Report"]):
+    def headline(self, answer: Report) -> str:
+        from kubectl_policy.render.lint.words import lint_headline
+
+        return lint_headline(answer)
+
+    def text(self, answer: Report, view: View) -> Document:
+        from kubectl_policy.render.lint.text import lint_text
+
+        return lint_text(answer, view)
+
+    def document(self, answer: Report) -> Shaped:
+        from kubectl_policy.render.lint.documents import LINT_REPORT
+
+        return LINT_REPORT(answer)
+
+    def names(self, answer: Report) -> Iterable[ObjectRef]:
+        from kubectl_policy.render.lint.words import objects
+
+        return objects(answer)
+
+    def markdown(self, answer: Report) -> str:
+        from kubectl_policy.render.lint.markdown import lint_markdown
+
+        return lint_markdown(answer)
+
+    def summary(self, answer: Report) -> str:
+        from kubectl_policy.render.lint.words import lint_headline
+
+        return lint_headline(answer)
+
+    def sarif(self, answer: Report) -> dict[str, Json]:
+        from kubectl_policy.render.lint.sarif import lint_sarif
+
+        return lint_sarif(answer)
+
+    def junit(self, answer: Report) -> str:
+        from kubectl_policy.render.lint.junit import lint_junit
+
+        return lint_junit(answer)
+
+    def github(self, answer: Report) -> Commands:
+        from kubectl_policy.render.lint.github import lint_github
+
+        return lint_github(answer)
+
+    def gitlab(self, answer: Report) -> list[Json]:
+        from kubectl_policy.render.lint.gitlab import lint_gitlab
+
+        return lint_gitlab(answer)
+
+
+LINT: Final = _Lint()

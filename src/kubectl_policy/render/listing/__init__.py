@@ -1,20 +1,77 @@
 """`get` for people and for programs."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.render.output.formats import Forms
 
-LISTING: Final = Forms(
-    headline="words.headlines:list_headline",
-    table="listing.columns:list_table",
-    document="listing.documents:list_document",
-    names="listing.columns:listed_objects",
-    remarks="listing.columns:remarks",
-)
-SEVERAL: Final = Forms(
-    headline="listing.several:lists_headline",
-    table="listing.several:lists_tables",
-    document="listing.several:SEVERAL",
-    names="listing.several:lists_objects",
-    remarks="listing.several:lists_remarks",
-)
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.listing.lists import Lists
+    from kubectl_policy.questions.shared.selection import Listing
+    from kubectl_policy.render.output.columns import Table, Tables
+    from kubectl_policy.render.output.documents import Shaped
+    from kubectl_policy.render.output.text import View
+
+
+class _Listing(Forms["Listing[Any]"]):
+    def headline(self, answer: Listing[Any]) -> str:
+        from kubectl_policy.render.words.headlines import list_headline
+
+        return list_headline(answer)
+
+    def table(self, answer: Listing[Any], view: View) -> Table[Any] | Tables:
+        from kubectl_policy.render.listing.columns import list_table
+
+        return list_table(answer, view)
+
+    def document(self, answer: Listing[Any]) -> Shaped:
+        from kubectl_policy.render.listing.documents import list_document
+
+        return list_document(answer)
+
+    def names(self, answer: Listing[Any]) -> Iterable[ObjectRef]:
+        from kubectl_policy.render.listing.columns import listed_objects
+
+        return listed_objects(answer)
+
+    def remarks(self, answer: Listing[Any], *, empty: bool, complete: bool) -> Sequence[str]:
+        from kubectl_policy.render.listing.columns import remarks
+
+        del complete
+        return remarks(answer, empty=empty)
+
+
+class _Several(Forms["Lists"]):
+    def headline(self, answer: Lists) -> str:
+        from kubectl_policy.render.listing.several import lists_headline
+
+        return lists_headline(answer)
+
+    def table(self, answer: Lists, view: View) -> Table[Any] | Tables:
+        from kubectl_policy.render.listing.several import lists_tables
+
+        return lists_tables(answer, view)
+
+    def document(self, answer: Lists) -> Shaped:
+        from kubectl_policy.render.listing.several import SEVERAL
+
+        return SEVERAL(answer)
+
+    def names(self, answer: Lists) -> Iterable[ObjectRef]:
+        from kubectl_policy.render.listing.several import lists_objects
+
+        return lists_objects(answer)
+
+    def remarks(self, answer: Lists, *, empty: bool, complete: bool) -> Sequence[str]:
+        from kubectl_policy.render.listing.several import lists_remarks
+
+        del complete
+        return lists_remarks(answer, empty=empty)
+
+
+LISTING: Final = _Listing()
+SEVERAL: Final = _Several()

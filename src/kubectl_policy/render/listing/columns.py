@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import FieldPath
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.listing.objects import object_columns
 from kubectl_policy.render.listing.policies import KIND_COLUMNS, policy_columns
 from kubectl_policy.render.output.columns import Cell, Column, Number, Table, text_of
 from kubectl_policy.render.words.headlines import list_headline
-from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.render.words.names import count
 from kubectl_policy.render.words.next_commands import elsewhere_hint
 from kubectl_policy.render.words.unseen import missing
 
@@ -117,7 +118,7 @@ def left_out_words(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
             yield f"not taken for policies, though they refer to targets: {names}; explain says why"
 
 
-def remarks(listing: Listing[object], empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+def remarks(listing: Listing[object], *, empty: bool) -> list[str]:
     """Next to a table: what kubectl says of an empty list, if there is something elsewhere, and what it cannot know."""
     said: list[str] = []
     if empty:

@@ -55,9 +55,9 @@ def lists_objects(lists: Lists) -> Iterable[ObjectRef]:
     return dict.fromkeys(ref for listing in lists.lists for ref in listed_objects(listing))
 
 
-def lists_remarks(lists: Lists, empty: bool) -> list[str]:  # noqa: FBT001 (see Forms)
+def lists_remarks(lists: Lists, *, empty: bool) -> list[str]:
     """What is to be said of each list; of empty ones next to others nothing."""
-    said = (remarks(listing, empty) for listing in lists.lists if empty or listing.rows or listing.unseen)
+    said = (remarks(listing, empty=empty) for listing in lists.lists if empty or listing.rows or listing.unseen)
     return list(dict.fromkeys(line for lines in said for line in lines))
 
 

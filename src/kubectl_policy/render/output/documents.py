@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from msgspec import Struct, field
 
+from kubectl_policy.render.output.encoding import members
 from kubectl_policy.render.output.escape import commands, uncommanding
-from kubectl_policy.render.output.members import members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -99,6 +99,12 @@ class Shaped(Struct, frozen=True):
         """All of it, as plain mappings, lists and scalars."""
         return self.shape.plain(self.about)
 
+    def in_context(self, context: str) -> Shaped:
+        """Return the document with the context of its cluster, after what says which document it is."""
+        own = self.shape
+        field = Field("context", lambda _: context, type=str)
+        return Shaped(Shape(own.of, own.name, *own.fields[:2], field, *own.fields[2:]), self.about)
+
 
 _SHAPES: Final[dict[type, Shape]] = {}
 
@@ -121,7 +127,7 @@ def shape_of(kind: type) -> Shape | None:
 
 def fields_of_members(kind: type) -> tuple[Field, ...]:
     """The fields for the members of a type that documents show."""
-    return tuple(Field(name, attribute) for name, attribute in members(kind))
+    return tuple(Field(name, attribute) for name, attribute in members(kind).items())
 
 
 def answer_document(of: type, kind: str, headline: Callable[[Any], str]) -> Shape:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -14,74 +13,116 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.render.output.columns import Table, Tables
     from kubectl_policy.render.output.documents import Shaped
+    from kubectl_policy.render.output.escape import Commands
     from kubectl_policy.render.output.text import Document, View
 
 # A text or a picture that is ready, lines to be laid out to a width, or text that is made while it is written.
 Shown: TypeAlias = "str | bytes | Document | Iterator[str]"
 
+Answer = TypeVar("Answer")
 
-class Forms(Struct, frozen=True, kw_only=True):
-    """What answers of one sort can be shown as: a function for each part, as `slice.module:function`.
 
-    A function is imported when it is needed: no answer needs them all, and `--help` needs none. An answer without a
-    part is not offered in the formats that are made of it.
+class Forms(Generic[Answer]):
+    """The parts of one sort of answer that formats are made of: what a slice overrides, its answers have.
+
+    A method imports its renderer when it is called: no answer needs them all, and `--help` needs none.
     """
 
-    headline: str  # (answer) -> str: the sentence that it opens with
-    document: str  # (answer) -> Shaped
-    text: str = ""  # (answer, view) -> Document: a line each
-    tree: str = ""  # (answer, view) -> Document
-    table: str = ""  # (answer, view) -> Table
-    names: str = ""  # (answer) -> Iterable[ObjectRef]
-    markdown: str = ""  # (answer) -> str
-    summary: str = ""  # (answer) -> str: one line
-    dot: str = ""  # (answer, view) -> str, for Graphviz
-    mermaid: str = ""  # (answer, view) -> str
-    html: str = ""  # (answer, view) -> str: one page
-    # Those of CI systems: (answer) -> a document in their own shape, str, or Commands
-    sarif: str = ""
-    junit: str = ""
-    github: str = ""
-    gitlab: str = ""
-    remarks: str = ""  # (answer, empty) -> Sequence[str]: next to rows, of which there may be none; else the headline
-    hints: str = ""  # (answer) -> Sequence[str]: next to any format
-    # Whether rows that are all there is need no headline next to them.
     rows_suffice: bool = False
-    # The format where standard output is no terminal, if that is another than the first.
+    """Whether rows that are all there is need no headline next to them."""
     redirected: str = ""
+    """The format where standard output is no terminal, if that is another than the first."""
 
     @property
     def formats(self) -> tuple[str, ...]:
         """The names of the formats in which such an answer is offered."""
-        return tuple(name for name, row in FORMATS.items() if getattr(self, row.part))
+        own = type(self)
+        return tuple(name for name, row in FORMATS.items() if getattr(own, row.part) is not getattr(Forms, row.part))
 
-    def part(self, name: str, *arguments: object) -> Any:  # noqa: ANN401 (each part is a value of another type)
-        """What the function of a part returns. Raises `KeyError` if answers of this sort have no such part."""
-        module, _, function = getattr(self, name).partition(":")
-        if not function:
-            raise KeyError(name)
-        return getattr(import_module(f"kubectl_policy.render.{module}"), function)(*arguments)
+    def headline(self, answer: Answer) -> str:
+        """Return the sentence that an answer opens with."""
+        raise NotImplementedError
+
+    def document(self, answer: Answer) -> Shaped:
+        """Return the document of `-o json`."""
+        raise NotImplementedError
+
+    def text(self, answer: Answer, view: View) -> Document:
+        """Return the lines of `-o text`."""
+        raise NotImplementedError
+
+    def tree(self, answer: Answer, view: View) -> Document:
+        """Return the lines of `-o tree`."""
+        raise NotImplementedError
+
+    def table(self, answer: Answer, view: View) -> Table[Any] | Tables:
+        """Return the rows and columns of tables."""
+        raise NotImplementedError
+
+    def names(self, answer: Answer) -> Iterable[ObjectRef]:
+        """Return the objects of `-o name`."""
+        raise NotImplementedError
+
+    def markdown(self, answer: Answer) -> str:
+        """Return a comment in Markdown."""
+        raise NotImplementedError
+
+    def summary(self, answer: Answer) -> str:
+        """Return one line."""
+        raise NotImplementedError
+
+    def dot(self, answer: Answer, view: View) -> str:
+        """Return a graph for Graphviz."""
+        raise NotImplementedError
+
+    def mermaid(self, answer: Answer, view: View) -> str:
+        """Return a graph for Mermaid."""
+        raise NotImplementedError
+
+    def html(self, answer: Answer, view: View) -> str:
+        """Return a page."""
+        raise NotImplementedError
+
+    def sarif(self, answer: Answer) -> dict[str, Json]:
+        """Return a log in SARIF."""
+        raise NotImplementedError
+
+    def junit(self, answer: Answer) -> str:
+        """Return a report of JUnit."""
+        raise NotImplementedError
+
+    def github(self, answer: Answer) -> Commands:
+        """Return commands for GitHub Actions."""
+        raise NotImplementedError
+
+    def gitlab(self, answer: Answer) -> list[Json]:
+        """Return a report for GitLab's code quality."""
+        raise NotImplementedError
+
+    def remarks(self, answer: Answer, *, empty: bool, complete: bool) -> Sequence[str]:
+        """Return what is said next to rows, of which there may be none."""
+        return () if not empty and complete and self.rows_suffice else (self.headline(answer),)
+
+    def hints(self, answer: Answer) -> Sequence[str]:
+        """Return what is said next to any format."""
+        del answer
+        return ()
 
 
-class Format:
-    """A format: the part of an answer that it is made of, how much it says, and how it is made.
+class Format(Struct, frozen=True):
+    """A format of `--output`."""
 
-    What tells `everything` needs nothing next to it; what tells `rows` cannot say how the answer is to be taken, nor
-    can a `part` of it, chosen by the user, who needs to hear no more than that the whole is incomplete.
+    part: str
+    """The part of an answer that it is made of: a method of `Forms`."""
+    tells: Literal["everything", "headline", "rows", "part"]
+    """How much it says.
+
+    Rows cannot say how the answer is to be taken; nor can a part of a document that the user chose, who needs to hear
+    no more than that the whole is incomplete.
     """
-
-    def __init__(
-        self,
-        part: str,
-        tells: Literal["everything", "headline", "rows", "part"],
-        make: Callable[[Forms, Any, View], Shown],
-        lacking: Callable[[Forms, Any, Shown], Sequence[str]] | None = None,
-    ) -> None:
-        """See the class. `make` gets the forms of the answer, the answer, and where it is shown.
-
-        `lacking` says, of what came of that, what the user asks for that the answer has not.
-        """
-        self.part, self.tells, self.make, self.lacking = part, tells, make, lacking
+    make: Callable[[Forms[Any], Any, View], Shown]
+    lacking: Callable[[Forms[Any], Any, Shown], Sequence[str]] | None = None
+    """What the user asks for and the answer lacks."""
 
     @property
     def styled(self) -> bool:
@@ -89,95 +130,72 @@ class Format:
         return self.part in {"text", "tree", "table"}
 
 
-def _table(forms: Forms, answer: object, view: View, *, wide: bool) -> Shown:
-    table: Table[Any] | Tables = forms.part("table", answer, view)
+def _table(forms: Forms[Any], answer: object, view: View, *, wide: bool) -> Shown:
+    table = forms.table(answer, view)
     return table.document(view, wide=wide) if view.coloured else table.text(view, wide=wide)
 
 
-def _csv(forms: Forms, answer: object, view: View) -> str:
-    table: Table[Any] | Tables = forms.part("table", answer, view)
-    return table.csv(view)
-
-
-def _yaml(forms: Forms, answer: object, view: View) -> str:
+def _yaml(forms: Forms[Any], answer: object, view: View) -> str:
     from kubectl_policy.render.output.documents import as_yaml  # noqa: PLC0415 (the other formats do without)
 
-    return as_yaml(_plain(forms, answer), unicode=view.unicode) + "\n"
+    return as_yaml(document_of(forms, answer, view).plain(), unicode=view.unicode) + "\n"
 
 
-def _json(forms: Forms, answer: object, _: View) -> Iterator[str]:
+def _json(document: Shaped | Mapping[str, Json] | list[Json]) -> Iterator[str]:
     from kubectl_policy.render.output.documents import json_pieces  # noqa: PLC0415 (the other formats do without)
 
-    yield from json_pieces(forms.part("document", answer))
+    yield from json_pieces(document)
     yield "\n"
 
 
-def _plain(forms: Forms, answer: object) -> dict[str, Json]:
-    document: Shaped = forms.part("document", answer)
-    return document.plain()
+def document_of(forms: Forms[Any], answer: object, view: View) -> Shaped:
+    """Return the document of an answer, with the context of its cluster where answers of several are shown."""
+    document = forms.document(answer)
+    return document.in_context(view.context) if view.context else document
 
 
-def _summary(forms: Forms, answer: object, _: View) -> Document:
+def _summary(forms: Forms[Any], answer: object, _: View) -> Document:
     from kubectl_policy.render.output.text import Line, Span  # noqa: PLC0415 (`--help` does without)
 
     # Not prose: it is one line however long it is.
-    return (Line((Span(forms.part("summary", answer)),)),)
+    return (Line((Span(forms.summary(answer)),)),)
 
 
-def _names(forms: Forms, answer: object, view: View) -> Document:
+def _names(forms: Forms[Any], answer: object, view: View) -> Document:
     """`kind.group/name`, as other commands take it; `kind.group/namespace/name` where there are several namespaces."""
     from kubectl_policy.render.output.text import Line, Span  # noqa: PLC0415 (`--help` does without)
 
-    refs: Iterable[ObjectRef] = forms.part("names", answer)
-    names = ((ref, ref.qualified_name if view.namespaces else ref.name) for ref in refs)
+    names = ((ref, ref.qualified_name if view.namespaces else ref.name) for ref in forms.names(answer))
     return tuple(Line((Span(f"{str(ref.group_kind).lower()}/{name}"),)) for ref, name in names)
 
 
-def _drawn(forms: Forms, answer: object, view: View, *, form: str) -> Shown:
+def _drawn(forms: Forms[Any], answer: object, view: View, *, form: str) -> Shown:
     from kubectl_policy.render.output.graphviz import drawn  # noqa: PLC0415 (pictures alone need it)
 
-    return drawn(forms.part("dot", answer, view), form)
-
-
-def _own_json(forms: Forms, answer: object, _: View, *, part: str) -> Iterator[str]:
-    from kubectl_policy.render.output.documents import json_pieces  # noqa: PLC0415 (the other formats do without)
-
-    yield from json_pieces(forms.part(part, answer))
-    yield "\n"
-
-
-def _own_text(forms: Forms, answer: object, _: View, *, part: str) -> str:
-    text: str = forms.part(part, answer)
-    return text
+    return drawn(forms.dot(answer, view), form)
 
 
 FORMATS: Final[Mapping[str, Format]] = {
-    "text": Format(part="text", tells="everything", make=lambda forms, answer, view: forms.part("text", answer, view)),
-    "tree": Format(part="tree", tells="everything", make=lambda forms, answer, view: forms.part("tree", answer, view)),
-    "table": Format(
-        part="table", tells="rows", make=lambda forms, answer, view: _table(forms, answer, view, wide=False)
-    ),
-    "wide": Format(part="table", tells="rows", make=lambda forms, answer, view: _table(forms, answer, view, wide=True)),
-    "csv": Format(part="table", tells="rows", make=_csv),
-    "yaml": Format(part="document", tells="everything", make=_yaml),
-    "json": Format(part="document", tells="everything", make=_json),
-    "markdown": Format(
-        part="markdown", tells="headline", make=lambda forms, answer, _: f"{forms.part('markdown', answer)}\n"
-    ),
-    "summary": Format(part="summary", tells="headline", make=_summary),
-    "name": Format(part="names", tells="rows", make=_names),
-    "dot": Format(part="dot", tells="headline", make=lambda forms, answer, view: forms.part("dot", answer, view)),
-    "mermaid": Format(
-        part="mermaid", tells="headline", make=lambda forms, answer, view: forms.part("mermaid", answer, view)
-    ),
-    "svg": Format(part="dot", tells="headline", make=partial(_drawn, form="svg")),
-    "png": Format(part="dot", tells="headline", make=partial(_drawn, form="png")),
-    "pdf": Format(part="dot", tells="headline", make=partial(_drawn, form="pdf")),
-    "html": Format(part="html", tells="headline", make=lambda forms, answer, view: forms.part("html", answer, view)),
-    "sarif": Format(part="sarif", tells="headline", make=partial(_own_json, part="sarif")),
-    "junit": Format(part="junit", tells="headline", make=partial(_own_text, part="junit")),
-    "github": Format(part="github", tells="headline", make=partial(_own_text, part="github")),
-    "gitlab": Format(part="gitlab", tells="rows", make=partial(_own_json, part="gitlab")),
+    "text": Format("text", "everything", lambda forms, answer, view: forms.text(answer, view)),
+    "tree": Format("tree", "everything", lambda forms, answer, view: forms.tree(answer, view)),
+    "table": Format("table", "rows", partial(_table, wide=False)),
+    "wide": Format("table", "rows", partial(_table, wide=True)),
+    "csv": Format("table", "rows", lambda forms, answer, view: forms.table(answer, view).csv(view)),
+    "yaml": Format("document", "everything", _yaml),
+    "json": Format("document", "everything", lambda forms, answer, view: _json(document_of(forms, answer, view))),
+    "markdown": Format("markdown", "headline", lambda forms, answer, _: f"{forms.markdown(answer)}\n"),
+    "summary": Format("summary", "headline", _summary),
+    "name": Format("names", "rows", _names),
+    "dot": Format("dot", "headline", lambda forms, answer, view: forms.dot(answer, view)),
+    "mermaid": Format("mermaid", "headline", lambda forms, answer, view: forms.mermaid(answer, view)),
+    "svg": Format("dot", "headline", partial(_drawn, form="svg")),
+    "png": Format("dot", "headline", partial(_drawn, form="png")),
+    "pdf": Format("dot", "headline", partial(_drawn, form="pdf")),
+    "html": Format("html", "headline", lambda forms, answer, view: forms.html(answer, view)),
+    "sarif": Format("sarif", "headline", lambda forms, answer, _: _json(forms.sarif(answer))),
+    "junit": Format("junit", "headline", lambda forms, answer, _: forms.junit(answer)),
+    "github": Format("github", "headline", lambda forms, answer, _: forms.github(answer)),
+    "gitlab": Format("gitlab", "rows", lambda forms, answer, _: _json(forms.gitlab(answer))),
 }
 
 
@@ -202,27 +220,22 @@ def format_of(name: str) -> Format:
     return Format(
         part="document",
         tells="part",
-        make=lambda forms, answer, view: template.shown(_plain(forms, answer), view),
-        lacking=lambda forms, answer, shown: template.lacking(_plain(forms, answer), str(shown)),
+        make=lambda forms, answer, view: template.shown(document_of(forms, answer, view).plain(), view),
+        lacking=lambda forms, answer, shown: template.lacking(forms.document(answer).plain(), str(shown)),
     )
 
 
-def render(forms: Forms, answer: object, name: str, view: View) -> Shown:
+def render(forms: Forms[Any], answer: object, name: str, view: View) -> Shown:
     """The answer in a format. Raises `KeyError` for one that it is not offered in."""
     return format_of(name).make(forms, answer, view)
 
 
-def remarks_on(forms: Forms, answer: object, name: str, shown: Shown, *, complete: bool) -> list[str]:
+def remarks_on(forms: Forms[Any], answer: object, name: str, shown: Shown, *, complete: bool) -> list[str]:
     """Lines to be said next to the answer in a format, as which it is `shown`."""
     form = format_of(name)
-    said = [*form.lacking(forms, answer, shown)] if form.lacking else []
+    remarks = [*form.lacking(forms, answer, shown)] if form.lacking else []
     if form.tells == "part" and not complete:
-        said.append(forms.part("headline", answer))
+        remarks.append(forms.headline(answer))
     if form.tells == "rows":
-        if forms.remarks:
-            said += forms.part("remarks", answer, not shown)
-        elif not (shown and complete and forms.rows_suffice):
-            said.append(forms.part("headline", answer))
-    if forms.hints:
-        said += forms.part("hints", answer)
-    return said
+        remarks += forms.remarks(answer, empty=not shown, complete=complete)
+    return [*remarks, *forms.hints(answer)]

@@ -9,50 +9,28 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.render.output.columns import NOTHING, Column, Table, Tables, aligned, text_of
-from kubectl_policy.render.output.documents import Field, Shape, Shaped, as_yaml, document, json_pieces
+from kubectl_policy.render.output.documents import Field, Shape, as_yaml, document, json_pieces
 from kubectl_policy.render.output.escape import code
-from kubectl_policy.render.output.formats import Forms, Shown, format_of
-from kubectl_policy.render.output.text import Line, Span, View
+from kubectl_policy.render.output.formats import document_of, format_of
+from kubectl_policy.render.output.text import Line, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from kubectl_policy.render.output.columns import Cell
-    from kubectl_policy.render.output.text import Document, Style
+    from kubectl_policy.render.output.formats import Forms, Shown
+    from kubectl_policy.render.output.text import Document, Style, View
 
 _TITLE: Final = "CONTEXT"
 # Whose it is, by its place, and the row of that table.
 _Row: TypeAlias = tuple[int, Any]
 
 
-class InContext(Forms, frozen=True):
-    """The forms of an answer whose document says by which context it was given."""
-
-    context: str = ""
-
-    @classmethod
-    def of(cls, forms: Forms, context: str) -> InContext:
-        """The same forms, with a context."""
-        return cls(**{name: getattr(forms, name) for name in Forms.__struct_fields__}, context=context)
-
-    def part(self, name: str, *arguments: object) -> Any:  # noqa: ANN401 (see `Forms`)
-        """What the function of a part returns; a document with its context."""
-        found = Forms.part(self, name, *arguments)
-        return _in_context(found, self.context) if name == "document" else found
-
-
-def _in_context(found: Shaped, context: str) -> Shaped:
-    """The same document with the context, after what says what document it is."""
-    own = found.shape
-    field = Field("context", lambda _: context, type=str)
-    return Shape(own.of, own.name, *own.fields[:2], field, *own.fields[2:])(found.about)
-
-
 class Told(Struct, frozen=True, kw_only=True):
     """What one cluster answers, where that is shown, and what it is there in the format that was asked for."""
 
     context: str
-    forms: Forms
+    forms: Forms[Any]
     answer: object
     view: View
     shown: Shown
@@ -85,7 +63,7 @@ ANSWERS: Final = document(
     "Answers",
     Field(
         "items",
-        lambda answers: [each.forms.part("document", each.answer) for each in answers.told],
+        lambda answers: [document_of(each.forms, each.answer, each.view) for each in answers.told],
         type=tuple[dict[str, Any], ...],
         doc="The document that each cluster gives, with the `context` by which it was asked after its `kind`.",
     ),
@@ -134,7 +112,7 @@ def _lines(answers: Answers, _: str) -> Document:
 
 def _tables(answers: Answers, name: str) -> Shown:
     view = replace(answers.told[0].view, namespaces=any(each.view.namespaces for each in answers.told))
-    parts: list[Table[Any] | Tables] = [each.forms.part("table", each.answer, each.view) for each in answers.told]
+    parts: list[Table[Any] | Tables] = [each.forms.table(each.answer, each.view) for each in answers.told]
     several = [part.tables if isinstance(part, Tables) else (part,) for part in parts]
     contexts = [each.context for each in answers.told]
     # Of several types, each answer has a table for each.
@@ -189,7 +167,7 @@ def _custom_columns(answers: Answers, name: str) -> str:
     rows = [
         [each.context, *cells]
         for each in answers.told
-        for cells in columns.cells(each.forms.part("document", each.answer).plain())
+        for cells in columns.cells(document_of(each.forms, each.answer, each.view).plain())
     ]
     header = [[_TITLE, *columns.titles]] if answers.told[0].view.headers else []
     return "".join(f"{line}\n" for line in aligned([*header, *rows])) if rows else ""

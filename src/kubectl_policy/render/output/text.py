@@ -53,7 +53,8 @@ class View(Struct, frozen=True):
     next commands are offered; anywhere else everything is shown. Without `unicode` only ASCII can be written. `program`
     is the command as the user calls it, `options` are those that a next command needs to see the same input. A table
     has its `headers`, and a column for the `namespaces` of its rows if these are from several. `everything` also shows
-    what is as it should be. It is `coloured` where words stand out by their styles.
+    what is as it should be. It is `coloured` where words stand out by their styles. `context` is that of the cluster
+    where answers of several are shown.
     """
 
     width: int = DEFAULT_WIDTH
@@ -65,6 +66,7 @@ class View(Struct, frozen=True):
     namespaces: bool = False
     everything: bool = False
     coloured: bool = False
+    context: str = ""
 
     @property
     def cuts(self) -> bool:

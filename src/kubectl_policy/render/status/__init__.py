@@ -1,14 +1,51 @@
 """`status` for people and for programs."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.render.output.formats import Forms
 
-STATUS: Final = Forms(
-    headline="words.headlines:status_headline",
-    tree="status.text:status_tree",
-    table="status.text:status_table",
-    document="status.documents:STATUS_COMPARISON",
-    names="status.text:disagreeing_objects",
-    hints="status.text:hints",
-)
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.status.report import StatusReport
+    from kubectl_policy.render.output.columns import Table, Tables
+    from kubectl_policy.render.output.documents import Shaped
+    from kubectl_policy.render.output.text import Document, View
+
+
+class _Status(Forms["StatusReport"]):
+    def headline(self, answer: StatusReport) -> str:
+        from kubectl_policy.render.words.headlines import status_headline
+
+        return status_headline(answer)
+
+    def tree(self, answer: StatusReport, view: View) -> Document:
+        from kubectl_policy.render.status.text import status_tree
+
+        return status_tree(answer, view)
+
+    def table(self, answer: StatusReport, view: View) -> Table[Any] | Tables:
+        from kubectl_policy.render.status.text import status_table
+
+        return status_table(answer, view)
+
+    def document(self, answer: StatusReport) -> Shaped:
+        from kubectl_policy.render.status.documents import STATUS_COMPARISON
+
+        return STATUS_COMPARISON(answer)
+
+    def names(self, answer: StatusReport) -> Iterable[ObjectRef]:
+        from kubectl_policy.render.status.text import disagreeing_objects
+
+        return disagreeing_objects(answer)
+
+    def hints(self, answer: StatusReport) -> Sequence[str]:
+        from kubectl_policy.render.status.text import hints
+
+        return hints(answer)
+
+
+STATUS: Final = _Status()

@@ -1,11 +1,32 @@
 """`why-not` for people and for programs."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.output.formats import Forms
 
-WHY_NOT: Final = Forms(
-    headline="words.headlines:why_not_headline",
-    tree="why_not.tree:why_not_tree",
-    document="why_not.documents:EFFECT_EXPLANATION",
-)
+if TYPE_CHECKING:
+    from kubectl_policy.questions.why_not.why_not import WhyNot
+    from kubectl_policy.render.output.documents import Shaped
+    from kubectl_policy.render.output.text import Document, View
+
+
+class _WhyNot(Forms["WhyNot"]):
+    def headline(self, answer: WhyNot) -> str:
+        from kubectl_policy.render.words.headlines import why_not_headline
+
+        return why_not_headline(answer)
+
+    def tree(self, answer: WhyNot, view: View) -> Document:
+        from kubectl_policy.render.why_not.tree import why_not_tree
+
+        return why_not_tree(answer, view)
+
+    def document(self, answer: WhyNot) -> Shaped:
+        from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
+
+        return EFFECT_EXPLANATION(answer)
+
+
+WHY_NOT: Final = _WhyNot()
