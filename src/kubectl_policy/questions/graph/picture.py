@@ -7,7 +7,7 @@ graph of it. Nothing is cut and nothing is folded.
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
@@ -48,6 +48,8 @@ _MAY_DIFFER: Final = "True if something was read that changes it, and not applie
 _REASON: Final = "The API's own word for what is wrong with it, if it has one."
 
 
+# A document has each node several times: as itself, and at the ends of its links.
+@lru_cache(2**15)
 def node_id(ref: NodeRef | ObjectRef) -> str:
     """Return `HTTPRoute.gateway.networking.k8s.io/baker/menu#rule`: no two nodes have the same, in any picture."""
     kind, name = _kind_id(ref.group, ref.kind), ref.name.translate(_IN_NAMES)
