@@ -58,8 +58,7 @@ def why_not(
         replace(offered, origin=at_field(offered.origin, offered.edit.field, call.lines, or_above=True))
         for offered in answer.edits
     )
-    reasons = at_fields(answer.reasons, call.lines, or_above=True)
-    answer = replace(answer, reasons=reasons, search=replace(answer.search, edits=edits))
+    answer = replace(answer, reasons=at_fields(answer.reasons, call.lines, or_above=True), edits=edits)
     call.show(WHY_NOT, answer, analysis, unseen=answer.unseen)
     mention_namespaces(analysis, (policy, target))
     return 0

@@ -141,10 +141,7 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
     selected = select(analysis, asked.of, selection)
     found = [each for resource in selected.resources for each in _subjects(analysis, resource)]
     own = not kinds.isdisjoint(ROUTES) or not (kinds or asked.missing)
-    entries = {
-        subject: [entry for entry in _entries(analysis, subject, paths, own=own) if _counts(analysis, entry, kinds)]
-        for subject, _, paths in found
-    }
+    entries = {subject: _entries(analysis, subject, paths, kinds, own=own) for subject, _, paths in found}
     cells = Cells(analysis)
     columns = _columns(cells, asked, kinds, entries)
     rows = [
@@ -183,15 +180,17 @@ def _kinds(analysis: Analysis, names: Iterable[str]) -> frozenset[GroupKind]:
     return frozenset(found)
 
 
-def _entries(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...], *, own: bool) -> tuple[Entry, ...]:
-    """What policies come to on the paths of a row, and what routes on them say themselves."""
-    return (*effective_entries(analysis, subject, paths), *(own_entries(analysis, paths) if own else ()))
-
-
-def _counts(analysis: Analysis, entry: Entry, kinds: frozenset[GroupKind]) -> bool:
-    """Whether a kind is asked for; of all kinds those are left out whose patches are not read."""
-    kind = entry.effective.kind
-    return kind in kinds if kinds else not analysis.registry.known(kind).patches
+def _entries(
+    analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...], kinds: frozenset[GroupKind], *, own: bool
+) -> list[Entry]:
+    """What policies of some kinds, or all whose patches are read, and routes themselves set on the paths of a row."""
+    entries = (*effective_entries(analysis, subject, paths), *(own_entries(analysis, paths) if own else ()))
+    known = analysis.registry.known
+    return [
+        entry
+        for entry in entries
+        if (entry.effective.kind in kinds if kinds else not known(entry.effective.kind).patches)
+    ]
 
 
 def _row(  # noqa: PLR0913, PLR0917 (all that a row is made of)

@@ -136,16 +136,8 @@ class Offered(Struct, frozen=True, kw_only=True):
         return {**{key: value for key, value in raw.items() if key != "status"}, "metadata": metadata}
 
 
-class EditSearch(Struct, frozen=True, kw_only=True):
-    """The edits that are offered, best first, and how many were tried; without any, in words why none will do."""
-
-    edits: tuple[Offered, ...]
-    tried: int
-    obstacle: str
-
-
-def find_edits(case: Case, reasons: tuple[Reason, ...], owner_key: str = "") -> EditSearch:
-    """The edits that are known to help, those first that change the least besides.
+def find_edits(case: Case, reasons: tuple[Reason, ...], owner_key: str = "") -> tuple[tuple[Offered, ...], int, str]:
+    """Return the edits that are known to help, best first, how many were tried, and without any, why none will do.
 
     One that takes something away from somebody else is offered only if no other one helps. Of several at one place of
     an object, the best is offered.
@@ -179,7 +171,7 @@ def find_edits(case: Case, reasons: tuple[Reason, ...], owner_key: str = "") -> 
         best.setdefault((each.edit.object, str(each.edit.changes[0].path) if each.edit.changes else ""), each)
     edits = tuple(best.values())[:_MOST_OFFERED]
     then = "" if edits else _in_the_way_then(case, reasons, ordered[:_MORE_IN_LARGE])
-    return EditSearch(edits=edits, tried=tried, obstacle="" if edits else obstacle_of(case, reasons, tried, then))
+    return edits, tried, "" if edits else obstacle_of(case, reasons, tried, then)
 
 
 def _in_the_way_then(case: Case, reasons: Sequence[Reason], edits: Sequence[Edit]) -> str:

@@ -12,7 +12,7 @@ from kubectl_policy.questions.shared.numbered import numbered, numbers
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy, unseen_needs
 from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.no_effect import reasons_of
-from kubectl_policy.questions.why_not.search import EditSearch, find_edits, obstacle_of
+from kubectl_policy.questions.why_not.search import find_edits, obstacle_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,12 @@ class WhyNot(Struct, frozen=True, kw_only=True):
         tuple[Reason, ...],
         Meta(description="Why there is no effect or, if there is one, why not on the other paths; first causes first."),
     ]
-    search: EditSearch
+    edits: Annotated[
+        tuple[Offered, ...],
+        Meta(description="Any of which would help, those first that change the least besides.", max_length=3),
+    ]
+    tried: Annotated[int, Meta(description="How many edits were tried.", ge=0)]
+    obstacle: Annotated[str, Meta(description="Why no edit of one object will do; empty if one does.")]
     unseen: Annotated[tuple[Unseen, ...], Meta()]
     place: Place = "the input"
 
@@ -84,24 +89,9 @@ class WhyNot(Struct, frozen=True, kw_only=True):
         return self.edits[0] if self.edits else None
 
     @property
-    def edits(self) -> Annotated[tuple[Offered, ...], Meta(max_length=3)]:
-        """Any of which would help, those first that change the least besides."""
-        return self.search.edits
-
-    @property
-    def tried(self) -> Annotated[int, Meta(ge=0)]:
-        """How many edits were tried."""
-        return self.search.tried
-
-    @property
     def lost(self) -> Annotated[tuple[NodeRef, ...], Meta()]:
         """Where the policy would have no effect any more, if the first edit were made."""
         return self.edit.also_changes.lost if self.edit else ()
-
-    @property
-    def obstacle(self) -> Annotated[str, Meta()]:
-        """Why no edit of one object will do; empty if one does."""
-        return self.search.obstacle
 
 
 def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: str = "") -> WhyNot:
@@ -120,12 +110,12 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
         raise NotFoundError(f"{target.object} has no section {target.section}", hint)
     case = Case(analysis, resource, target, effect_on(analysis, policy, target))
     reasons, effect = reasons_of(case), case.effect
-    if effect.in_force:
-        search = EditSearch(edits=(), tried=0, obstacle="")
-    elif effect.undecided:
-        search = EditSearch(edits=(), tried=0, obstacle=obstacle_of(case, reasons, 0))
-    else:
-        search = find_edits(case, reasons, owner_key)
+    edits: tuple[Offered, ...] = ()
+    tried, obstacle = 0, ""
+    if effect.undecided and not effect.in_force:
+        obstacle = obstacle_of(case, reasons, 0)
+    elif not effect.in_force:
+        edits, tried, obstacle = find_edits(case, reasons, owner_key)
     read = analysis.index.get(target.object)
     # What was not read and might have shown an effect: about the policy, and about the target and its paths.
     unseen = (
@@ -142,7 +132,9 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
         profile=case.profile,
         assumed=assumed_of(case.profile, [entry.effective for entry in effect.entries]),
         reasons=reasons,
-        search=search,
+        edits=edits,
+        tried=tried,
+        obstacle=obstacle,
         unseen=tuple(dict.fromkeys(unseen)),
         place=analysis.index.place,
     )

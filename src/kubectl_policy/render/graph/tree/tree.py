@@ -99,15 +99,15 @@ class _Roots:
 
     def _is_left(self, node: NodeRef) -> bool:
         """Whether no row is about a node yet: a port that only a policy names, or that there is not."""
-        return node not in self._branches.seen and (not node.section or bool(self._links.policies(node)))
+        return node not in self._branches.seen and (not node.section or bool(self._links.policies[node]))
 
     def _is_said_by_others(self, node: NodeRef) -> bool:
         """Whether what there is to say of a parent is said by the routes that it refuses, or of a route by these."""
-        links, refused = self._links, self._links.refused_at(node)
-        if links.below(node) or links.policies(node) or links.nodes[node].mark or self._is_asked(node):
+        links, refused = self._links, self._links.refused_at[node]
+        if links.below[node] or links.policies[node] or links.nodes[node].mark or self._is_asked(node):
             return False
         if node.object.group_kind in ROUTES:
-            return bool(links.refused_by(node)) and not self._has_parents
+            return bool(links.refused_by[node]) and not self._has_parents
         is_known = node.object.group_kind in WITH_LISTENERS and links.nodes[node].presence == "present"
         are_told = all(link.child in self._branches.unattached and not link.mark for link in refused)
         return bool(refused) and are_told and not is_known
@@ -121,6 +121,6 @@ class _Roots:
             return _UNATTACHED
         if kind == NAMESPACE and not self._is_asked(node):
             return _NAMESPACES
-        leads_on = any(link.child.object != node.object for link in links.below(node)) or links.refused_at(node)
+        leads_on = any(link.child.object != node.object for link in links.below[node]) or links.refused_at[node]
         is_parent = kind in {GATEWAY_CLASS, *WITH_LISTENERS} or node.object in links.fronts or leads_on
         return "" if is_parent or self._is_asked(node) or not self._is_whole else _OTHERS
