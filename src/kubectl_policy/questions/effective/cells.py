@@ -115,14 +115,13 @@ class _Outcome:
         self._profile: PolicyKindProfile = analysis.registry.known(effective.kind).at(
             effective.target.object.group_kind
         )
-        self._said: dict[MatrixColumn, CellPart | None] = {}
+        self._parts: dict[MatrixColumn, CellPart | None] = {}
 
     def part(self, column: MatrixColumn) -> CellPart | None:
         """What it says in a column, on no path yet; None if that is nothing."""
-        if column not in self._said:
-            about = column.kind in {None, self._effective.kind}
-            self._said[column] = (self._of_field(column.field) if column.field else self._of_kind()) if about else None
-        return self._said[column]
+        if column not in self._parts:
+            self._parts[column] = self._part(column) if column.kind in {None, self.kind} else None
+        return self._parts[column]
 
     @property
     def kind(self) -> GroupKind:
@@ -151,32 +150,20 @@ class _Outcome:
             if not named.leaf.removed
         )
 
-    def _of_kind(self) -> CellPart | None:
-        resolution = self._effective.resolution
-        if not resolution.sources_in_force:
+    def _part(self, column: MatrixColumn) -> CellPart | None:
+        resolution, field, settings = self._effective.resolution, column.field, tuple[WrittenSetting, ...]()
+        if field:
+            parts = (f"{field}.", f"{field}[")
+            settings = tuple(it for it in self._written if it.field == field or it.field.startswith(parts))
+            sources = tuple(dict.fromkeys(setting.source for setting in settings))
+            summary = self._phrases(field, settings) if settings else ()
+        else:
+            # Those who take part, least specific first; then what the object itself says.
+            order = [*(part.source for part in resolution.contributions), *(it.source for it in self._written)]
+            sources = tuple(source for source in dict.fromkeys(order) if source in resolution.sources_in_force)
+            summary = summary_of(self._effective, self._profile) if sources else ()
+        if not sources:
             return None
-        # Those who take part, least specific first; then what the object itself says.
-        order = dict.fromkeys([part.source for part in resolution.contributions] + [it.source for it in self._written])
-        sources = [source for source in order if source in resolution.sources_in_force]
-        return self._part(summary_of(self._effective, self._profile), (), sources, resolution)
-
-    def _of_field(self, field: str) -> CellPart | None:
-        settings = tuple(
-            it for it in self._written if it.field == field or it.field.startswith((f"{field}.", f"{field}["))
-        )
-        if not settings:
-            return None
-        sources = dict.fromkeys(setting.source for setting in settings)
-        return self._part(self._phrases(field, settings), settings, sources, self._effective.resolution)
-
-    def _part(
-        self,
-        summary: tuple[str, ...],
-        settings: tuple[WrittenSetting, ...],
-        sources: Iterable[Source],
-        resolution: Resolution,
-    ) -> CellPart:
-        sources = tuple(sources)
         policies = dict.fromkeys(source.object for source in sources)
         otherwise = (gap for policy in policies for gap in self._analysis.index.absence.gaps_of(policy))
         return CellPart(

@@ -14,7 +14,7 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.graph.links import FRONTEND, INSIDE, Links
 from kubectl_policy.questions.graph.narrowing import about_kinds, affected_part, with_kinds
 from kubectl_policy.questions.graph.nodes import is_there, node_of
-from kubectl_policy.questions.graph.outcomes import has_outcomes, outcomes_at
+from kubectl_policy.questions.graph.outcomes import outcomes_at
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture, numbered_links
 from kubectl_policy.questions.shared.effects import affected, from_the_root
 from kubectl_policy.questions.shared.reported import contrary_report, has_report
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _EVERYTHING: Final = GraphOptions()
 # What leads to all else that requests reach, but for backends that routes of the mesh name as their parents.
 _ROOTS: Final = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES)
+_WITH_OUTCOMES: Final = frozenset({*ROUTES, *WITH_LISTENERS})
 _ABOVE_BACKENDS: Final = frozenset({NAMESPACE, *_ROOTS})
 # Of these, more nodes or links may be in the picture of everything.
 _DECIDING: Final = frozenset(kind.kind for kind in (*HIERARCHY, NAMESPACE, REFERENCE_GRANT))
@@ -306,10 +307,13 @@ class Drawing:
         self.edges = {link: None for link in self.edges if link.parent in kept and link.child in kept}
 
     def _outcomes(self, nodes: Iterable[NodeRef], doubtful: frozenset[str]) -> dict[NodeRef, Outcome]:
-        # Where no sections are drawn, what is in force on all of them is told at their object.
-        with_sections, sections = self.asked.sections, self.analysis.topology.sections
+        # What is in force is told at rules and listeners, or at an object of which none are drawn.
+        sections = self.analysis.topology.sections
         places = [
-            node for node in nodes if has_outcomes(node, has_sections=with_sections and bool(sections(node.object)))
+            node
+            for node in nodes
+            if node.object.group_kind in _WITH_OUTCOMES
+            and (node.section or not (self.asked.sections and sections(node.object)))
         ]
         return outcomes_at(self.analysis, places, self.asked.policy_kinds, doubtful)
 

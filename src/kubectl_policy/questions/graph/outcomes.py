@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.questions.graph.picture import Outcome, Win
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries, summary_of
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, NodeRef
     from kubectl_policy.questions.shared.in_force import Entry
     from kubectl_policy.resolution import Resolution
-
-
-def has_outcomes(node: NodeRef, *, has_sections: bool) -> bool:
-    """Whether what wins at a node is told there: at rules and listeners, or at an object that has none of these."""
-    kind = node.object.group_kind
-    return (kind in ROUTES or kind in WITH_LISTENERS) and (bool(node.section) or not has_sections)
 
 
 def outcomes_at(

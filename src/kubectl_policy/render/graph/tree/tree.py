@@ -55,7 +55,12 @@ class _Roots:
         self._is_whole = not (is_part or asked.kinds or asked.only_affected)
         self._has_parents = not asked.kinds and (not is_part or (asked.up and asked.depth is None))
         self._branches = Branches(picture, self._links)
-        self._starts = [node for node in self._links.nodes if self._is_start(node)]
+        links = self._links
+        self._starts = [
+            node
+            for node in links.nodes
+            if not node.section and (node not in links.entered or node.object in links.fronts)
+        ]
         self._branches.unattached = frozenset(filter(self._is_unattached, self._starts))
 
     def groups(self) -> Iterator[tuple[str, list[Row]]]:
@@ -84,9 +89,6 @@ class _Roots:
         is_unattached = node in self._branches.unattached or self._is_in_circle(node)
         lines = self._branches.why_unattached(node) if is_unattached else ()
         return self._branches.row(node, lines=lines)
-
-    def _is_start(self, node: NodeRef) -> bool:
-        return not node.section and (node not in self._links.entered or node.object in self._links.fronts)
 
     def _is_unattached(self, node: NodeRef) -> bool:
         is_there = self._links.nodes[node].presence == "present"
