@@ -105,24 +105,28 @@ class _Data:
         }
 
     def node(self, node: GraphNode) -> Json:
-        """A node: `s` is the section that it is, `t` what that is called, `d` what it says itself."""
-        told: dict[str, Json] = {"o": self.places[node.ref.object]}
+        """A node, with what its section is called, and what it says itself."""
+        told: dict[str, Json] = {"object": self.places[node.ref.object]}
         if node.ref.section:
-            told |= {"s": visible(node.ref.section), "t": visible(node_title(node))}
+            told |= {"section": visible(node.ref.section), "title": visible(node_title(node))}
         details = node_details(node)
-        optional: dict[str, Json] = {"d": visible(details), "m": node.mark, "x": node.settings_differ}
+        optional: dict[str, Json] = {
+            "details": visible(details),
+            "mark": node.mark,
+            "settingsDiffer": node.settings_differ,
+        }
         return told | {name: value for name, value in optional.items() if value}
 
     def object(self, drawn: Drawn) -> Json:
-        """An object or a policy: `k` is its kind, `n` its namespace, `m` its name, `s` its state, `f` its file."""
+        """An object or a policy."""
         ref, node, policy = drawn.ref, drawn.node, drawn.policy
         box = Box(id=f"o{self.places[ref]}", namespace=drawn.group[0], members=(drawn,))
         head, *rows = self.statements.label(box)
         told: dict[str, Json] = {
-            "k": self.kinds[ref.group_kind],
-            "n": visible(ref.namespace),
-            "m": visible(ref.name),
-            "g": self.groups[drawn.group],
+            "kind": self.kinds[ref.group_kind],
+            "namespace": visible(ref.namespace),
+            "name": visible(ref.name),
+            "group": self.groups[drawn.group],
             "dot": [
                 self.statements.attributes(box),
                 head,
@@ -131,14 +135,14 @@ class _Data:
             ],
         }
         if policy:
-            told |= {"s": policy.state, "w": visible(policy_state(policy))}
+            told |= {"state": policy.state, "words": visible(policy_state(policy))}
         elif node and presence_words(node):
-            told["s"] = presence_words(node)
+            told["state"] = presence_words(node)
         origin = policy.origin if policy else node.origin if node else None
         optional: dict[str, Json] = {
-            "p": bool(policy),
-            "f": visible(str(origin or "")),
-            "x": policy.mark if policy else node.mark if node else "",
+            "policy": bool(policy),
+            "origin": visible(str(origin or "")),
+            "mark": policy.mark if policy else node.mark if node else "",
         }
         return told | {name: value for name, value in optional.items() if value}
 
@@ -169,13 +173,13 @@ class _Data:
                     "origin": visible(str(setting.origin or "")),
                     "certain": setting.certain,
                     "removed": setting.removed,
-                    "beaten": [
+                    "insteadOf": [
                         self.beaten(fate, why_beaten(fate, setting.source, group)) for fate in setting.instead_of
                     ],
                 }
                 for setting in group.settings
             ],
-            "beaten": [self.beaten(fate, why_without_effect(fate, group)) for fate in group.without_effect],
+            "withoutEffect": [self.beaten(fate, why_without_effect(fate, group)) for fate in group.without_effect],
             "assumed": list(group.assumed),
             "doubts": list(group.doubts),
         }
