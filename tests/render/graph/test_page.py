@@ -16,8 +16,7 @@ from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.graph.details import details
 from kubectl_policy.questions.graph.drawing import graph
-from kubectl_policy.render.graph.page import assembled, embedded, graph_page
-from kubectl_policy.render.graph.page_data import page_data
+from kubectl_policy.render.graph.page import assembled, embedded, graph_page, page_data
 from kubectl_policy.render.output.text import View
 from kubectl_policy.render.words.names import source_words
 from tests import build
