@@ -242,9 +242,10 @@ def _nouns(objects: Iterable[ObjectStatus]) -> Counter[str]:
 def why_not_headline(answer: WhyNot) -> str:
     """The answer in one sentence."""
     who, where, unread = str(answer.policy), node_words(answer.target), as_far_as(answer.unseen)
-    if answer.in_force:
-        paths = f", on {of_all(len(answer.in_force), len(answer.paths))}" if len(answer.paths) > 1 else ""
-        more = f", and perhaps on {len(answer.undecided)} more" if answer.undecided else ""
+    effect = answer.effect
+    if effect.in_force:
+        paths = f", on {of_all(len(effect.in_force), len(effect.paths))}" if len(effect.paths) > 1 else ""
+        more = f", and perhaps on {len(effect.undecided)} more" if effect.undecided else ""
         return f"{who} has an effect on {where}{paths}{more}{unread}."
     first = answer.reasons[0]
     if first.rule in _UNDECIDED:
