@@ -37,11 +37,11 @@ from kubectl_policy.profiles.shapes import (
     PROTECTING,
     Boolean,
     Choice,
+    Declared,
     Entries,
     Items,
     Record,
     Text,
-    declared,
     field_of,
     required_field,
     set_of,
@@ -103,8 +103,7 @@ _WHOLE: Final = set_of(
 _PROTECTING: Final = set_of(PROTECTING)
 
 
-@declared(kw_only=True)
-class ConditionalField:
+class ConditionalField(Declared, frozen=True, kw_only=True):
     """A field of the target object that stands for a setting only where another one has a value, or has none."""
 
     field: str = required_field(PATH)
@@ -117,8 +116,7 @@ class ConditionalField:
     """A field that must have none. Without it: none."""
 
 
-@declared(kw_only=True)
-class Variant:
+class Variant(Declared, frozen=True, kw_only=True):
     """What holds instead where a kind takes effect on objects of some other kinds."""
 
     targets: frozenset[GroupKind] = required_field(set_of(KIND, least=1))
@@ -137,8 +135,7 @@ class Variant:
     """Policies on some levels, or fields of theirs, that controllers ignore there. Without it: the kind's."""
 
 
-@declared()
-class PolicyKindProfile:
+class PolicyKindProfile(Declared, frozen=True, dict=True):
     """The choices that a policy kind makes; the defaults are those of GEP-713.
 
     Besides what files say, `known_by` says where the kind is known from and `origin` where that stands. `map_fields`
