@@ -253,11 +253,9 @@ class ByLabel(Declared, frozen=True):
 
 
 class DelegationProfile(Declared, frozen=True, kw_only=True):
-    """What holds where a rule of an HTTPRoute refers to HTTPRoutes, on Gateways of these controllers (empty: of any).
+    """What holds where rules of HTTPRoutes refer to HTTPRoutes, on Gateways of these controllers (empty: of any)."""
 
-    `group`, `controllers` and `settings`, with their defaults, are those of the profile file.
-    """
-
+    # The group, the controllers and the defaults of settings are those of the profile file.
     group: str
     controllers: frozenset[str] = frozenset()
     settings: tuple[tuple[str, str], ...] = ()

@@ -175,18 +175,20 @@ class Entries(Shape):
 class Declaration(Struct, frozen=True, gc=False):
     """What is declared of a field of a file.
 
-    `name` is what the file calls it: the attribute in camel case if nothing is said. It is `required` in every file,
-    `always` written or only where it does not say what holds without it, the `default` of the attribute. If it is
-    `spread`, its own fields stand beside the others. The text below the attribute is its documentation: what it means
-    and, after "Without it:", what holds without it if that is not the default. `topic` is the heading for it and for
-    those after it.
+    The text below the attribute is its documentation: what it means and, after "Without it:", what holds without it if
+    that is not the default.
     """
 
     shape: Shape
+    # What files call it, if not the attribute in camel case.
     name: str = ""
+    # The heading in the documentation for it and for those after it.
     topic: str = ""
+    # Whether every file has it.
     required: bool = False
+    # Whether it is written even if it says what holds without it.
     always: bool = False
+    # Whether its own fields stand beside the others.
     spread: bool = False
     attribute: str = ""
     default: object = _NO_DEFAULT

@@ -101,32 +101,34 @@ class OwnValue(Struct, frozen=True, dict=True):
 
 
 class Resolution(Struct, frozen=True, kw_only=True, dict=True):
-    """The outcome of the policies of one kind wherever the same ones meet; all paths where they do share it.
-
-    `contributions` are least specific first. `members` are the sources that took part, `rejected` those refused for a
-    conflict; of these, `kept_out` are those of policies that another one on their target, or on another one of theirs,
-    keeps out. What sources that are `undecided` set may be in force, as far as is known of their kind. `ignored_fields`
-    are those that the controllers ignore here, `ignored_sources` those of which nothing counts here, even if they
-    declare no field. `scopes` are the parts of which the spec is made, broadest first. `replaced_for_port` is a field
-    that gives way to what `port_sources` say of the path's port. `doubts` name what the answer rests on without knowing
-    it. `own` are the fields of the target object that stand for settings, also those that an override beats, and
-    `without_own` is the outcome as it would be without them.
-    """
+    """The outcome of the policies of one kind wherever the same ones meet; all paths where they do share it."""
 
     kind: GroupKind
     spec: Traced
+    # Least specific first.
     contributions: tuple[Contribution, ...]
+    # The sources that took part.
     members: frozenset[Source]
+    # The sources that were refused for a conflict.
     rejected: frozenset[Source]
+    # Sources whose settings may be in force, as far as is known of their kind.
     undecided: frozenset[Source] = frozenset()
+    # What the answer rests on without knowing it.
     doubts: frozenset[Doubt] = frozenset()
+    # Rejected sources whose policies another one keeps out, on their target or on another one of theirs.
     kept_out: Mapping[Source, Refusal] = field(default_factory=dict["Source", "Refusal"])
+    # Fields that the controllers ignore here.
     ignored_fields: frozenset[tuple[Source, Field]] = frozenset()
+    # Sources of which nothing counts here, even if they declare no field.
     ignored_sources: frozenset[Source] = frozenset()
+    # The parts of which the spec is made, broadest first.
     scopes: tuple[ScopeOutcome, ...] = ()
+    # A field that gives way to what `port_sources` say of the port of the path.
     replaced_for_port: Field = ()
     port_sources: frozenset[Source] = frozenset()
+    # Fields of the target object that stand for settings, also those that an override beats.
     own: tuple[OwnValue, ...] = ()
+    # The outcome as it would be without `own`.
     without_own: Resolution | None = None
 
     def __hash__(self) -> int:
