@@ -40,7 +40,7 @@ class ReferringRoutes:
         self.by_parent = Referrers(index, ROUTES, self._parents)
         # Filters of routes that name an object.
         self.by_filter = Referrers(index, WITH_FILTERS, self._filters, self._perhaps_filtering, EXTENSION_REF)
-        # Routes that send an object requests, as far as they may and without delegating; with weight 0; by any backendRef.
+        # Routes that may send an object requests without delegating; that do so with weight 0; that name it at all.
         self.forwarding = Referrers(index, ROUTES, self.backends_of, perhaps)
         self.weightless = Referrers(index, ROUTES, self._weightless, perhaps)
         self.naming = Referrers(index, ROUTES, self._named, perhaps)
