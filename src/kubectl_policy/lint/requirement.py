@@ -10,11 +10,11 @@ from kubectl_policy.profiles.shapes import (
     NOTHING,
     Boolean,
     Choice,
+    Declared,
     Entries,
     Items,
     Record,
     Text,
-    declared,
     field_of,
     required_field,
 )
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 _GATEWAYS: Final = frozenset({"Gateway", "ListenerSet", "XListenerSet"})
 
 
-@declared(kw_only=True)
-class RouteSelection:
+class RouteSelection(Declared, frozen=True, kw_only=True):
     """Some routes, and of the ways of requests to them those through some Gateway: all that it says must hold."""
 
     kind: str = field_of(Text(least=1), default="")
@@ -67,8 +66,7 @@ def _is_called(obj: ObjectRef, words: str) -> bool:
     return words in {obj.name, obj.qualified_name}
 
 
-@declared(kw_only=True)
-class Requirement:
+class Requirement(Declared, frozen=True, kw_only=True):
     """What must be in force for some routes: policies of some kind, with some fields, and within bounds."""
 
     name: str = required_field(Text(least=1))

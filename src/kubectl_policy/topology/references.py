@@ -79,18 +79,18 @@ class ParentRef(Struct, frozen=True, kw_only=True):
 
 
 class BackendRef(Struct, frozen=True, kw_only=True):
-    """One backendRef of a route; `field` is where it stands, `rule` the index of its rule.
+    """One backendRef of a route."""
 
-    `forwards` is false of the references that filters make (a mirror, an external authorizer): they have to resolve,
-    but no traffic of the hierarchy runs through them. Nor does any run through one without a `weight`: "If weight is
-    set to 0, no traffic should be forwarded for this entry" (BackendRef.Weight).
-    """
-
+    # The path in the route, and the index of its rule.
     field: str
     rule: int
     object: ObjectRef
     port: Port | None
+    # Without a weight no traffic runs: "If weight is set to 0, no traffic should be forwarded for this entry"
+    # (BackendRef.Weight).
     weight: int = 1
+    # False for references of filters (a mirror, an external authorizer): they have to resolve, but no traffic of
+    # the hierarchy runs through them.
     forwards: bool = True
 
 
@@ -208,17 +208,17 @@ def _backends_of_filters(where: str, holder: Json) -> Iterator[tuple[str, Json, 
 
 
 class RouteFilter(Struct, frozen=True, kw_only=True):
-    """A filter of type ExtensionRef, which names an object, and where it is.
-
-    `rule` is the index of its rule, `position` its index among the filters of that rule or of one of its backendRefs;
-    of the latter, `backend` is what the backendRef names. `field` is the place of the reference in the route.
-    """
+    """A filter of type ExtensionRef in a route."""
 
     route: ObjectRef
+    # The path of the reference in the route, and the index of its rule.
     field: str
     rule: int
+    # The index among the filters of the rule, or of one of its backendRefs.
     position: int
+    # The object that the filter names.
     object: ObjectRef
+    # What the backendRef with the filter names; None for a filter of the rule.
     backend: ObjectRef | None = None
 
 
