@@ -27,12 +27,12 @@ class Authorship(Struct, frozen=True, kw_only=True):
 
 
 class Commit(Struct, frozen=True, kw_only=True):
-    """A commit in git: its id, its author, when that was (as ISO 8601 has it), and the first line of its message."""
+    """A commit in git."""
 
-    id: str
-    who: str
-    when: str
-    subject: str
+    id: Annotated[str, Meta()]
+    author: Annotated[str, Meta()]
+    when: Annotated[str, Meta(description="As ISO 8601 has it; empty if that is not known.")]
+    subject: Annotated[str, Meta(description="The first line of its message.")]
 
 
 NOT_COMMITTED = Authorship(who="", when="")

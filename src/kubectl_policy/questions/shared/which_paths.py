@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Final
 
@@ -21,22 +21,20 @@ _MOST_PLACES: Final = 2
 
 
 class Phrase(Struct, frozen=True):
-    """A phrase for some of the paths; `numbered` if it names them by their numbers, which have to be shown then."""
+    """A phrase for some of the paths."""
 
     words: str
     numbered: bool = False
+    """Whether it names them by their numbers, which have to be shown then."""
 
 
 class _Place(Struct, frozen=True, kw_only=True):
-    """A node that is on some of the paths only: what it is called, its rank among such nodes, and these paths.
-
-    Of nodes on the same paths, that of the lowest `rank` says best which paths these are: Gateways, routes and their
-    sections, then backends, then ports; a Namespace only where nothing else will do.
-    """
+    """A node that is on some of the paths only."""
 
     number: int
     words: str
     rank: int
+    """Of nodes on the same paths, the lowest says best which paths these are."""
     sort: tuple[GroupKind, bool]
     on: frozenset[int]
 
@@ -170,6 +168,10 @@ class WhichPaths:
         return min(phrases, key=len, default="")
 
 
+# Several changes concern the same object, with the same paths.
+which_paths: Final = lru_cache(maxsize=2**8)(WhichPaths)
+
+
 def _words(node: NodeRef, *, alone: bool) -> str:
     """A section by its own name if its object is `alone` in having one of that name, else with its object."""
     if not node.section:
@@ -178,6 +180,7 @@ def _words(node: NodeRef, *, alone: bool) -> str:
 
 
 def _rank(node: NodeRef) -> int:
+    """Gateways, routes and their sections, then backends, then ports; a Namespace only where nothing else will do."""
     if node.object.group_kind in {NAMESPACE, GATEWAY_CLASS}:
         return 3
     if node.object.group_kind in WITH_PORTS:

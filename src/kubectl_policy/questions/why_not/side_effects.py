@@ -73,7 +73,7 @@ def side_effects(case: Case, comparison: StateComparison, effect: EffectOn, owne
             for found, is_wanted_there in _objects(case, change):
                 for field in change.fields:
                     if not is_wanted_there:
-                        elsewhere[found, change.kind, field.field] = field
+                        elsewhere[found, change.policy_kind, field.field] = field
                     elif field.sort == "lost" and field.before and field.before.source.object != policy:
                         replaced[field.field] = None
     traffic = traffic_changes(comparison)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
-from kubectl_policy.render.changes.blast_headline import blast_headline
+from kubectl_policy.render.changes.headlines import blast_headline
 from kubectl_policy.render.graph.boxes import Box, drawn_objects
 from kubectl_policy.render.graph.dot import EDGES, GRAPH, NODES, Statements, cluster
 from kubectl_policy.render.graph.words import (
@@ -207,7 +207,7 @@ class _Data:
             "changes": [
                 {
                     "sort": field.sort,
-                    "kind": self.kind(effect.kind),
+                    "kind": self.kind(effect.policy_kind),
                     "field": field.field,
                     "before": _value(field.before),
                     "after": _value(field.after),
