@@ -63,14 +63,14 @@ def affected_condition_missing(world: Linted) -> Iterator[Finding]:
     """
     for told in world.reported.current:
         comparison = told.comparison
-        if comparison.kind and comparison.verdict == "not reported" and comparison.computed:
+        if comparison.policy_kind and comparison.verdict == "NotReported" and comparison.computed:
             doubt = world.reported.doubt(comparison)
             if doubt:
                 message = f"whether {comparison.type} should be there{told.where} is unknown: {doubt}"
                 yield world.unknown(told.resource, "status", message)
             elif any(_works(world, policy) for policy in _marked_by(world, told)):
                 why = f" ({comparison.computed.message})" if comparison.computed.message else ""
-                affecting = with_article(comparison.kind.kind)
+                affecting = with_article(comparison.policy_kind.kind)
                 message = f"it lacks {comparison.type}{told.where}, although {affecting} affects it{why}"
                 yield finding_about(world, told, message)
 
@@ -83,7 +83,9 @@ def _marked_by(world: Linted, told: Told) -> Iterator[ObjectRef]:
             yield from (policy.object for policy in condition.related)
     # An annotation names those that are attached.
     of_kind = (
-        each for each in world.analysis.attachments_to(node.object) if each.policy.group_kind == told.comparison.kind
+        each
+        for each in world.analysis.attachments_to(node.object)
+        if each.policy.group_kind == told.comparison.policy_kind
     )
     yield from (each.policy for each in of_kind if each.state == "attached")
 
@@ -105,11 +107,11 @@ def affected_condition_stale(world: Linted) -> Iterator[Finding]:
     """
     for told in world.reported.current:
         comparison, reported, computed = told.comparison, told.comparison.reported, told.comparison.computed
-        kind = comparison.kind or _kind_without_policies(world, told)
+        kind = comparison.policy_kind or _kind_without_policies(world, told)
         if kind is None or reported is None or (computed and computed.status == reported.status):
             continue
         doubt = world.reported.doubt(comparison)
-        if not comparison.kind and not world.snapshot.complete:
+        if not comparison.policy_kind and not world.snapshot.complete:
             doubt = f"no {kind.kind} was read"
         affecting = with_article(kind.kind)
         if doubt:
@@ -125,7 +127,7 @@ def affected_condition_stale(world: Linted) -> Iterator[Finding]:
 def _kind_without_policies(world: Linted, told: Told) -> GroupKind | None:
     """The kind whose mark a condition is, of which no policy was read; None for any other condition."""
     type_ = told.comparison.type
-    if told.comparison.verdict != "unknown type" or not told.has({type_: "True"}) or not type_.endswith(_AFFECTED):
+    if told.comparison.verdict != "UnknownType" or not told.has({type_: "True"}) or not type_.endswith(_AFFECTED):
         return None
     for kind in world.registry.profiled(built_in_groups()):
         profile = world.registry.profile_of(kind)
@@ -160,7 +162,7 @@ def _is_cause(told: Told, others: Sequence[Told]) -> bool:
     """Whether something that was reported against an object has no cause that is found, here or by other rules."""
     comparison, of_whole = told.comparison, told.comparison.at is None
     reason = comparison.reported.reason if comparison.reported else ""
-    if comparison.verdict == "agrees" or (comparison.type in _OF_OTHERS and reason != _OVERLAPPING):
+    if comparison.verdict == "Agrees" or (comparison.type in _OF_OTHERS and reason != _OVERLAPPING):
         return False
     if told.resource.ref.group_kind not in WITH_LISTENERS:
         return True
@@ -245,7 +247,7 @@ def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
     """
     for told in world.reported.current:
         comparison, reported, computed = told.comparison, told.comparison.reported, told.comparison.computed
-        if not (comparison.is_count and reported and computed) or comparison.verdict == "agrees":
+        if not (comparison.is_count and reported and computed) or comparison.verdict == "Agrees":
             continue
         field, doubt = world.reported.written(told)[0], world.reported.doubt(comparison)
         counted = f"{told.words}; {as_computed(comparison, computed)}"

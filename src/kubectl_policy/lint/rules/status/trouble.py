@@ -88,8 +88,8 @@ def stale_observed_generation(world: Linted) -> Iterator[Finding]:
             first.setdefault((told.resource.ref, told.comparison.controller), told)
     for told in first.values():
         if not world.reported.is_new(told.resource):
-            now = integer_at(told.resource.raw, "metadata.generation")
-            seen = f"{told.who} has seen generation {told.comparison.seen} of it, and it is at generation {now}"
+            now, observed = integer_at(told.resource.raw, "metadata.generation"), told.comparison.observed_generation
+            seen = f"{told.who} has seen generation {observed} of it, and it is at generation {now}"
             message = f"{seen}: whether its last change is in force is not known"
             yield finding_about(world, told, message)
 
@@ -114,9 +114,9 @@ def _without_report(world: Linted, resource: Resource) -> Iterator[Finding]:
     if any(map(world.reported.is_refused, world.reported.above(resource.ref))):
         return
     expected = [each for each in world.reported.unreported(resource) if not _is_silent_for(world, each.at)]
-    missing = [each for each in expected if each.disagrees and not each.kind]
+    missing = [each for each in expected if each.disagrees and not each.policy_kind]
     if not missing:
-        undecided = next((each for each in expected if each.verdict == "undecided"), None)
+        undecided = next((each for each in expected if each.verdict == "Undecided"), None)
         if undecided:
             doubt = world.reported.doubt(undecided)
             yield world.unknown(resource, "status", f"whether anything should be reported on it is unknown: {doubt}")
@@ -166,10 +166,10 @@ def accepted_false(world: Linted) -> Iterator[Finding]:
     for told in world.reported.current:
         comparison = told.comparison
         # What is as computed is found by its cause.
-        if not told.has(_REFUSED) or not is_about_policies(told) or comparison.verdict == "agrees":
+        if not told.has(_REFUSED) or not is_about_policies(told) or comparison.verdict == "Agrees":
             continue
         message, computed = told.words, comparison.computed
-        if comparison.verdict == "differs" and computed:
+        if comparison.verdict == "Differs" and computed:
             message = f"{message}; {as_computed(comparison, computed)}"
         found = finding_about(world, told, message)
         step = _NEXT_STEPS.get(found.reason)
@@ -198,7 +198,7 @@ def programmed_false(world: Linted) -> Iterator[Finding]:
             continue
         against = {told.comparison.type: told for told in reversed(told_there) if told.has(_NOT_IN_FORCE)}
         told = next((against[type_] for type_ in _NOT_IN_FORCE if type_ in against), None)
-        if told is None or told.comparison.verdict == "agrees":
+        if told is None or told.comparison.verdict == "Agrees":
             continue
         found = finding_about(world, told, told.words)
         since = time_at(world.reported.written(told)[1], "lastTransitionTime")
@@ -238,11 +238,11 @@ def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
 def _is_to_compare(told: Told) -> bool:
     """Whether a disagreement, or one that is not decided, is for no other rule."""
     comparison = told.comparison
-    if comparison.is_count or comparison.kind or told.is_pending:
+    if comparison.is_count or comparison.policy_kind or told.is_pending:
         return False
     if told.has({**_REFUSED, **_NOT_IN_FORCE} if is_about_policies(told) else NOT_SERVING):
         return False
-    return comparison.disagrees or (comparison.verdict == "undecided" and comparison.reported is not None)
+    return comparison.disagrees or (comparison.verdict == "Undecided" and comparison.reported is not None)
 
 
 def _expected(reports: Iterable[Told]) -> str:
