@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.calls import calls_of
 from kubectl_policy.attachment.needs import named_needs
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import FieldPath, text_at
 from kubectl_policy.model.kinds import SERVICE
@@ -57,7 +58,6 @@ class SettingsReferences:
     def __init__(self, index: Index) -> None:
         """Remember where to look; kinds are looked up by what references call them, once each."""
         self._index = index
-        self._called: dict[str, GroupKind] = {}
         # Those of which there are objects come first.
         self._kinds = tuple(dict.fromkeys((*index.group_kinds, *index.kinds)))
 
@@ -107,14 +107,13 @@ class SettingsReferences:
             return GroupKind(group, word)
         return next((kind for kind in self._kinds if kind.kind == word), GroupKind("", word))
 
+    @cached_method
     def _named_like(self, called: str) -> GroupKind:
         """The kind that a field is called after: `caSecret` after Secret, `extension` after GatewayExtension."""
-        if called not in self._called:
-            ending = [kind for kind in self._kinds if called.endswith(kind.kind.lower())]
-            longest = max(ending, key=lambda kind: len(kind.kind), default=None)
-            longer = (kind for kind in self._kinds if called and kind.kind.lower().endswith(called))
-            self._called[called] = longest or _CALLED.get(called) or next(longer, ANY_KIND)
-        return self._called[called]
+        ending = [kind for kind in self._kinds if called.endswith(kind.kind.lower())]
+        longest = max(ending, key=lambda kind: len(kind.kind), default=None)
+        longer = (kind for kind in self._kinds if called and kind.kind.lower().endswith(called))
+        return longest or _CALLED.get(called) or next(longer, ANY_KIND)
 
 
 def _without(need: NamedNeed, profile: PolicyKindProfile) -> Without:

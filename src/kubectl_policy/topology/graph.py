@@ -17,6 +17,7 @@ from kubectl_policy.topology.paths import Paths, first_route
 from kubectl_policy.topology.possible import PossibleRelations
 from kubectl_policy.topology.references import HIERARCHY
 from kubectl_policy.topology.relations import Relations
+from kubectl_policy.topology.shared_requests import SharedRequests
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -84,6 +85,11 @@ class Topology:
     def possible(self) -> PossibleRelations:
         """What may be related, beside what is, as something is to be filled in."""
         return PossibleRelations(self.relations)
+
+    @cached_property
+    def shared_requests(self) -> SharedRequests:
+        """Which requests routes take, and which of them others take as well."""
+        return SharedRequests(self.relations)
 
     @cached_property
     def nodes(self) -> tuple[NodeRef, ...]:

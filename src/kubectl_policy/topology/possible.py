@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at
 from kubectl_policy.model.kinds import NAMESPACE
@@ -74,7 +75,6 @@ class PossibleRelations:
     def __init__(self, relations: Relations) -> None:
         """Remember where to look."""
         self._relations, self._index = relations, relations.index
-        self._around: dict[ObjectRef, tuple[tuple[ObjectRef, str], ...]] = {}
 
     @cached_property
     def is_any(self) -> bool:
@@ -89,16 +89,15 @@ class PossibleRelations:
         specs = (mapping_at(resource.raw, "spec") for resource in resources)
         return any(_is_any_unfilled(spec[field]) for spec in specs for field in _DECIDING.intersection(spec))
 
+    @cached_method
     def around(self, obj: ObjectRef) -> tuple[tuple[ObjectRef, str], ...]:
         """What may be directly above an object or the routes to it, or attached to them, and by which reference."""
-        if obj not in self._around:
-            places = (obj, *self._relations.routes_referring_to(obj)) if self.is_any else ()
-            self._around[obj] = tuple(
-                (each.upper if each.lower == place else each.lower, each.message)
-                for place in places
-                for each in self.above(place)
-            )
-        return self._around[obj]
+        objects = (obj, *self._relations.routes_referring_to(obj)) if self.is_any else ()
+        return tuple(
+            (relation.upper if relation.lower == lower else relation.lower, relation.message)
+            for lower in objects
+            for relation in self.above(lower)
+        )
 
     def above(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
         """What may be directly above an object, or attached to it by a filter."""
