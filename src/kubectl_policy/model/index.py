@@ -333,6 +333,15 @@ def _has_unknown_labels(resource: Resource) -> bool:
     return any(has_place(text) for label in labels_of(resource.raw).items() for text in label)
 
 
+def read_once(read: Reader[_Value]) -> Callable[[Index, ObjectRef], tuple[_Value, ...]]:
+    """Return a function that reads something of an object of an index once; see `Index.once`."""
+
+    def values_of(index: Index, ref: ObjectRef) -> tuple[_Value, ...]:
+        return index.once(read, ref)
+
+    return values_of
+
+
 class Referrers(Generic[_Value]):
     """References in reverse: what refers to an object.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model import Diagnostic
+from msgspec.structs import replace
+
 from kubectl_policy.model.unknown import is_open
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import (
@@ -21,7 +22,7 @@ from kubectl_policy.topology.references import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import Diagnostic, ObjectRef, Resource
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.references import BackendRef
     from kubectl_policy.topology.relations import Relations
@@ -68,7 +69,7 @@ def _of_parameters(relations: Relations, holder: Resource) -> Iterator[Diagnosti
     if named and presence == "missing":
         lost = f"controllers should not accept the {holder.ref.kind} for that"
         message = f"{named.object} does not exist; {lost}"
-        yield _broken(holder, named.field, named.object, message, "InvalidParameters")
+        yield broken_reference(holder, named.field, named.object, message, "InvalidParameters")
     elif named and presence == "unknown":
         yield _unknown(holder, named.field, named.object, relations.index.not_here(named.object))
 
@@ -83,7 +84,7 @@ def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]
                 yield _unknown(owner, ref.field, ref.target, ref.problem.message)
             if ref.problem and ref.problem.certain:
                 reason = NOT_PERMITTED if ref.problem.reason == NOT_PERMITTED else "InvalidCertificateRef"
-                yield _broken(owner, ref.field, ref.target, ref.problem.message, reason)
+                yield broken_reference(owner, ref.field, ref.target, ref.problem.message, reason)
 
 
 def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
@@ -98,7 +99,7 @@ def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
         if backend.state == "unknown":
             yield _unknown(route, field, named, backend.message)
         elif (route.ref, field) not in relations.delegations.circling:
-            yield _broken(route, field, named, backend.message, backend.reason)
+            yield broken_reference(route, field, named, backend.message, backend.reason)
     if [each for each in backends if not each.ref.weight]:
         yield from _without_weight(route, backends)
     if relations.filters_of(route.ref):
@@ -114,10 +115,8 @@ def _without_weight(route: Resource, backends: Iterable[Backend]) -> Iterator[Di
     for rule, refs in rules.items():
         if not any(ref.weight for ref in refs):
             field = f"spec.rules[{rule}].backendRefs"
-            words = f"{route.ref}: {field}: none has a weight, so that requests to this rule get an error response"
-            yield Diagnostic(
-                rule="no-weight", severity="warning", message=words, subject=route.ref, field=field, origin=route.origin
-            )
+            message = f"{field}: none has a weight, so that requests to this rule get an error response"
+            yield route.diagnostic("no-weight", "warning", message, field)
 
 
 def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
@@ -131,7 +130,7 @@ def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
         if presence == "missing":
             lost = f"requests to {extension.backend}" if extension.backend else "requests to this rule"
             message = f"{extension.object} does not exist; {lost} get an error response"
-            yield _broken(route, extension.field, extension.object, message, "")
+            yield broken_reference(route, extension.field, extension.object, message, "")
         elif presence == "unknown":
             yield _unknown(route, extension.field, extension.object, relations.index.not_here(extension.object))
 
@@ -139,34 +138,17 @@ def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
 def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, reason: str) -> Iterator[Diagnostic]:
     presence = relations.index.presence(to)
     if presence == "missing":
-        yield _broken(subject, field, to, f"{to} does not exist", reason)
+        yield broken_reference(subject, field, to, f"{to} does not exist", reason)
     elif presence == "unknown":
         yield _unknown(subject, field, to, relations.index.not_here(to))
 
 
-def _broken(subject: Resource, field: str, to: ObjectRef | None, message: str, reason: str) -> Diagnostic:
+def broken_reference(subject: Resource, field: str, to: ObjectRef | None, message: str, reason: str) -> Diagnostic:
+    """The diagnostic for a reference that is known to lead nowhere, with the API's reason if it has one."""
     rule = "reference-not-permitted" if reason == NOT_PERMITTED else "missing-reference"
-    words = f"{subject.ref}: {field}: {message}"
-    return Diagnostic(
-        rule=rule,
-        severity="error",
-        message=words,
-        subject=subject.ref,
-        field=field,
-        origin=subject.origin,
-        related=(to,) if to else (),
-        reason=reason,
-    )
+    diagnostic = subject.diagnostic(rule, "error", f"{field}: {message}", field, (to,) if to else ())
+    return replace(diagnostic, reason=reason)
 
 
 def _unknown(subject: Resource, field: str, to: ObjectRef | None, message: str) -> Diagnostic:
-    words = f"{subject.ref}: {field}: {message}"
-    return Diagnostic(
-        rule="unknown-reference",
-        severity="info",
-        message=words,
-        subject=subject.ref,
-        field=field,
-        origin=subject.origin,
-        related=(to,) if to else (),
-    )
+    return subject.diagnostic("unknown-reference", "info", f"{field}: {message}", field, (to,) if to else ())

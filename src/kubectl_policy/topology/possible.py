@@ -11,6 +11,7 @@ from msgspec import Struct
 from kubectl_policy.cached import cached_method
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at
+from kubectl_policy.model.index import read_once
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.unknown import (
     is_open,
@@ -48,6 +49,7 @@ _DECIDING: Final = frozenset(
 )
 
 
+@read_once
 def _open_parts(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[bool]:
     """Whether something is to be filled in, in each of the parts of a route that decide what it is related to."""
     filters = route_filters(index, route) if route.group_kind in WITH_FILTERS else ()
@@ -84,7 +86,7 @@ class PossibleRelations:
     def _is_open(self, kind: GroupKind) -> bool:
         resources = self._index.perhaps_unfilled(kind, names=kind in ROUTES)
         if kind in ROUTES:
-            return any(any(self._index.once(_open_parts, route.ref)) for route in resources)
+            return any(any(_open_parts(self._index, route.ref)) for route in resources)
         # Of what is not a route, little is read; and of that, any placeholder may decide.
         specs = (mapping_at(resource.raw, "spec") for resource in resources)
         return any(_is_any_unfilled(spec[field]) for spec in specs for field in _DECIDING.intersection(spec))
