@@ -14,7 +14,7 @@ from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
-from kubectl_policy.topology.dangling import broken_reference, dangling_references_of
+from kubectl_policy.topology.dangling import broken_reference, dangling_references
 from kubectl_policy.topology.delegation.order import circle_words
 from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
@@ -80,7 +80,7 @@ class Problems:
         """The problems that an object has by way of others: all but what is wrong with its own shape."""
         kind = resource.ref.group_kind
         if kind in _REFERRING:
-            yield from dangling_references_of(self._topology.relations, resource)
+            yield from dangling_references(self._topology.relations, resource)
             if self._cycles and kind in ROUTES:
                 yield from self._circles(resource)
             if self._topology.relations.filters_of(resource.ref):

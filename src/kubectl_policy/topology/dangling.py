@@ -28,25 +28,14 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.relations import Relations
 
 
-def dangling_references(relations: Relations) -> tuple[Diagnostic, ...]:
-    """A diagnostic for each such reference, by kind and name of the object that makes it.
+def dangling_references(relations: Relations, resource: Resource) -> Iterator[Diagnostic]:
+    """A diagnostic for each such reference that an object makes.
 
     Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it is not in the
     input), `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one,
     and `no-weight` (a warning, all backends of a rule have weight 0).
     References by which requests would circle are left to `Topology.cycles`.
     """
-    index = relations.index
-    return tuple(
-        diagnostic
-        for kind in (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES)
-        for resource in index.of_kind(kind)
-        for diagnostic in dangling_references_of(relations, resource)
-    )
-
-
-def dangling_references_of(relations: Relations, resource: Resource) -> Iterator[Diagnostic]:
-    """The same for the references that one object makes."""
     if resource.ref.group_kind in ROUTES:
         yield from _of_route(relations, resource)
     elif resource.ref.group_kind == GATEWAY_CLASS:

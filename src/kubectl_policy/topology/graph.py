@@ -10,7 +10,6 @@ import msgspec
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE, with_article
 from kubectl_policy.profiles import Registry
-from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
 from kubectl_policy.topology.gateway.gateways import Implementation
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import Paths, first_route
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     import networkx as nx
 
-    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef
+    from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.gateway.gateways import ControllerProfiles
@@ -108,16 +107,6 @@ class Topology:
         return tuple(
             sorted(Edge(parent, child, link.name) for child in self.nodes for link, parent in self._above(child))
         )
-
-    @cached_property
-    def missing(self) -> tuple[Diagnostic, ...]:
-        """The references that lead nowhere, or nowhere known: errors where the object is known to be missing."""
-        return dangling_references(self.relations)
-
-    def missing_from(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
-        """The same for the references that one object makes."""
-        resource = self.index.get(obj)
-        return tuple(dangling_references_of(self.relations, resource)) if resource else ()
 
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
         """The names of an object's sections in their order: listeners, rules (`rule[0]` if unnamed), ports."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kubectl_policy.model import Diagnostic, GroupKind, Json, Resource
-    from kubectl_policy.model.index import Index
 
 _LISTENERS: Final = {
     "spec.listeners": "a list",
@@ -96,16 +95,6 @@ SHAPES: Final[tuple[_Shape, ...]] = (
     _Shape((SERVICE, SERVICE_IMPORT), _PORTS),
     _Shape((REFERENCE_GRANT,), {**_references("spec.from"), **_references("spec.to")}),
 )
-
-
-def shape_problems(index: Index) -> tuple[Diagnostic, ...]:
-    """A `wrong-type` error for each such field, by kind and name of its object, then in the order of the table."""
-    return tuple(
-        problem
-        for kind in index.group_kinds
-        for resource in index.of_kind(kind)
-        for problem in shape_problems_of(resource)
-    )
 
 
 def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
