@@ -13,7 +13,6 @@ from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
     NOT_PERMITTED,
     ROUTES,
-    WITH_LISTENERS,
     WITH_PARAMETERS,
     parameters_ref,
     parent_refs,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def dangling_references(relations: Relations, resource: Resource) -> Iterator[Diagnostic]:
-    """A diagnostic for each such reference that an object makes.
+    """A diagnostic for each such reference of a route, or of a GatewayClass, a Gateway or a ListenerSet.
 
     Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it is not in the
     input), `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one,
@@ -40,7 +39,7 @@ def dangling_references(relations: Relations, resource: Resource) -> Iterator[Di
         yield from _of_route(relations, resource)
     elif resource.ref.group_kind == GATEWAY_CLASS:
         yield from _of_parameters(relations, resource)
-    elif resource.ref.group_kind in WITH_LISTENERS:
+    else:
         gateways, is_gateway = relations.gateways, resource.ref.group_kind == GATEWAY
         above = gateways.class_of(resource.ref) if is_gateway else gateways.gateway_of(resource.ref)
         if above:
