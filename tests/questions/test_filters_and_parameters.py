@@ -100,7 +100,7 @@ class TestFiltersOfRules:
     def test_for_what_the_rule_leads_to(self) -> None:
         """All requests to its backends by way of it go through the filter; a Gateway has nothing of it."""
         found = describe(self.WORLD, node("Service", "s", group=""))
-        assert [(group.kind.kind, group.paths) for group in found.in_force] == [("HTTPRouteFilter", (0,))]
+        assert [(group.kind.kind, group.positions) for group in found.in_force] == [("HTTPRouteFilter", (0,))]
         assert found.not_applying == ()
         assert in_force(self.WORLD, node("Gateway", "g"), "HTTPRouteFilter") == []
 

@@ -21,12 +21,13 @@ from kubectl_policy.model.fields import (
 )
 from kubectl_policy.model.index import read_once
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
+from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.unknown import Port, port_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.model.index import Index
 
 GATEWAY_CLASS: Final = GroupKind(GATEWAY_API, "GatewayClass")
@@ -303,3 +304,19 @@ def ports_at(raw: Mapping[str, Json], paths: Iterable[str]) -> dict[Port, str]:
 
 def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, (dict, Mapping)) else {}
+
+
+def section_noun(kind: GroupKind) -> str:
+    """What the sections of a kind's objects are called."""
+    if kind in WITH_LISTENERS:
+        return "listener"
+    if kind in ROUTES:
+        return "rule"
+    return "port" if kind in WITH_PORTS else "section"
+
+
+def section_words(node: NodeRef) -> str:
+    """`listener https`, `rule api`, `rule[2]`, `port 8080`."""
+    if is_unnamed(node.section):
+        return node.section
+    return f"{section_noun(node.object.group_kind)} {node.section}"

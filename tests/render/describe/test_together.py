@@ -30,7 +30,7 @@ RETRY: Final[Mapping[str, Json]] = {
 def rows(values: Mapping[str, Json], room: int) -> list[str]:
     """The rows of some fields, where so many characters of values have room in one."""
     settings = (
-        Setting(field=field, value=value, source=SOURCE, removed=False, defaulted=False, certain=True, beaten=())
+        Setting(field=field, value=value, source=SOURCE, removed=False, defaulted=False, certain=True, instead_of=())
         for field, value in values.items()
     )
     apart = [Row(setting=setting, positions=frozenset([0]), beaten=()) for setting in settings]

@@ -34,7 +34,7 @@ def setting(value: str, who: str = "p", *, removed: bool = False) -> Setting:
         removed=removed,
         defaulted=False,
         certain=True,
-        beaten=(),
+        instead_of=(),
         security=False,
         origin=Origin("1a2b3c4d5e6f:in/a.yaml", 12) if who else None,
     )

@@ -108,7 +108,7 @@ def _describe(
             policy,
             focus=focus,
             diagnostics=at_fields(policy.diagnostics, lines),
-            fields=tuple(at_line(field, lines.locate, author_of) for field in policy.fields),
+            all_fields=tuple(at_line(field, lines.locate, author_of) for field in policy.all_fields),
             reasons=at_fields(policy.reasons, lines, or_above=True),
         )
     from kubectl_policy.questions.describe.objects import describe
@@ -118,7 +118,7 @@ def _describe(
     if focus.kinds or focus.fields:
         from kubectl_policy.questions.describe.narrowing import narrowed
 
-        answer = narrowed(analysis, answer, focus)
+        answer = narrowed(answer, focus)
     return OBJECT, replace(
         answer,
         diagnostics=at_fields(answer.diagnostics, lines),

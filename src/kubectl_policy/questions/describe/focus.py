@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, Protocol, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,10 +25,10 @@ _Named = TypeVar("_Named", bound=WithField)
 
 
 class Focus(Struct, frozen=True, kw_only=True):
-    """What is asked for: the kinds of policies, and what the fields begin with; without any, all of them."""
+    """What alone is asked for."""
 
-    kinds: tuple[GroupKind, ...] = ()
-    fields: tuple[str, ...] = ()
+    kinds: Annotated[tuple[GroupKind, ...], Meta(description="The kinds of policies; empty for all.")] = ()
+    fields: Annotated[tuple[str, ...], Meta(description="What the fields begin with; empty for all.")] = ()
 
     def has_kind(self, kind: GroupKind) -> bool:
         """Whether policies of a kind are asked for."""

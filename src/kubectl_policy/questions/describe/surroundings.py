@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.questions.shared.reported import ReportedCondition, contrary_report
 from kubectl_policy.questions.shared.selection import did_you_mean
@@ -22,29 +22,28 @@ _ANY: Final = "*"
 
 
 class Unattached(Struct, frozen=True, kw_only=True):
-    """Why one parentRef of a route leads nowhere: in words, by the API's own word, and in which field of the route.
+    """Why one parentRef of a route leads nowhere."""
 
-    `hint` names what may have been meant, where a name is a near miss; empty otherwise.
-    """
-
-    parent: ObjectRef
-    message: str
-    reason: str
-    hint: str
-    field: str
-    origin: Origin | None
+    parent: Annotated[ObjectRef, Meta()]
+    field: Annotated[str, Meta(description="The parentRef that leads nowhere, or the field in it that is to blame.")]
+    message: Annotated[str, Meta()]
+    reason: Annotated[str, Meta(description="The API's own word for it, if it has one.")]
+    hint: Annotated[str, Meta(description="What may have been meant; empty where nothing is near.")]
+    origin: Annotated[Origin | None, Meta()]
 
 
 class PolicyInAnswer(Struct, frozen=True, kw_only=True):
-    """A policy of an answer: where it was read, and what a controller reports to the contrary of what is computed.
+    """A policy that an answer speaks of."""
 
-    `otherwise` says why it may not be as it was read: a patch that was not applied, say. It is empty if that is not so.
-    """
-
-    policy: ObjectRef
-    origin: Origin | None
-    contrary: ReportedCondition | None
-    otherwise: str = ""
+    policy: Annotated[ObjectRef, Meta()]
+    origin: Annotated[Origin | None, Meta()]
+    contrary: Annotated[
+        ReportedCondition | None,
+        Meta(description="The condition by which a controller says that it does not work here; null if none does."),
+    ]
+    otherwise: Annotated[
+        str, Meta(description="Why it may not be as it was read; empty where nothing speaks for that.")
+    ] = ""
 
 
 def hostnames_of(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> tuple[str, ...]:

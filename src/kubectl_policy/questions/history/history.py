@@ -147,7 +147,7 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
     paths = covered_paths(analysis, subject)
     settings: dict[_Place, dict[str, Setting]] = {}
     for group in group_entries(analysis, effective_entries(analysis, subject, paths)):
-        places = dict.fromkeys(_sections(paths[position], subject) for position in group.paths)
+        places = dict.fromkeys(_sections(paths[position], subject) for position in group.positions)
         for setting in group.settings:
             if wanted(group.kind, setting.field):
                 for sections in places:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.changes.clauses import (
     ATTACHMENT,
     FORCE,
@@ -37,7 +38,7 @@ from kubectl_policy.render.words.headlines import (
     why_idle,
     with_target,
 )
-from kubectl_policy.render.words.names import count, listed, names
+from kubectl_policy.render.words.names import count, names
 from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.changes.clauses import (
     namespace_words,
     problem_clauses,
@@ -18,7 +19,7 @@ from kubectl_policy.render.changes.clauses import (
 )
 from kubectl_policy.render.changes.summary import summarize
 from kubectl_policy.render.changes.traffic import passing_clauses
-from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.render.words.names import count
 from kubectl_policy.render.words.unseen import as_far_as
 
 if TYPE_CHECKING:

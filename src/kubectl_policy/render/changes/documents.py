@@ -24,6 +24,7 @@ from kubectl_policy.questions.differences.traffic import (
     TrafficChanges,
     TrafficOneWay,
 )
+from kubectl_policy.questions.shared.numbered import NumberedPath, numbered
 from kubectl_policy.questions.shared.reasons import Reason
 from kubectl_policy.render.changes.blast_headline import blast_headline
 from kubectl_policy.render.changes.diff_headline import diff_headline
@@ -34,11 +35,9 @@ from kubectl_policy.render.output.parts import (
     COMPLETE,
     DECLARED_AT,
     REFERRED_TO_BY,
-    NumberedPath,
     assumed_field,
     doubts_field,
     headline_field,
-    numbered,
     numbers_field,
 )
 from kubectl_policy.resolution.enforcement import Enforcement

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.changes.blast_headline import blast_headline
 from kubectl_policy.render.changes.diff_headline import diff_headline
 from kubectl_policy.render.changes.table import rows_of
 from kubectl_policy.render.output.escape import code, inert
-from kubectl_policy.render.words.names import count, listed, node_words
+from kubectl_policy.render.words.names import count, node_words
 from kubectl_policy.render.words.unseen import what_to_do
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.changes.blocks import alike, joined, targets_of
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
 from kubectl_policy.render.output.text import Line, Span, cut
-from kubectl_policy.render.words.names import flow, listed, mark, sections_words, source_words
-from kubectl_policy.render.words.paths import WhichPaths
+from kubectl_policy.render.words.names import flow, mark, sections_words, source_words
 from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines
 from kubectl_policy.render.words.sections import BLANK
 from kubectl_policy.render.words.settings import INDENT, columns, row

@@ -28,20 +28,20 @@ def joined(groups: Sequence[InForce]) -> InForce:
     """Groups that are alike as the first of them, on the paths of all."""
     return replace(
         groups[0],
-        paths=tuple(sorted({path for group in groups for path in group.paths})),
+        positions=tuple(sorted({path for group in groups for path in group.positions})),
         at=tuple(dict.fromkeys(node for group in groups for node in group.at)),
     )
 
 
 def targets_of(groups: Sequence[InForce]) -> Mapping[Source, tuple[NodeRef, ...]]:
     """By each source of the first of some groups that are alike, the targets that it has in all of them."""
-    together = zip(*(group.order for group in groups), strict=True)
+    together = zip(*(group.contest.order for group in groups), strict=True)
     return {same[0]: tuple(dict.fromkeys(source.target for source in same)) for same in together}
 
 
 def _likeness(group: InForce) -> object:
     """All that a reader is told of a group, but on which paths it is so, and by way of which targets."""
-    places = {source: place for place, source in enumerate(group.order)}
+    places = {source: place for place, source in enumerate(group.contest.order)}
 
     def told(fate: Fate, why: str) -> object:
         return fate.field, fate.value, places.get(fate.source, fate.source), fate.defaulted, why
@@ -49,14 +49,14 @@ def _likeness(group: InForce) -> object:
     at = group.at[0]
     return (
         (at.object.group_kind, bool(at.section), group.passes_down, group.strategies, group.assumed, group.doubts),
-        [(source.object, source.overrides, source.filter) for source in group.order],
+        [(source.object, source.overrides, source.filter) for source in group.contest.order],
         [
             (
                 *(setting.field, setting.value, places.get(setting.source, setting.source), setting.removed),
                 *(setting.certain, setting.defaulted),
-                [told(fate, why_beaten(fate, setting.source, group)) for fate in setting.beaten],
+                [told(fate, why_beaten(fate, setting.source, group)) for fate in setting.instead_of],
             )
             for setting in group.settings
         ],
-        [told(fate, why_without_effect(fate, group)) for fate in group.beaten],
+        [told(fate, why_without_effect(fate, group)) for fate in group.without_effect],
     )

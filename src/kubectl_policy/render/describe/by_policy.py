@@ -90,16 +90,16 @@ class _Collected:
     def add(self, setting: Setting, group: InForce) -> None:
         key = (setting.field, repr(setting.value), setting.removed, setting.certain, setting.defaulted)
         _, positions, beaten = self.rows.setdefault(key, (setting, set(), {}))
-        positions.update(group.paths)
-        for fate in setting.beaten:
+        positions.update(group.positions)
+        for fate in setting.instead_of:
             why = why_beaten(fate, setting.source, group)
             _, _, where = beaten.setdefault((who(fate.source), repr(fate.value), why), (fate, why, set()))
-            where.update(group.paths)
+            where.update(group.positions)
 
     def replace(self, fate: Fate, why: str, group: InForce) -> None:
         _, fates, positions = self.replaced.setdefault((who(fate.source), why), (fate.source, {}, set()))
         fates.setdefault((fate.field, repr(fate.value)), fate)
-        positions.update(group.paths)
+        positions.update(group.positions)
 
     def result(self) -> OfSource:
         rows = (
@@ -134,15 +134,15 @@ def by_policy(groups: Sequence[InForce]) -> OfKind:
     collected: dict[_Who, _Collected] = {}
     for group in groups:
         setting_something = {who(setting.source) for setting in group.settings}
-        for source in reversed(group.order):
+        for source in reversed(group.contest.order):
             if who(source) in setting_something or source.object in group.policies:
                 _of(collected, source).targets.setdefault(source.target)
         for setting in without_keys(group.settings):
             _of(collected, setting.source).targets.setdefault(setting.source.target)
             _of(collected, setting.source).add(setting, group)
-    nobody = _Collected(groups[0].order[0])
+    nobody = _Collected(groups[0].contest.order[0])
     for group in groups:
-        for fate in without_keys(group.beaten):
+        for fate in without_keys(group.without_effect):
             beater = next((each for each in fate.superseded_by if who(each) in collected), None)
             if fate.state == "unheeded" and who(fate.source) in collected:
                 beater = fate.source
@@ -150,7 +150,7 @@ def by_policy(groups: Sequence[InForce]) -> OfKind:
             whose.replace(fate, why_without_effect(fate, group), group)
     return OfKind(
         groups=tuple(groups),
-        positions=frozenset(position for group in groups for position in group.paths),
+        positions=frozenset(position for group in groups for position in group.positions),
         sources=tuple(each.result() for each in collected.values()),
         without=_replaced(nobody.replaced),
     )

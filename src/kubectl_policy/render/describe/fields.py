@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhere
 from kubectl_policy.render.describe.together import parent_of, together, words_of
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import flow, listed
+from kubectl_policy.render.words.names import flow
 from kubectl_policy.render.words.reasons import basis_lines, doubts_of, merge_not_counting
 from kubectl_policy.render.words.settings import DEFAULT, perhaps
 from kubectl_policy.render.words.values import shortened
@@ -268,9 +269,9 @@ class _Section:
         loser = self._loser(replaced.source)
         if all(fate.state == "superseded" and not fate.by_port for fate in fates):
             together = "with others " if len(fates[0].superseded_by) > 1 else ""
-            group = next(group for group in self.kind.groups if fates[0] in group.beaten)
+            group = next(group for group in self.kind.groups if fates[0] in group.without_effect)
             why = merge_not_counting(fates[0], group)
-            if replaced.source in group.members:
+            if replaced.source in group.contest.members:
                 words = f"{together}instead of {self._fields(fates)} of {loser}"
             else:
                 words = f"{together}instead of all of {loser}: {_names(fates)}{f' ({why})' if why else ''}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.kinds import NAMESPACE, listed, plural
 from kubectl_policy.questions.unseen.unread import some_of
 from kubectl_policy.render.describe.places import Places
-from kubectl_policy.render.words.names import count, in_file, listed, node_words, section_words
+from kubectl_policy.render.words.names import count, in_file, node_words
 from kubectl_policy.render.words.sources import is_one, sources_words
 from kubectl_policy.render.words.unseen import as_far_as
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,9 +47,9 @@ def _marked(answer: ObjectDescription) -> Iterator[str]:
     """`by its status, RetryPolicy baker/resilience affects it as well`: what controllers say of what was not read."""
     together: dict[tuple[ObjectRef, str], list[str]] = {}
     for mark in answer.marks:
-        named = [str(policy) for policy in mark.policies] or [plural(mark.kind.kind)]
+        named = [str(policy) for policy in mark.policies] or [plural(mark.policy_kind.kind)]
         written = "status" if mark.sort == "condition" else "annotations"
-        together.setdefault((mark.on, written), []).extend(named)
+        together.setdefault((mark.object, written), []).extend(named)
     for (on, written), named in together.items():
         who, own = list(dict.fromkeys(named)), on == answer.subject.object
         affects = "affects" if len(who) == 1 and " " in who[0] else "affect"
@@ -120,7 +120,7 @@ def _behind(answer: ObjectDescription) -> str:
 
 def _where(answer: ObjectDescription, groups: Iterable[InForce]) -> str:
     """`, on rule cart only`; empty where some policy is in force on every path."""
-    positions = {position for group in groups for position in group.paths}
+    positions = {position for group in groups for position in group.positions}
     if len(positions) == len(answer.paths):
         return ""
     places = Places(answer)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.words.names import in_file, listed, mark, node_words, section_words
+from kubectl_policy.model.kinds import listed
+from kubectl_policy.render.words.names import in_file, mark, node_words
 from kubectl_policy.render.words.settings import blame_words
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.references import ROUTES, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -72,7 +72,7 @@ def _problems(answer: ObjectDescription) -> Iterator[Diagnostic]:
 
 def _paths(answer: ObjectDescription, places: Places, view: View) -> tuple[Line, ...]:
     """The paths, where some words name them by their numbers, or where routes lead to the route."""
-    numbered = any(places.numbered(group.paths) for group in answer.in_force)
+    numbered = any(places.numbered(group.positions) for group in answer.in_force)
     is_delegated = len(places.routes) > 1 and answer.subject.object in places.routes
     if not (numbered or is_delegated):
         return ()

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.blocks import alike, joined, targets_of
 from kubectl_policy.render.describe.by_policy import who
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.render.words.names import count
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ def overview(answer: ObjectDescription, places: Places, names: Names, view: View
     for of_kind in by_kind(answer.in_force):
         for together in alike(of_kind):
             group = joined(together)
-            everywhere = len(group.paths) == len(answer.paths)
-            key = group.passes_down, everywhere, group.paths
+            everywhere = len(group.positions) == len(answer.paths)
+            key = group.passes_down, everywhere, group.positions
             by_place.setdefault(key, []).append(_entry(group, targets_of(together), names))
     entries = [entry for each in by_place.values() for entry in each]
     kinds = max((cells(entry.kind) for entry in entries), default=0)
@@ -135,11 +136,12 @@ def _rank(group: InForce) -> tuple[int, str]:
 
 def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> str:
     """`shop/cart → rule cart, merged with infra/defaults → Gateway infra/public`: the nearest first."""
-    setting = {who(each.source) for each in group.settings}
-    taking_part = [each for each in reversed(group.order) if who(each) in setting or each.object in group.policies]
+    kind, nearest_first = group.kind, group.contest.order[::-1]
+    setters = {who(setting.source) for setting in group.settings}
     words = {
-        who(source): f"{names.policy(source, group.kind)}{names.targets(source, targets.get(source, [source.target]))}"
-        for source in taking_part
+        who(source): f"{names.policy(source, kind)}{names.targets(source, targets.get(source, [source.target]))}"
+        for source in nearest_first
+        if who(source) in setters or source.object in group.policies
     }
     themselves = dict.fromkeys(
         each.source for each in group.settings if each.source.object == each.source.target.object
@@ -149,13 +151,13 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
     if len(policies) > 1:
         joined_by = "together with" if group.profile.all_apply else "merged with"
         told.append(f"{joined_by} {_others(policies[1:])}")
-    own = dict.fromkeys(names.policy(source, group.kind) for source in themselves)
+    own = dict.fromkeys(names.policy(source, kind) for source in themselves)
     told += [("and " if told else "") + _others(list(own))] if own else []
-    states = {fate.source: fate.state for setting in group.settings for fate in setting.beaten}
-    states |= {fate.source: fate.state for fate in group.beaten}
-    beaten = [source for source in reversed(group.order) if who(source) not in words and source in states]
+    states = {fate.source: fate.state for setting in group.settings for fate in setting.instead_of}
+    states |= {fate.source: fate.state for fate in group.without_effect}
+    beaten = [source for source in nearest_first if who(source) not in words and source in states]
     losers = {
-        state: list(dict.fromkeys(names.policy(source, group.kind) for source in beaten if states[source] == state))
+        state: list(dict.fromkeys(names.policy(source, kind) for source in beaten if states[source] == state))
         for state in ("superseded", *_FATES)
     }
     if losers["superseded"]:
@@ -171,7 +173,9 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
 
 def _beaters(group: InForce, names: Names) -> str:
     """`shop/pages-basic `: what replaces others and sets nothing that is asked about."""
-    by = dict.fromkeys(beater for fate in group.beaten if fate.state == "superseded" for beater in fate.superseded_by)
+    by = dict.fromkeys(
+        beater for fate in group.without_effect if fate.state == "superseded" for beater in fate.superseded_by
+    )
     return f"{_others([names.policy(source, group.kind) for source in by])} " if by else ""
 
 

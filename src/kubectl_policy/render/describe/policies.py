@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import fully_enforced, policy_headline, with_target
@@ -15,15 +16,13 @@ from kubectl_policy.render.words.names import (
     attachment_words,
     count,
     in_file,
-    listed,
     mark,
     node_words,
-    section_noun,
     sections_words,
     source_spans,
 )
 from kubectl_policy.render.words.next_commands import after_policy, next_section
-from kubectl_policy.render.words.paths import WhichPaths, path_lines
+from kubectl_policy.render.words.paths import path_lines
 from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines, merging_words, note_lines
 from kubectl_policy.render.words.sections import (
     BLANK,
@@ -37,6 +36,7 @@ from kubectl_policy.render.words.sections import (
 )
 from kubectl_policy.render.words.settings import GAP, INDENT, blame_words, default_spans, without_keys
 from kubectl_policy.render.words.values import shortened
+from kubectl_policy.topology.references import section_noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -108,8 +108,8 @@ class _Fields:
     def __init__(self, answer: PolicyDescription) -> None:
         self.answer = answer
         self.which = WhichPaths(answer.paths)
-        self.outcomes = [_outcome(field, answer.policy) for field in without_keys(answer.fields_asked_for)]
-        self._several_sources = len({field.source for field in answer.fields_asked_for}) > 1
+        self.outcomes = [_outcome(field, answer.policy) for field in without_keys(answer.fields)]
+        self._several_sources = len({field.source for field in answer.fields}) > 1
 
     @property
     def needs_numbers(self) -> bool:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.words.names import flow, mark, node_words, source_words
-from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.render.words.settings import perhaps
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
     Column("PATHS", lambda row: row.paths),
     Column(
         "BEATS",
-        lambda row: "; ".join(f"{flow(fate.value)} of {source_words(fate.source)}" for fate in row.setting.beaten),
+        lambda row: "; ".join(f"{flow(fate.value)} of {source_words(fate.source)}" for fate in row.setting.instead_of),
         narrow=False,
     ),
     Column("ORIGIN", lambda row: str(row.setting.origin or ""), narrow=False),
@@ -62,8 +62,8 @@ def _rows(answer: ObjectDescription) -> list[_SettingRow]:
     which, number = WhichPaths(answer.paths), len(answer.paths)
     rows: list[_SettingRow] = []
     for group in answer.in_force:
-        words = which.words(group.paths).removesuffix(" only").removeprefix("paths ").removeprefix("path ")
+        words = which.words(group.positions).removesuffix(" only").removeprefix("paths ").removeprefix("path ")
         everywhere = f"all {number}" if number > 1 else "1"
-        paths = everywhere if len(group.paths) == number else words
+        paths = everywhere if len(group.positions) == number else words
         rows += (_SettingRow(setting, group, paths, answer.subject) for setting in group.settings)
     return rows

@@ -14,17 +14,16 @@ from msgspec import Struct
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphPolicy, Mark, Outcome, Picture, Win
+from kubectl_policy.questions.shared.numbered import NumberedPath, numbered
 from kubectl_policy.render.graph.words import graph_headline
 from kubectl_policy.render.output.documents import Field, Shape, document, shape
 from kubectl_policy.render.output.parts import (
     COMPLETE,
     UNSEEN,
-    NumberedPath,
     assumed_field,
     class_field,
     headline_field,
     known_by_field,
-    numbered,
     numbers_field,
 )
 

@@ -169,11 +169,13 @@ class _Data:
                     "origin": visible(str(setting.origin or "")),
                     "certain": setting.certain,
                     "removed": setting.removed,
-                    "beaten": [self.beaten(fate, why_beaten(fate, setting.source, group)) for fate in setting.beaten],
+                    "beaten": [
+                        self.beaten(fate, why_beaten(fate, setting.source, group)) for fate in setting.instead_of
+                    ],
                 }
                 for setting in group.settings
             ],
-            "beaten": [self.beaten(fate, why_without_effect(fate, group)) for fate in group.beaten],
+            "beaten": [self.beaten(fate, why_without_effect(fate, group)) for fate in group.without_effect],
             "assumed": list(group.assumed),
             "doubts": list(group.doubts),
         }

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
-from kubectl_policy.render.words.names import count, flow, listed, node_words, section_words
+from kubectl_policy.render.words.names import count, flow, node_words
 from kubectl_policy.render.words.settings import SHORT_ID
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

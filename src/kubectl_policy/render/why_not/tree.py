@@ -5,12 +5,14 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.kinds import listed
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.documents import as_field, as_item, as_yaml, encode
 from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.words.headlines import reason_words, why_not_headline
-from kubectl_policy.render.words.names import count, in_file, kind_counts, listed, names, node_words
+from kubectl_policy.render.words.names import count, in_file, kind_counts, names, node_words
 from kubectl_policy.render.words.next_commands import after_why_not, next_section
-from kubectl_policy.render.words.paths import WhichPaths, path_lines
+from kubectl_policy.render.words.paths import path_lines
 from kubectl_policy.render.words.reasons import assumption_lines
 from kubectl_policy.render.words.sections import BLANK, headline_line, section, unseen_section
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.model.kinds import listed
+from kubectl_policy.render.words.names import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.graph.picture import GraphLink
-from kubectl_policy.render.words.names import section_noun
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, depth_of
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, depth_of, section_noun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
