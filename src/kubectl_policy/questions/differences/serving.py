@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, items_at, text_at
 from kubectl_policy.topology import attached_hostnames
@@ -57,17 +58,15 @@ class RuleAnswers(Struct, frozen=True, kw_only=True):
 class Serving:
     """What is served in one state, looked up when it is asked for."""
 
-    def __init__(self, analysis: Analysis, failing: Iterable[FailingRoute] = (), other: Serving | None = None) -> None:
-        """Remember where to look, which routes fail for a policy, and the `other` one of two states."""
+    def __init__(self, analysis: Analysis, failing: Iterable[FailingRoute] = ()) -> None:
+        """Remember where to look, and which routes fail for a policy."""
         self.analysis = analysis
-        self._other = other
         self._failing: dict[ObjectRef, list[FailingRoute]] = {}
         for each in failing:
             self._failing.setdefault(each.route, []).append(each)
         self.topology = analysis.topology
         self._dark: dict[NodeRef, bool] = {}
         self._places: dict[ObjectRef, Mapping[NodeRef, bool]] = {}
-        self._rules: dict[ObjectRef, tuple[RuleAnswers, ...]] = {}
         self._hostnames: dict[tuple[NodeRef, ObjectRef], tuple[str, ...]] = {}
 
     def places(self, route: ObjectRef) -> Mapping[NodeRef, bool]:
@@ -142,15 +141,9 @@ class Serving:
         """Whether a route to which requests may come sends some of them to an object."""
         return any(map(self.places, self.topology.relations.routes_forwarding_to(backend)))
 
+    @cached_method
     def rules(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         """The rules of a route in their order."""
-        found = self._rules.get(route)
-        if found is None:
-            is_like = self._other and self._answers_like(self._other, route)
-            found = self._rules[route] = self._other.rules(route) if self._other and is_like else self._rules_of(route)
-        return found
-
-    def _rules_of(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         raws = items_at(self.analysis.index.raw(route), "spec.rules")
         backends: list[list[Backend]] = [[] for _ in raws]
         for backend in self.topology.backends(route):
@@ -169,16 +162,6 @@ class Serving:
         ]
         may_end = bool(every or route in self._failing)
         return tuple([self._ended(rule, named) if may_end else rule for rule, named in rules])
-
-    def _answers_like(self, other: Serving, route: ObjectRef) -> bool:
-        """Whether all that decides on the rules of a route is known to be as in another state."""
-        index = self.analysis.index
-        return (
-            index.get(route) is other.analysis.index.get(route)
-            and self.topology.backends(route) is other.topology.backends(route)
-            and not (route in self._failing or route in other._failing)
-            and not self.topology.relations.filters_of(route)
-        )
 
     def _answers_itself(self, raw: Json, named: Collection[_Named]) -> bool:
         """Whether requests to a rule are answered before they get to its backends, or may be: by what is not known."""

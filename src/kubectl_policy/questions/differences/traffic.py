@@ -126,7 +126,7 @@ def traffic_changes(
     if comparison.shares_topology and failing[0] == failing[1]:
         return NO_TRAFFIC
     before = Serving(comparison.before, failing[0])
-    after = Serving(comparison.after, failing[1], before)
+    after = Serving(comparison.after, failing[1])
     routes = _routes_that_may_differ(comparison, {each.route for state in failing for each in state})
     lost = _OneWay(before, after, owner_key).of(routes)
     told = {each.route for each in lost.routes}
@@ -270,8 +270,6 @@ class _OneWay:
     def _failing(self, route: ObjectRef, rules: Iterable[RuleAnswers]) -> Iterator[FailingRule]:
         """The rules that have requests answered of which fewer are, or none."""
         others = self._lacking.rules(route)
-        if others is self._having.rules(route):
-            return
         same = self._lacking.analysis.index.get(route) is self._having.analysis.index.get(route)
         for rule in rules:
             alike = (each for each in others if each.rule == rule.rule if same or each.shares_requests(rule))
