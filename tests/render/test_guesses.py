@@ -68,7 +68,7 @@ def test_of_an_object(world: Analysis) -> None:
     assert "one 1 (may hold)" in text
     assert text.count("in doubt: how policies of this kind combine is not known") == 1
     assert "assumed, because no profile covers it: it is a policy kind" in text
-    assert "1 (may hold)" in settings(answer, View()).text(View(headers=False), wide=False)
+    assert "1 (may hold)" in settings(answer).text(View(headers=False), wide=False)
     third = analyze(build.snapshot(*HIERARCHY, SECOND, build.policy("c", ON_ROUTE, age=3, three=3), complete=True))
     assert object_headline(describe(third, ROUTE)).startswith("HTTPRoute default/r is affected by 1 to 3 policies. ")
     assert object_headline(describe(third, build.node("Service", "s", group=""))).startswith(

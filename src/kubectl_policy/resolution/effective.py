@@ -101,33 +101,34 @@ class OwnValue(Struct, frozen=True, dict=True):
 
 
 class Resolution(Struct, frozen=True, kw_only=True, dict=True):
-    """The outcome of the policies of one kind wherever the same ones meet; all paths where they do share it.
-
-    `contributions` are least specific first. `members` are the sources that took part, `rejected` those refused for a
-    conflict; of these, `kept_out` are those of policies that another one on their target, or on another one of theirs,
-    keeps out. What sources that are `undecided` set may be in force, as far as is known of their kind. `ignored_fields`
-    are those that the controllers ignore here, `ignored_sources` those of which nothing counts here, even if they
-    declare no field. `scopes` are the parts of which the spec is made, broadest first. `replaced_for_port` is a field
-    that gives way to what `port_sources` say of the path's port. `doubts` name what the answer rests on without knowing
-    it. `own` are the fields of the target object that stand for settings, also those that an override beats, and
-    `without_own` is the outcome as it would be without them.
-    """
+    """The outcome of the policies of one kind wherever the same ones meet; all paths where they do share it."""
 
     kind: GroupKind
     spec: Traced
     contributions: tuple[Contribution, ...]
+    """The contributions of policies, least specific first."""
     members: frozenset[Source]
+    """The sources that took part."""
     rejected: frozenset[Source]
+    """The sources refused for a conflict."""
     undecided: frozenset[Source] = frozenset()
+    """The sources of which it is not known whether what they set is in force."""
     doubts: frozenset[Doubt] = frozenset()
     kept_out: Mapping[Source, Refusal] = field(default_factory=dict["Source", "Refusal"])
+    """Rejected sources of policies that another one on their target, or on another one of theirs, keeps out."""
     ignored_fields: frozenset[tuple[Source, Field]] = frozenset()
+    """The fields that the controllers ignore here."""
     ignored_sources: frozenset[Source] = frozenset()
+    """The sources of which nothing counts here, even if they declare no field."""
     scopes: tuple[ScopeOutcome, ...] = ()
+    """The parts of which the spec is made, broadest first."""
     replaced_for_port: Field = ()
+    """A field that gives way to what `port_sources` say of the path's port."""
     port_sources: frozenset[Source] = frozenset()
     own: tuple[OwnValue, ...] = ()
+    """The fields of the target object that stand for settings, also those that an override beats."""
     without_own: Resolution | None = None
+    """The outcome as it would be without them."""
 
     def __hash__(self) -> int:
         """By who brings what, and who set which field; it is looked up for every path."""

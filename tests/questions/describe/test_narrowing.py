@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
+from kubectl_policy.questions.describe.description import EVERYTHING, Focus
 from kubectl_policy.questions.describe.narrowing import focus_on, narrowed
 from tests import build
 from tests.render.shown import headline, shown

@@ -16,7 +16,7 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.questions.shared.effects import affecting
+from kubectl_policy.questions.shared.effects import affecting_or_undecided
 from kubectl_policy.questions.shared.reasons import RULES
 from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.no_effect import reasons_of
@@ -60,7 +60,7 @@ def test_the_first_reason_and_an_edit_that_works(cause: Cause) -> None:
     """The edit, made anew, has the policy affect the node; without one, the answer says why."""
     answer = why_not(cause.analysis, cause.policy, cause.target)
     assert not answer.in_force
-    assert cause.policy not in affecting(cause.analysis, cause.target, answer.paths)
+    assert cause.policy not in affecting_or_undecided(cause.analysis, cause.target, answer.paths)[0]
     assert answer.reasons[0].rule == cause.rule
     assert answer.reasons[0].message
     if not cause.action:

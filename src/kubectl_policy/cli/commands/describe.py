@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, Origin
     from kubectl_policy.model.authorship import Authorship
-    from kubectl_policy.questions.describe.focus import Focus
+    from kubectl_policy.questions.describe.description import Focus
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.places import Placed, Who
@@ -59,8 +59,7 @@ def describe(
     pairs = split_objects("describe", objects or [])
     analysis = call.read()
     from kubectl_policy.model import NodeRef
-    from kubectl_policy.questions.describe.focus import EVERYTHING
-    from kubectl_policy.questions.describe.several import Descriptions
+    from kubectl_policy.questions.describe.description import EVERYTHING, Descriptions
     from kubectl_policy.questions.shared.selection import find
     from kubectl_policy.sources.locations.authors import Authors
 

@@ -1,21 +1,57 @@
-"""The part that answers about objects and answers about policies have in common."""
+"""The part that answers about objects and about policies have in common: what is asked for, paths, and reports."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final, Protocol, TypeVar
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
 from kubectl_policy.questions.shared.numbered import NumberedPath, numbered
 
 if TYPE_CHECKING:
-    from kubectl_policy.model import Diagnostic, Origin
+    from collections.abc import Iterable
+
+    from kubectl_policy.model import Diagnostic, GroupKind, Origin
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology import Path
 
-_REPORTED = "The conditions in the status, as controllers reported them."
+
+class WithField(Protocol):
+    """What is about a field, as its policy writes it."""
+
+    @property
+    def field(self) -> str:
+        """The field: `timeout.request`, `rules[0].limit`."""
+        ...
+
+
+_Named = TypeVar("_Named", bound=WithField)
+
+
+class Focus(Struct, frozen=True, kw_only=True):
+    """What alone is asked for."""
+
+    kinds: Annotated[tuple[GroupKind, ...], Meta(description="The kinds of policies; empty for all.")] = ()
+    fields: Annotated[tuple[str, ...], Meta(description="What the fields begin with; empty for all.")] = ()
+
+    def has_kind(self, kind: GroupKind) -> bool:
+        """Whether policies of a kind are asked for."""
+        return not self.kinds or kind in self.kinds
+
+    def has_field(self, field: str) -> bool:
+        """Whether a field is asked for: `timeout` has `timeout.http`, and `rules` has `rules[0].limit`."""
+        return not self.fields or any(
+            field == name or field.startswith((f"{name}.", f"{name}[")) for name in self.fields
+        )
+
+    def of(self, fields: Iterable[_Named]) -> tuple[_Named, ...]:
+        """Those of some fields that are asked for."""
+        return tuple(each for each in fields if self.has_field(each.field))
+
+
+EVERYTHING: Final = Focus()
+_REPORTED: Final = "The conditions in the status, as controllers reported them."
 
 
 class Description(Struct, frozen=True, kw_only=True):
@@ -44,3 +80,19 @@ class Description(Struct, frozen=True, kw_only=True):
     def problems(self) -> Annotated[tuple[Diagnostic, ...], Meta()]:
         """What is wrong with the configuration, and matters here."""
         return self.diagnostics
+
+
+class Descriptions(Struct, frozen=True):
+    """The answers, in the order in which they were asked for."""
+
+    items: tuple[Description, ...]
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The problems of all of them, each once."""
+        return tuple(dict.fromkeys(problem for item in self.items for problem in item.diagnostics))
+
+    @property
+    def unseen(self) -> tuple[Unseen, ...]:
+        """What could not be seen for any of them, each once."""
+        return tuple(dict.fromkeys(thing for item in self.items for thing in item.unseen))

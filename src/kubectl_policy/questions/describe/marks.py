@@ -117,7 +117,7 @@ def _marks(analysis: Analysis, resource: Resource, kind: GroupKind, gaps: Sequen
     for name in _annotations_of(analysis, kind):
         said = policies_named(annotations.get(name), home)
         if said:
-            refs = [_qualified(each) for each in sorted(said)]
+            refs = [(namespace, name) for namespace, _, name in (each.partition("/") for each in sorted(said))]
             yield from _mark(analysis, resource.ref, kind, gaps, ("annotation", name, refs))
 
 
@@ -165,8 +165,3 @@ def _named_in(message: str, home: str) -> list[tuple[str, str]]:
     text = message[:_LONGEST_MESSAGE]
     found = [(each[1], each[2]) for each in _QUALIFIED.finditer(text)]
     return found or [(home, each[1]) for each in _QUOTED.finditer(text)]
-
-
-def _qualified(name: str) -> tuple[str, str]:
-    namespace, _, name = name.partition("/")
-    return namespace, name

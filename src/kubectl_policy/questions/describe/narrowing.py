@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.questions.describe.focus import Focus
+from kubectl_policy.questions.describe.description import Focus
 from kubectl_policy.questions.shared.selection import kinds_meant
 
 if TYPE_CHECKING:

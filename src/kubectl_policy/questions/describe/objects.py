@@ -117,9 +117,8 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     paths = covered_paths(analysis, subject)
     entries = effective_entries(analysis, subject, paths)
     kind = subject.object.group_kind
-    attached = {
-        attachment.policy for attachment in analysis.attachments_to(subject.object) if attachment.state == "attached"
-    }
+    targets = analysis.attachments_to(subject.object)
+    attached = {target.policy for target in targets if target.state == "attached"}
     targeting = {profile.group_kind for profile in analysis.registry.policy_kinds if kind in profile.declared_targets}
     targeting |= analysis.attachments.kinds_about(kind)
     origin = resource.origin if resource else None
@@ -146,7 +145,8 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         targeted_by=tuple(sorted(targeting)),
         called_by=analysis.calls_to(subject.object),
         referred_to_by=analysis.references_to(subject.object),
-        in_input=_is_in_input(analysis, subject.object),
+        # What no API serves cannot be there, or is taken to be there.
+        in_input=analysis.index.presence(subject.object) == "present" or any(target.virtual for target in targets),
         failing=tuple(failing_through(analysis, subject)),
         not_looked_into=not_looked_into(analysis, subject, paths),
         hostnames=hostnames_of(analysis, subject, paths),
@@ -156,12 +156,6 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         place=analysis.index.place,
         absent="" if resource else analysis.index.why_unread(subject.object),
     )
-
-
-def _is_in_input(analysis: Analysis, obj: ObjectRef) -> bool:
-    """Whether an object is in the input, or cannot be, as no API serves its kind, or is taken to be there."""
-    virtual = any(attachment.virtual for attachment in analysis.attachments_to(obj))
-    return virtual or analysis.index.presence(obj) == "present"
 
 
 class NotApplying(Struct, frozen=True, kw_only=True):
@@ -180,9 +174,7 @@ def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) 
     expected = (
         *_refused_parents(analysis, subject),
         *_not_delegated(analysis, subject),
-        *_direct_above(analysis, subject, paths),
-        *_too_wide(analysis, paths),
-        *_not_enabled(analysis, paths),
+        *_not_counting(analysis, subject, paths),
         *_failed_attachments(analysis, subject),
     )
     return tuple(dict.fromkeys(expected))
@@ -237,26 +229,19 @@ def _policies_on(
             yield node, policy.ref, analysis.registry.known(policy.ref.group_kind)
 
 
-def _direct_above(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
+def _not_counting(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
+    """Direct policies above the subject, policies that hostnames rule out, and those that Gateways do not enable."""
     above = (takewhile(lambda node: node.object != subject.object, path) for path in paths)
     for node, policy, profile in _policies_on(analysis, dict.fromkeys(chain.from_iterable(above))):
         if profile.policy_class == "direct" and profile.role == "policy":
             message = f"{policy.kind} is {profile.class_words}: it applies only to its target, not to what is below it"
             yield NotApplying(policy=policy, target=node, message=message)
-
-
-def _too_wide(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
-    """The policies on paths that their kinds ignore, because of the route's hostnames."""
     for path in paths:
         why = too_wide(analysis.topology, path)
         for node, policy, profile in _policies_on(analysis, path if why else ()):
             if profile.hostnames == "inside":
                 message = f"{policy.kind} counts only for hostnames inside the listener's, and {why}"
                 yield NotApplying(policy=policy, target=node, message=message)
-
-
-def _not_enabled(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
-    """The policies on paths whose kinds the parameters of the Gateway there do not let be used."""
     for path in paths:
         for gateway in (node.object for node in path if node.object.group_kind == GATEWAY and not node.section):
             for node, policy, profile in _policies_on(analysis, path):

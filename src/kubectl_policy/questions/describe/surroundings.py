@@ -49,7 +49,7 @@ class PolicyInAnswer(Struct, frozen=True, kw_only=True):
 def hostnames_of(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> tuple[str, ...]:
     """The hostnames with which requests come in, `*` for any; none where that is not a matter of the object."""
     topology, obj = analysis.topology, subject.object
-    listeners = dict.fromkeys(node for path in paths for node in path if node.section and _has_listeners(node))
+    listeners = _listeners(paths)
     if obj.group_kind in ROUTES:
         names = {name for listener in listeners for name in attached_hostnames(topology, listener, obj)}
     elif obj.group_kind in WITH_LISTENERS:
@@ -62,13 +62,13 @@ def hostnames_of(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) ->
 
 def routes_at(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> int:
     """The number of routes that are attached to an object's listeners, or to one of them."""
-    listeners = dict.fromkeys(node for path in paths for node in path if node.section and _has_listeners(node))
-    own = (listener for listener in listeners if listener.object == subject.object)
+    own = (listener for listener in _listeners(paths) if listener.object == subject.object)
     return len({route for listener in own for route in analysis.topology.relations.attached_to(listener)})
 
 
-def _has_listeners(node: NodeRef) -> bool:
-    return node.object.group_kind in WITH_LISTENERS
+def _listeners(paths: Iterable[Path]) -> Iterable[NodeRef]:
+    nodes = dict.fromkeys(node for path in paths for node in path)
+    return [node for node in nodes if node.section and node.object.group_kind in WITH_LISTENERS]
 
 
 def unattached(analysis: Analysis, route: ObjectRef, origin: Origin | None) -> Iterator[Unattached]:

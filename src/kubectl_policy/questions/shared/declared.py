@@ -30,15 +30,13 @@ class NamedNode(Struct, frozen=True, gc=False):
 
 
 class NamedLeaf(Struct, frozen=True, gc=False):
-    """A leaf of a spec with its path of keys and its name.
-
-    `whole` is the list in which it stands if the kind may merge that list by its elements; else the leaf itself.
-    """
+    """A leaf of a spec with its path of keys and its name."""
 
     field: Field
     name: str
     leaf: Leaf
     whole: NamedNode
+    """The list in which it stands if the kind may merge that list by its elements; else the leaf itself."""
 
 
 class Declared(DeclaredField, frozen=True, kw_only=True):

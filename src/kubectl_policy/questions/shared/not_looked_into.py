@@ -48,7 +48,8 @@ def not_looked_into(analysis: Analysis, subject: NodeRef, paths: Iterable[Path])
     objects = {node.object for node in nodes}
     found = [*_of_routes(analysis, nodes, objects), *_of_gateways(analysis, objects)]
     existing = (each for each in found if analysis.index.presence(each.object) != "missing")
-    return tuple(replace(each, origin=_origin(analysis, each.object)) for each in existing)
+    resources = ((entry, analysis.index.get(entry.object)) for entry in existing)
+    return tuple(replace(entry, origin=resource.origin if resource else None) for entry, resource in resources)
 
 
 def naming(analysis: Analysis, obj: ObjectRef) -> dict[Sort, tuple[ObjectRef, ...]]:
@@ -87,11 +88,6 @@ def _of_gateways(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[N
         named = parameters_ref(analysis.index, holder)
         if named and _are_opaque_parameters(analysis, named.object):
             yield NotLookedInto(object=named.object, as_="parameters", by=NodeRef(holder), field=named.field)
-
-
-def _origin(analysis: Analysis, obj: ObjectRef) -> Origin | None:
-    resource = analysis.index.get(obj)
-    return resource.origin if resource else None
 
 
 def _is_opaque_filter(analysis: Analysis, obj: ObjectRef) -> bool:

@@ -21,22 +21,20 @@ _MOST_PLACES: Final = 2
 
 
 class Phrase(Struct, frozen=True):
-    """A phrase for some of the paths; `numbered` if it names them by their numbers, which have to be shown then."""
+    """A phrase for some of the paths."""
 
     words: str
     numbered: bool = False
+    """Whether it names them by their numbers, which have to be shown then."""
 
 
 class _Place(Struct, frozen=True, kw_only=True):
-    """A node that is on some of the paths only: what it is called, its rank among such nodes, and these paths.
-
-    Of nodes on the same paths, that of the lowest `rank` says best which paths these are: Gateways, routes and their
-    sections, then backends, then ports; a Namespace only where nothing else will do.
-    """
+    """A node that is on some of the paths only."""
 
     number: int
     words: str
     rank: int
+    """Of nodes on the same paths, the lowest says best which paths these are."""
     sort: tuple[GroupKind, bool]
     on: frozenset[int]
 
@@ -178,6 +176,7 @@ def _words(node: NodeRef, *, alone: bool) -> str:
 
 
 def _rank(node: NodeRef) -> int:
+    """Gateways, routes and their sections, then backends, then ports; a Namespace only where nothing else will do."""
     if node.object.group_kind in {NAMESPACE, GATEWAY_CLASS}:
         return 3
     if node.object.group_kind in WITH_PORTS:

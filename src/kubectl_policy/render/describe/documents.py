@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from kubectl_policy.questions.describe.description import Descriptions
 from kubectl_policy.questions.describe.objects import ObjectDescription
 from kubectl_policy.questions.describe.policies import PolicyDescription
-from kubectl_policy.questions.describe.several import Descriptions
 from kubectl_policy.render.describe.headline import object_headline
 from kubectl_policy.render.output.documents import Field, Shaped, answer_document, document
 from kubectl_policy.render.words.headlines import policy_headline

@@ -83,7 +83,7 @@ class Names:
             return f"{obj} itself"
         return f"the {'route' if obj.kind.endswith('Route') else obj.kind} itself"
 
-    def targets(self, source: Source, targets: Sequence[NodeRef]) -> str:
+    def targets(self, source: Source, targets: Iterable[NodeRef]) -> str:
         """` → rule cart`, of several targets all; of an object's own fields only a rule or listener."""
         of_rule = source.target.object.group_kind in ROUTES
         how = (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.describe.blocks import alike, joined, targets_of
 from kubectl_policy.render.describe.by_policy import who
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.names import count
+from kubectl_policy.render.words.reasons import why_beaten, why_without_effect
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.describe.named import Names
     from kubectl_policy.render.describe.places import Places
     from kubectl_policy.render.output.text import View
-    from kubectl_policy.resolution import Source
+    from kubectl_policy.resolution import Fate, Source
 
 _GAP: Final = 2
 _INDENT: Final = 2
@@ -56,11 +56,16 @@ def overview(answer: ObjectDescription, places: Places, names: Names, view: View
     """A heading for each place, the narrowest first, and under it a line for each kind, security first."""
     by_place: dict[tuple[bool, bool, tuple[int, ...]], list[_Entry]] = {}
     for of_kind in by_kind(answer.in_force):
-        for together in alike(of_kind):
-            group = joined(together)
-            everywhere = len(group.positions) == len(answer.paths)
-            key = group.passes_down, everywhere, group.positions
-            by_place.setdefault(key, []).append(_entry(group, targets_of(together), names))
+        by_likeness: dict[str, list[InForce]] = {}
+        for group in of_kind:
+            by_likeness.setdefault(repr(_likeness(group)), []).append(group)
+        for alike in by_likeness.values():
+            positions = tuple(sorted({position for group in alike for position in group.positions}))
+            key = alike[0].passes_down, len(positions) == len(answer.paths), positions
+            # By each source of the first group, the targets that it has in all of them.
+            same_sources = zip(*(group.contest.order for group in alike), strict=True)
+            targets = {same[0]: tuple(dict.fromkeys(source.target for source in same)) for same in same_sources}
+            by_place.setdefault(key, []).append(_entry(alike[0], targets, names))
     entries = [entry for each in by_place.values() for entry in each]
     kinds = max((cells(entry.kind) for entry in entries), default=0)
     fitting = [entry for entry in entries if _INDENT + kinds + 2 * _GAP + entry.width <= view.width]
@@ -90,6 +95,29 @@ def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
     return sorted(found.values(), key=lambda of_kind: (of_kind[0].passes_down, min(map(_rank, of_kind))))
 
 
+def _likeness(group: InForce) -> object:
+    """All that a reader is told of a group, but on which paths it is so, and by way of which targets."""
+    places = {source: place for place, source in enumerate(group.contest.order)}
+
+    def told(fate: Fate, why: str) -> object:
+        return fate.field, fate.value, places.get(fate.source, fate.source), fate.defaulted, why
+
+    at = group.at[0]
+    return (
+        (at.object.group_kind, bool(at.section), group.passes_down, group.strategies, group.assumed, group.doubts),
+        [(source.object, source.overrides, source.filter) for source in group.contest.order],
+        [
+            (
+                *(setting.field, setting.value, places.get(setting.source, setting.source), setting.removed),
+                *(setting.certain, setting.defaulted),
+                [told(fate, why_beaten(fate, setting.source, group)) for fate in setting.instead_of],
+            )
+            for setting in group.settings
+        ],
+        [told(fate, why_without_effect(fate, group)) for fate in group.without_effect],
+    )
+
+
 def _backends(places: Places, positions: Sequence[int]) -> str:
     backends = places.backends(positions)
     if not backends:
@@ -98,8 +126,10 @@ def _backends(places: Places, positions: Sequence[int]) -> str:
 
 
 def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> _Entry:
+    # What the route itself says, beside policies, is called after it.
+    is_own = group.profile.own and group.settings
     return _Entry(
-        kind=_kind(group, names),
+        kind=names.policy(group.settings[0].source, group.kind) if is_own else names.kind(group),
         summary="; ".join(_summary(group)),
         sources="" if group.profile.own else _sources(group, targets, names),
         doubt=" (may hold)" if group.undecided else "",
@@ -115,15 +145,6 @@ def _summary(group: InForce) -> Iterator[str]:
         yield ", ".join(group.summary) or ("sets no field" if group.policies else "nothing")
     if group.profile.patches:
         yield "may change anything here; its patches are not read"
-
-
-def _kind(group: InForce, names: Names) -> str:
-    """`RetryPolicy`; `the route itself`, of what that says beside policies."""
-    return (
-        names.policy(group.settings[0].source, group.kind)
-        if group.profile.own and group.settings
-        else names.kind(group)
-    )
 
 
 def _rank(group: InForce) -> tuple[int, str]:

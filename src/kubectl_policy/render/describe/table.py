@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.words.names import flow, mark, node_words, source_words
 from kubectl_policy.render.words.settings import perhaps
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.shared.in_force import InForce, Setting
-    from kubectl_policy.render.output.text import View
 
 
 class _SettingRow(Struct, frozen=True):
@@ -48,7 +46,7 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
 )
 
 
-def settings(answer: ObjectDescription, _: View) -> Table[_SettingRow]:
+def settings(answer: ObjectDescription) -> Table[_SettingRow]:
     """A row for each effective setting of an object; `wide` also has where it stands, what it beat, how kinds merge."""
     return Table(_SETTINGS, _rows(answer))
 
@@ -59,10 +57,10 @@ def settings_of(answers: Iterable[ObjectDescription]) -> Table[_SettingRow]:
 
 
 def _rows(answer: ObjectDescription) -> list[_SettingRow]:
-    which, number = WhichPaths(answer.paths), len(answer.paths)
+    number = len(answer.paths)
     rows: list[_SettingRow] = []
     for group in answer.in_force:
-        words = which.words(group.positions).removesuffix(" only").removeprefix("paths ").removeprefix("path ")
+        words = group.scope.removesuffix(" only").removeprefix("paths ").removeprefix("path ")
         everywhere = f"all {number}" if number > 1 else "1"
         paths = everywhere if len(group.positions) == number else words
         rows += (_SettingRow(setting, group, paths, answer.subject) for setting in group.settings)

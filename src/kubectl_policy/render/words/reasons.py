@@ -9,7 +9,6 @@ from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.shared.beaten import merge_does_not_count
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import source_words
-from kubectl_policy.resolution.merging import Doubt
 from kubectl_policy.topology.references import ROUTES, layer_of
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.resolution import Fate, Source
+    from kubectl_policy.resolution.merging import Doubt
 
 _INDENT: Final = 2
 _ASSUMPTIONS: Final = {
@@ -202,8 +202,8 @@ def doubts_of(group: InForce, groups: Sequence[InForce]) -> Iterator[Line]:
     yield from doubt_lines(doubt for doubt in group.doubts if doubt not in _common_doubts(groups))
 
 
-def _common_doubts(groups: Iterable[InForce]) -> list[Doubt]:
-    return sorted(set[Doubt].intersection(*({*group.doubts} for group in groups)))
+def _common_doubts(groups: Sequence[InForce]) -> list[Doubt]:
+    return [doubt for doubt in groups[0].doubts if all(doubt in group.doubts for group in groups)]
 
 
 def assumption_lines(profile: PolicyKindProfile, assumed: Collection[str], kind: str = "") -> Iterator[Line]:
