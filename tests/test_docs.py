@@ -25,7 +25,7 @@ from kubectl_policy.lint.rules import RULES
 from kubectl_policy.profiles.shapes import Record
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.lint import LINT
-from kubectl_policy.render.output.documents import API_VERSION
+from kubectl_policy.render.output.encoding import API_VERSION
 from tests import pictures
 from tests.lint import page as rules_page
 from tests.profiles import reference

@@ -14,10 +14,10 @@ from kubectl_policy.errors import PolicyError
 from kubectl_policy.model import Snapshot
 from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
 from kubectl_policy.render.why_not.tree import why_not_tree
 from tests.property.examples import examples
 from tests.render.schema import VALIDATOR
+from tests.render.shown import document_of
 
 if TYPE_CHECKING:
     from random import Random
@@ -61,5 +61,5 @@ def test_no_manifest_is_too_odd(world: str, share: float, complete: bool, random
         except PolicyError:
             continue
         assert answer.effect.in_force or answer.reasons
-        VALIDATOR.validate(EFFECT_EXPLANATION.plain(answer))
+        VALIDATOR.validate(document_of(answer))
         assert all(map(str.isprintable, to_text(why_not_tree(answer, View()), 100).split("\n")))

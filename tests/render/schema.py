@@ -1,4 +1,4 @@
-"""The published JSON Schema of documents, made of the same shapes as these.
+"""The published JSON Schema of documents, made of the types of answers.
 
 `python -m tests.render.schema` writes it.
 """
@@ -14,50 +14,45 @@ from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import jsonschema
-from msgspec import Meta
-from msgspec.structs import replace
+from msgspec import Meta, Struct
 
 from kubectl_policy import model, render
-from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
-from kubectl_policy.render.describe.documents import DESCRIPTIONS, OBJECT_DESCRIPTION, POLICY_DESCRIPTION
-from kubectl_policy.render.effective.documents import MATRIX
-from kubectl_policy.render.explain.documents import EXPLANATION
-from kubectl_policy.render.graph.documents import GRAPH
-from kubectl_policy.render.history.documents import EFFECT_HISTORY
-from kubectl_policy.render.lint.documents import LINT_REPORT
-from kubectl_policy.render.listing.documents import LISTS
-from kubectl_policy.render.listing.several import SEVERAL
-from kubectl_policy.render.output.documents import API_VERSION, Field, Shape, shape_of
-from kubectl_policy.render.output.several import ANSWERS
-from kubectl_policy.render.status.documents import STATUS_COMPARISON
-from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
+from kubectl_policy.lint.report import Report
+from kubectl_policy.questions.changes.blast_radius import BlastRadius
+from kubectl_policy.questions.changes.diff import StateDiff
+from kubectl_policy.questions.describe.objects import ObjectDescription
+from kubectl_policy.questions.describe.policies import PolicyDescription
+from kubectl_policy.questions.effective.matrix import Matrix
+from kubectl_policy.questions.explain.kinds import Explanation
+from kubectl_policy.questions.graph.picture import Picture
+from kubectl_policy.questions.history.history import History
+from kubectl_policy.questions.listing.objects import (
+    BackendRow,
+    GatewayClassRow,
+    GatewayRow,
+    ListenerRow,
+    NamespaceRow,
+    RouteRow,
+)
+from kubectl_policy.questions.listing.policies import KindRow, PolicyRow
+from kubectl_policy.questions.shared.selection import Listing
+from kubectl_policy.questions.status.report import StatusReport
+from kubectl_policy.questions.why_not.why_not import WhyNot
+from kubectl_policy.render.explain.words import Statement
+from kubectl_policy.render.listing import KINDS
+from kubectl_policy.render.output.encoding import API_VERSION, members
+from kubectl_policy.render.output.several import Unanswered
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from kubectl_policy.model import Json
+    from kubectl_policy.questions.shared.selection import RowSort
 
 FILE: Final = Path(render.__file__).parent / "schemas" / "v1alpha1.json"
-DOCUMENTS: Final = (
-    OBJECT_DESCRIPTION,
-    POLICY_DESCRIPTION,
-    DESCRIPTIONS,
-    EXPLANATION,
-    *LISTS.values(),
-    SEVERAL,
-    MATRIX,
-    STATUS_COMPARISON,
-    POLICY_DIFF,
-    BLAST_RADIUS,
-    EFFECT_EXPLANATION,
-    EFFECT_HISTORY,
-    GRAPH,
-    LINT_REPORT,
-    ANSWERS,
-)
 TITLE: Final = "Answers of kubectl policy describe, explain, get, graph, lint, status, blast-radius, diff and why-not"
 DESCRIPTION: Final = (
     "What -o json and -o yaml print. Paths are numbered from 1; everything else refers to them by number. An empty "
@@ -67,18 +62,83 @@ SCHEMA: Final[Any] = json.loads(FILE.read_text("utf-8"))
 VALIDATOR: Final[Any] = jsonschema.Draft202012Validator(SCHEMA)
 _SCALARS: Final[Mapping[Any, str]] = {str: "string", int: "integer", bool: "boolean", float: "number", NoneType: "null"}
 
+ANSWERS: Final[Mapping[str, type]] = {
+    "ObjectDescription": ObjectDescription,
+    "PolicyDescription": PolicyDescription,
+    "PolicyKindExplanation": Explanation,
+    "EffectiveList": Matrix,
+    "StatusComparison": StatusReport,
+    "PolicyDiff": StateDiff,
+    "BlastRadius": BlastRadius,
+    "EffectExplanation": WhyNot,
+    "EffectHistory": History,
+    "Graph": Picture,
+    "LintReport": Report,
+}
+ROWS: Final[Mapping[RowSort, type]] = {
+    "policies": PolicyRow,
+    "policy kinds": KindRow,
+    "gateway classes": GatewayClassRow,
+    "gateways": GatewayRow,
+    "listener sets": GatewayRow,
+    "listeners": ListenerRow,
+    "routes": RouteRow,
+    "backends": BackendRow,
+    "namespaces": NamespaceRow,
+}
+_HEADLINE: Final[dict[str, Json]] = {"description": "The answer in one sentence, for people.", "type": "string"}
+_COMPLETE: Final[dict[str, Json]] = {
+    "description": "False if something that could matter could not be seen.",
+    "type": "boolean",
+}
 
-def schema_of(documents: Iterable[Shape], title: str, description: str) -> dict[str, Json]:
-    """The JSON Schema of documents of any of some shapes."""
+
+def schema() -> dict[str, Json]:
+    """The JSON Schema of all documents."""
     definitions = _Definitions()
-    any_of: list[Json] = [definitions.reference(shape) for shape in documents]
+    documents: list[Json] = []
+    for name, kind in ANSWERS.items():
+        members = {"headline": _HEADLINE, **definitions.properties(kind)}
+        if kind is Explanation:
+            members["statements"] = _list("What is known or assumed, in words.", definitions.reference(Statement))
+        documents.append(definitions.document(name, kind.__doc__ or "", members))
+    for sort, row in ROWS.items():
+        items = _list("A row for each object.", definitions.reference(row))
+        members = {"headline": _HEADLINE, **definitions.properties(Listing), "items": items}
+        documents.append(definitions.document(KINDS[sort], f"The answer of get for {sort}.", members))
+    of_types = _list("The list of each type, in the order in which they are asked for.", {"type": "object"})
+    several: tuple[tuple[str, str, dict[str, Json]], ...] = (
+        (
+            "DescriptionList",
+            "The answers about several objects.",
+            {"items": _list("An ObjectDescription or a PolicyDescription for each object.", {"type": "object"})},
+        ),
+        (
+            "Lists",
+            "The answer of get for several types.",
+            {"headline": _HEADLINE, "complete": _COMPLETE, "items": of_types},
+        ),
+        (
+            "Answers",
+            "The answers of several clusters, which are asked with several --context or --all-contexts.",
+            {
+                "items": _list("The document of each cluster, with its context after its kind.", {"type": "object"}),
+                "unanswered": _list("The clusters that give no answer.", definitions.reference(Unanswered)),
+            },
+        ),
+    )
+    documents += [definitions.document(*document) for document in several]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"{title}, {API_VERSION}",
-        "description": description,
-        "oneOf": any_of,
+        "title": f"{TITLE}, {API_VERSION}",
+        "description": DESCRIPTION,
+        "oneOf": documents,
         "$defs": definitions.made,
     }
+
+
+def _list(description: str, items: dict[str, Json]) -> dict[str, Json]:
+    return {"description": description, "type": "array", "items": items}
 
 
 class _Definitions:
@@ -86,80 +146,77 @@ class _Definitions:
 
     def __init__(self) -> None:
         self.made: dict[str, Json] = {}
-        self._shapes: dict[str, Shape] = {}
+        self._types: dict[str, type] = {}
 
-    def reference(self, shape: Shape) -> dict[str, Json]:
-        if self._shapes.setdefault(shape.name, shape) is not shape:
-            raise ValueError(f"two shapes are called {shape.name}")
-        if shape.name not in self.made:
-            self.made[shape.name] = None  # What refers to itself finds it.
-            self.made[shape.name] = self._object(shape)
-        return {"$ref": f"#/$defs/{shape.name}"}
+    def reference(self, kind: type) -> dict[str, Json]:
+        """Refer to the definition of a type."""
+        name = kind.__name__
+        if self._types.setdefault(name, kind) is not kind:
+            raise ValueError(f"two types are called {name}")
+        if name not in self.made:
+            self.made[name] = None  # What refers to itself finds it.
+            self.made[name] = _object(kind.__doc__ or "", self.properties(kind))
+        return {"$ref": f"#/$defs/{name}"}
 
-    def _object(self, shape: Shape) -> dict[str, Json]:
-        properties: dict[str, Json] = {field.name: self._property(field, shape.of) for field in shape.fields}
-        return {
-            **({"description": shape.doc} if shape.doc else {}),
-            "type": "object",
-            "additionalProperties": False,
-            "required": list(properties),
-            "properties": properties,
-        }
+    def document(self, name: str, about: str, properties: dict[str, Json]) -> dict[str, Json]:
+        """Define a document, which begins with what says which document it is, and refer to it."""
+        head: dict[str, Json] = {"apiVersion": {"const": API_VERSION}, "kind": {"const": name}}
+        self.made[name] = _object(about, {**head, **properties})
+        return {"$ref": f"#/$defs/{name}"}
 
-    def _property(self, field: Field, owner: type) -> dict[str, Json]:
-        annotation = field.type
-        if annotation is None:
-            annotation = _attribute(owner, field.attribute) if field.attribute else _returned(field.getter)
-        described = field.doc or _description(annotation, owner, field)
-        return {**({"description": described} if described else {}), **self._type(annotation, field)}
+    def properties(self, kind: type) -> dict[str, Json]:
+        """The members of a type."""
+        return {name: self._member(kind, attribute) for name, attribute in members(kind).items()}
 
-    def _type(self, annotation: Any, field: Field) -> dict[str, Json]:  # noqa: ANN401 (annotations have many types)
-        """The schema of values of a type; the limits of the field are those of what is innermost in it."""
-        if get_origin(annotation) is Annotated:
-            annotation, meta = get_args(annotation)
-            return {**self._type(annotation, field), **_limits(meta)}
-        if annotation is Any:
-            return dict(field.limits)
+    def _member(self, owner: type, attribute: str) -> dict[str, Json]:
+        annotation, docstring = _annotation(owner, attribute)
+        description = get_args(annotation)[1].description or docstring
+        return {**({"description": description} if description else {}), **self.schema(annotation)}
+
+    def schema(self, annotation: Any) -> dict[str, Json]:  # noqa: ANN401 (annotations have many types)
+        """The schema of values of a type."""
+        origin, arguments = get_origin(annotation), get_args(annotation)
+        if origin is Annotated:
+            return {**self.schema(arguments[0]), **_limits(arguments[1])}
+        if annotation is Any or isinstance(annotation, TypeVar):
+            return {}
         if annotation in _SCALARS:
-            return {"type": _SCALARS[annotation], **field.limits}
-        origin = get_origin(annotation)
+            return {"type": _SCALARS[annotation]}
         if origin is Literal:
-            return {"enum": list(get_args(annotation))}
+            return {"enum": list(arguments)}
         if origin in {Union, UnionType}:
-            return self._either(get_args(annotation), field)
-        return self._class(origin or annotation, get_args(annotation), field)
+            return self._either(arguments)
+        return self._of_class(origin or annotation, arguments)
 
-    def _class(self, kind: type, arguments: tuple[Any, ...], field: Field) -> dict[str, Json]:
-        own = field.shape if field.shape and issubclass(kind, field.shape.of) else shape_of(kind)
-        if own:
-            return self.reference(own)
+    def _of_class(self, kind: type, arguments: tuple[Any, ...]) -> dict[str, Json]:
+        if issubclass(kind, Struct):
+            return self.reference(kind)
         if issubclass(kind, Enum):
             return {"enum": [member.value for member in kind]}
         if issubclass(kind, Mapping):
             return {"type": "object"}
         if issubclass(kind, Iterable):
-            own_limits = {keyword: limit for keyword, limit in field.limits.items() if keyword.endswith("Items")}
-            items = self._type(arguments[0], replace(field, limits=dict(field.limits.items() - own_limits.items())))
-            return {"type": "array", **own_limits, **({"items": items} if items else {})}
-        raise TypeError(f"{field.name}: nothing is known of values of {kind.__name__}")
+            items = self.schema(arguments[0])
+            return {"type": "array", **({"items": items} if items else {})}
+        raise TypeError(f"nothing is known of values of {kind.__name__}")
 
-    def _either(self, options: tuple[Any, ...], field: Field) -> dict[str, Json]:
+    def _either(self, options: tuple[Any, ...]) -> dict[str, Json]:
         if all(option in _SCALARS for option in options):
-            return {"type": [_SCALARS[option] for option in options], **field.limits}
-        named = [option for option in options if get_origin(option) is Literal or option is NoneType]
-        if len(named) == len(options):
+            return {"type": [_SCALARS[option] for option in options]}
+        if all(get_origin(option) is Literal or option is NoneType for option in options):
             return {"enum": [value for option in options for value in get_args(option) or (None,)]}
-        choices: list[Json] = [self._type(option, field) for option in options]
-        return {"anyOf": choices}
+        return {"anyOf": [self.schema(option) for option in options]}
 
 
-def _description(annotation: Any, owner: type, field: Field) -> str:  # noqa: ANN401 (annotations have many types)
-    """The description of a member: beside its type, or the docstring of a property."""
-    meta = get_args(annotation)[1] if get_origin(annotation) is Annotated else None
-    if not isinstance(meta, Meta):
-        return ""
-    member = inspect.getattr_static(owner, field.attribute, None)
-    return meta.description or (inspect.getdoc(member) if isinstance(member, (property, cached_property)) else "") or ""
+def _object(about: str, properties: dict[str, Json]) -> dict[str, Json]:
+    paragraph = inspect.cleandoc(about).partition("\n\n")[0]
+    return {
+        **({"description": " ".join(paragraph.split())} if paragraph else {}),
+        "type": "object",
+        "additionalProperties": False,
+        "required": [*properties],
+        "properties": properties,
+    }
 
 
 def _limits(meta: Meta) -> dict[str, Json]:
@@ -171,33 +228,18 @@ def _limits(meta: Meta) -> dict[str, Json]:
         "minItems": meta.min_length,
         "maxItems": meta.max_length,
     }
-    return {
-        **{keyword: limit for keyword, limit in limits.items() if limit is not None},
-        **(meta.extra_json_schema or {}),
-    }
+    given = {keyword: limit for keyword, limit in limits.items() if limit is not None}
+    return {**given, **(meta.extra_json_schema or {})}
 
 
-def _attribute(owner: Any, path: str) -> Any:  # noqa: ANN401 (annotations have many types)
-    """The annotation of an attribute, also of a property, or of an attribute of what that is."""
-    for name in path.split("."):
-        if get_origin(owner) is Annotated:
-            owner = get_args(owner)[0]
-        if get_origin(owner) in {Union, UnionType}:
-            (owner,) = (option for option in get_args(owner) if option is not NoneType)
-        static = inspect.getattr_static(owner, name, None)
-        if isinstance(static, property):
-            owner = _returned(static.fget)
-        elif isinstance(static, cached_property):
-            owner = _returned(static.func)
-        else:
-            bases: tuple[type, ...] = owner.__mro__
-            home = next(base for base in bases if name in inspect.get_annotations(base))
-            owner = _hints(home)[name]
-    return owner
-
-
-def _returned(function: Any) -> Any:  # noqa: ANN401 (annotations have many types)
-    return _hints(function)["return"]
+def _annotation(owner: type, attribute: str) -> tuple[Any, str]:
+    """The annotation of a member, and the docstring of a property."""
+    static = inspect.getattr_static(owner, attribute, None)
+    getter = static.func if isinstance(static, cached_property) else getattr(static, "fget", None)
+    if getter:
+        return _hints(getter)["return"], inspect.getdoc(getter) or ""
+    home = next(base for base in owner.__mro__ if attribute in inspect.get_annotations(base))
+    return _hints(home)[attribute], ""
 
 
 def _hints(annotated: Any) -> dict[str, Any]:  # noqa: ANN401 (a class or a function)
@@ -261,7 +303,7 @@ def _type_words(schema: Mapping[str, Any]) -> str:
 
 def published() -> str:
     """The text of the file with the schema of all documents."""
-    return json.dumps(schema_of(DOCUMENTS, TITLE, DESCRIPTION), indent=2) + "\n"
+    return json.dumps(schema(), indent=2) + "\n"
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from kubectl_policy.lint.report import Report
 from kubectl_policy.questions.changes.blast_radius import BlastRadius
@@ -23,17 +23,14 @@ from kubectl_policy.render.explain import EXPLANATION
 from kubectl_policy.render.graph import GRAPH
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.listing import LISTING, SEVERAL
-from kubectl_policy.render.output.documents import json_pieces
+from kubectl_policy.render.output.encoding import json_pieces, plain
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.status import STATUS
 from kubectl_policy.render.why_not import WHY_NOT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kubectl_policy.model import Json
-    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.formats import Forms
 
 Answer: TypeAlias = ObjectDescription | PolicyDescription
@@ -64,14 +61,14 @@ def shown(answer: object, name: str, view: View | None = None) -> str:
     return made if isinstance(made, str) else "".join(made)
 
 
-def as_json(document: Shaped | Mapping[str, Json]) -> str:
+def as_json(document: object) -> str:
     """A document as JSON, in one piece."""
     return "".join(json_pieces(document))
 
 
 def document_of(answer: object) -> dict[str, Json]:
     """The answer as the document that `-o json` prints."""
-    return FORMS[type(answer)].document(answer).plain()
+    return cast("dict[str, Json]", plain(FORMS[type(answer)].document(answer)))
 
 
 def headline(answer: object) -> str:

@@ -12,15 +12,14 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import TargetLevel
-from kubectl_policy.questions.explain.kinds import explain
+from kubectl_policy.questions.explain.kinds import NamedLevel, explain
 from kubectl_policy.questions.listing.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.explain.tree import explanation_tree
-from kubectl_policy.render.listing.documents import list_document
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
 from tests.render.schema import VALIDATOR
-from tests.render.shown import headline, shown
+from tests.render.shown import document_of, headline, shown
 from tests.render.worlds import about, about_policy
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def test_documents_say_which_filter() -> None:
         json.loads(shown(answer, "json", View()))
         for answer in (about(asked(), "HTTPRoute", "r"), about_policy(asked(), "first"))
     )
-    for document in (about_route, about_first, list_document(list_type(asked(), "colorpolicies", Selection())).plain()):
+    for document in (about_route, about_first, document_of(list_type(asked(), "colorpolicies", Selection()))):
         VALIDATOR.validate(document)
     (target,) = about_first["targets"]
     assert (target["declaredIn"], target["namedBy"]["name"]) == ("spec.rules[0].filters[0].extensionRef", "r")
@@ -162,8 +161,8 @@ def test_explaining_the_kind() -> None:
     assert "a filter of type ExtensionRef in a rule of an HTTPRoute may name a policy" in text
     assert "6 policies: an HTTPRoute (2 references); a rule of an HTTPRoute (4 references)" in text
     assert explain(asked(), "colorpolicy").targets == (
-        (TargetLevel(HTTP_ROUTE), 2),
-        (TargetLevel(HTTP_ROUTE, section=True), 4),
+        NamedLevel(TargetLevel(HTTP_ROUTE), 2),
+        NamedLevel(TargetLevel(HTTP_ROUTE, section=True), 4),
     )
 
 

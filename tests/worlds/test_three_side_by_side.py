@@ -17,7 +17,6 @@ from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.listing.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.listing.documents import list_document
 from kubectl_policy.topology import attached_hostnames, route_parent_conditions
 from tests import build
 from tests.implementations import (
@@ -33,6 +32,7 @@ from tests.implementations import (
     states,
     words,
 )
+from tests.render.shown import document_of
 
 if TYPE_CHECKING:
     from kubectl_policy import Analysis, ObjectRef, PolicyKindProfile, Resource, Snapshot
@@ -166,7 +166,7 @@ def test_each_world_answers_as_it_does_alone(name: str) -> None:
 def test_each_world_is_listed_as_it_is_alone(name: str, word: str) -> None:
     """With the same counts of policies, attachments and effects in every row."""
     alone, together = (
-        mappings_at(list_document(list_type(analyze(manifests(*names)), word, Selection())).plain(), "items")
+        mappings_at(document_of(list_type(analyze(manifests(*names)), word, Selection())), "items")
         for names in ([name], WORLDS)
     )
     assert len(alone) > 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import labels_of, strings_at, text_at
 from kubectl_policy.model.refs import GroupKind
@@ -13,8 +13,9 @@ from kubectl_policy.model.snapshot import Problem
 from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from kubectl_policy.model.refs import ObjectRef
     from kubectl_policy.model.snapshot import Resource
 
 GATEWAY_API: Final = "gateway.networking.k8s.io"
@@ -63,12 +64,12 @@ class KindNames(Struct, frozen=True):
     """The names by which people refer to a kind on the command line, all in lower case but the kind itself."""
 
     group_kind: GroupKind
-    plural: str
-    short_names: tuple[str, ...] = ()
+    plural: Annotated[str, Meta(description="Guessed from the kind if no definition says so.")]
+    short_names: Annotated[tuple[str, ...], Meta()] = ()
     namespaced: bool = True
 
     @property
-    def singular(self) -> str:
+    def singular(self) -> Annotated[str, Meta()]:
         """The kind in lower case, which is what every API here uses as its singular name."""
         return self.group_kind.kind.lower()
 
@@ -85,6 +86,18 @@ def plural(singular: str) -> str:
 def listed(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+# So many objects can be named in a sentence.
+_NAMED: Final = 4
+
+
+def names(refs: Collection[ObjectRef]) -> str:
+    """Objects by name: `RetryPolicy a/b and RetryPolicy a/c`; of many the first ones, and how many others there are."""
+    words = [str(ref) for ref in refs]
+    if len(words) <= _NAMED:
+        return listed(words)
+    return f"{', '.join(words[: _NAMED - 1])} and {len(words) - _NAMED + 1:,} others"
 
 
 # Letters whose names begin with a vowel sound, and beginnings whose vowel is spoken as a consonant.

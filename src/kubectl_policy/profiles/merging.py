@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+
+from msgspec import Meta
 
 from kubectl_policy.profiles.shapes import (
     KIND,
@@ -95,8 +97,18 @@ class TargetLevel(Declared, frozen=True):
     """A level of the hierarchy: the objects of a kind, or the named sections of such objects."""
 
     group_kind: GroupKind = required_field(KIND, spread=True)
-    section: bool = field_of(Boolean(), default=False)
+    section: Annotated[bool, Meta()] = field_of(Boolean(), default=False)
     """Whether sections (listeners, rules, ports) are meant."""
+
+    @property
+    def group(self) -> Annotated[str, Meta()]:
+        """The API group of the kind; empty for the core group."""
+        return self.group_kind.group
+
+    @property
+    def kind(self) -> Annotated[str, Meta()]:
+        """The kind without its API group."""
+        return self.group_kind.kind
 
     def includes(self, node: NodeRef) -> bool:
         """Whether a node is on this level."""

@@ -11,7 +11,7 @@ from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
-from kubectl_policy.questions.explain.kinds import explain
+from kubectl_policy.questions.explain.kinds import NamedLevel, explain
 from tests import build
 from tests.profiles.everything import profile as everything
 
@@ -117,9 +117,9 @@ class TestTargets:
             build.policy("q", build.target("other"), build.target("app", "Namespace", group="core")),
         )
         assert found.targets == (
-            (TargetLevel(NAMESPACE), 1),
-            (TargetLevel(GATEWAY), 2),
-            (TargetLevel(GATEWAY, section=True), 1),
+            NamedLevel(TargetLevel(NAMESPACE), 1),
+            NamedLevel(TargetLevel(GATEWAY), 2),
+            NamedLevel(TargetLevel(GATEWAY, section=True), 1),
         )
         assert found.policies == 2
 
@@ -130,9 +130,12 @@ class TestTargets:
         routes = [build.route("r", kind=kind, rules=rules) for kind in ("HTTPRoute", "GRPCRoute")]
         world = [build.policy("p", build.target("g")), *routes]
         found = asked("colorpolicy", *world, profiles=[named])
-        assert found.targets == ((TargetLevel(GATEWAY), 1), (TargetLevel(HTTP_ROUTE, section=True), 1))
+        assert found.targets == (
+            NamedLevel(TargetLevel(GATEWAY), 1),
+            NamedLevel(TargetLevel(HTTP_ROUTE, section=True), 1),
+        )
         unnamed = replace(named, filter_routes=frozenset())
-        assert asked("colorpolicy", *world, profiles=[unnamed]).targets == ((TargetLevel(GATEWAY), 1),)
+        assert asked("colorpolicy", *world, profiles=[unnamed]).targets == (NamedLevel(TargetLevel(GATEWAY), 1),)
 
 
 class TestBasis:

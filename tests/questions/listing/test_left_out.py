@@ -11,8 +11,8 @@ from kubectl_policy.model import GroupKind
 from kubectl_policy.questions.listing.lists import Only, list_names, list_type
 from kubectl_policy.questions.shared.selection import LeftOutKind, Selection
 from kubectl_policy.render.listing.columns import remarks
-from kubectl_policy.render.listing.documents import list_document
 from tests import build
+from tests.render.shown import document_of
 
 NETWORK: Final = GroupKind("networking.k8s.io", "NetworkPolicy")
 REGISTRATION: Final = GroupKind("example.com", "ServerRegistration")
@@ -56,13 +56,13 @@ def test_policies_of_other_things_are_left_out_unless_asked_for() -> None:
 def test_what_is_left_out_is_counted() -> None:
     """In the namespace, and with the labels, that are asked for."""
     assert list_names(WORLD, "policies", EVERYWHERE).left_out == (
-        LeftOutKind(NETWORK, 3, other=True),
-        LeftOutKind(FLEET, 1, other=True),
-        LeftOutKind(REGISTRATION, 2, other=False),
+        LeftOutKind(NETWORK, 3, policies=True),
+        LeftOutKind(FLEET, 1, policies=True),
+        LeftOutKind(REGISTRATION, 2, policies=False),
     )
     assert list_names(WORLD, "policies", Selection("other")).left_out == (
-        LeftOutKind(NETWORK, 1, other=True),
-        LeftOutKind(REGISTRATION, 1, other=False),
+        LeftOutKind(NETWORK, 1, policies=True),
+        LeftOutKind(REGISTRATION, 1, policies=False),
     )
     labelled = Selection(selector={"matchLabels": {"a": "b"}})
     assert [left.kind for left in list_names(WORLD, "policies", labelled).left_out] == [FLEET, REGISTRATION]
@@ -79,7 +79,7 @@ def test_it_is_said() -> None:
         " --all-kinds shows them"
     )
     assert second == "not taken for policies, though they refer to targets: 2 ServerRegistrations; explain says why"
-    left_out = list_document(listing).plain()["leftOut"]
+    left_out = document_of(listing)["leftOut"]
     assert isinstance(left_out, list)
     assert left_out[0] == {"kind": {"group": NETWORK.group, "kind": "NetworkPolicy"}, "number": 3, "policies": True}
 

@@ -113,7 +113,7 @@ def test_a_gateway_has_the_routes_of_its_own_listeners() -> None:
         )
     )
     (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
-    assert (str(gateway.above), gateway.listeners, gateway.undecided) == ("GatewayClass public", ("a", "b"), ())
+    assert (str(gateway.above), gateway.listeners, gateway.undecided_routes) == ("GatewayClass public", ("a", "b"), ())
     assert names(gateway.routes) == ["both", "grpc"]
     sets = cast("tuple[GatewayRow, ...]", rows(analysis, "listenersets"))
     assert [(str(row.above), row.listeners, names(row.routes)) for row in sets] == [
@@ -176,8 +176,8 @@ def test_whether_a_listener_takes_a_route_may_be_unknown() -> None:
     route = build.route("r", namespace="baker", parents=[build.parent("g", namespace="default")])
     analysis = analyze(build.snapshot(build.gateway("g", *listeners), route))
     first, second = cast("tuple[ListenerRow, ...]", rows(analysis, "listener"))
-    assert (names(first.routes), names(first.undecided)) == ([], ["r"])
-    assert (second.routes, second.undecided) == ((), ())
+    assert (names(first.routes), names(first.undecided_routes)) == ([], ["r"])
+    assert (second.routes, second.undecided_routes) == ((), ())
 
 
 def test_listeners_elsewhere_are_counted() -> None:
@@ -229,7 +229,7 @@ def test_whether_a_route_is_attached_may_be_unknown() -> None:
         )
     )
     (gateway,) = cast("tuple[GatewayRow, ...]", rows(analysis, "gateways"))
-    assert (gateway.routes, names(gateway.undecided)) == ((), ["r"])
+    assert (gateway.routes, names(gateway.undecided_routes)) == ((), ["r"])
     (route,) = cast("tuple[RouteRow, ...]", rows(analysis, "routes"))
     assert [(parent.state, parent.listeners) for parent in route.parents] == [("unknown", ())]
 

@@ -9,8 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.questions.differences.effects import ChangedObject, EffectiveValue
-from kubectl_policy.render.changes.documents import BLAST_RADIUS, POLICY_DIFF
-from kubectl_policy.render.output.documents import as_yaml
+from kubectl_policy.render.output.encoding import as_yaml
 from tests import build
 from tests.render.changes.differences import (
     GAP,
@@ -25,7 +24,7 @@ from tests.render.changes.differences import (
     without,
 )
 from tests.render.schema import VALIDATOR
-from tests.render.shown import as_json
+from tests.render.shown import as_json, document_of
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json
@@ -41,14 +40,14 @@ def loaded(document: dict[str, Json]) -> Any:  # noqa: ANN401 (a document)
 def test_every_document_is_as_the_schema_says(words: str) -> None:
     """Of any object, and of the difference that deleting it makes."""
     answer = without(words)
-    VALIDATOR.validate(loaded(BLAST_RADIUS.plain(answer)))
-    VALIDATOR.validate(loaded(POLICY_DIFF.plain(answer.difference)))
+    VALIDATOR.validate(loaded(document_of(answer)))
+    VALIDATOR.validate(loaded(document_of(answer.difference)))
 
 
 @pytest.mark.parametrize("found", [difference(), difference(unseen=(GAP,)), hostile("\x1b[31m\u202e\n`|")])
 def test_the_parts_of_a_difference_are_as_the_schema_says(found: StateDiff) -> None:
     """Of one that is empty as of one that is full; written out, nothing in it can control a terminal."""
-    document = POLICY_DIFF.plain(found)
+    document = document_of(found)
     VALIDATOR.validate(loaded(document))
     assert document["complete"] is not bool(found.unseen)
     assert document["changes"] is found.changes
@@ -58,7 +57,7 @@ def test_the_parts_of_a_difference_are_as_the_schema_says(found: StateDiff) -> N
 
 def test_the_schema_refuses_what_it_does_not_know() -> None:
     """At the top and below it."""
-    document = loaded(POLICY_DIFF.plain(hostile("x")))
+    document = loaded(document_of(hostile("x")))
     assert VALIDATOR.is_valid(document)
     assert not VALIDATOR.is_valid({**document, "more": 1})
     for part in ("effects", "attachments", "parents", "enforcement"):
@@ -70,7 +69,7 @@ def test_a_change_says_before_and_after() -> None:
     """Null where nothing sets a field, which is not the same as a removed field or a null."""
     removed = EffectiveValue(None, valued(1, OTHER).source, removed=True)
     fields = [field("red", None, security=True), field(1, 2, "n"), replace(field(None, None, "gone"), after=removed)]
-    (effect,) = loaded(POLICY_DIFF.plain(difference(effects=(change(*fields, to_nothing=True),))))["effects"]
+    (effect,) = loaded(document_of(difference(effects=(change(*fields, to_nothing=True),))))["effects"]
     assert (effect["sort"], effect["security"], effect["where"], effect["toNothing"]) == ("lost", True, "kept", True)
     assert [(one["field"], one["sort"], one["security"]) for one in effect["fields"]] == [
         ("color", "lost", True),
@@ -89,20 +88,20 @@ def test_objects_refer_to_paths_by_number() -> None:
     through = tuple((listener, ROUTE) for listener in gateway)
     (one,) = change(field(1, 2)).objects
     some = replace(change(field(1, 2)), objects=(one, replace(one, all_paths=through, affected_paths=(1,))))
-    objects = loaded(POLICY_DIFF.plain(difference(effects=(some,))))["effects"][0]["objects"]
+    objects = loaded(document_of(difference(effects=(some,))))["effects"][0]["objects"]
     assert [(found["paths"], found["scope"], found["ofPaths"]) for found in objects] == [
         ([1], "", None),
         ([1], "listener https only", 3),
     ]
     alike = ((ROUTE, ROUTE, ROUTE, ROUTE), (ROUTE, ROUTE), (ROUTE, ROUTE, ROUTE))
     odd = replace(some, objects=(ChangedObject(ROUTE, (0,), alike, (0, 2)),))
-    (found,) = loaded(POLICY_DIFF.plain(difference(effects=(odd,))))["effects"][0]["objects"]
+    (found,) = loaded(document_of(difference(effects=(odd,))))["effects"][0]["objects"]
     assert found["scope"] == "2 of 3 paths"
 
 
 def test_a_policy_has_what_it_touches() -> None:
     """What it affects, who beats it, what it cannot reach, and how much of what that is."""
-    document = loaded(BLAST_RADIUS.plain(without("RetryPolicy baker/resilience")))
+    document = loaded(document_of(without("RetryPolicy baker/resilience")))
     assert document["policy"] is True
     assert document["enforcement"]["state"] == "PartiallyEnforced"
     assert [found["objects"][0]["name"] for found in document["superseded"]] == ["events"]
@@ -117,12 +116,12 @@ def test_a_policy_has_what_it_touches() -> None:
 
 def test_anything_else_has_the_same_names_with_nothing_in_them() -> None:
     """So that a script need not ask first."""
-    document = loaded(BLAST_RADIUS.plain(without("Namespace baker")))
+    document = loaded(document_of(without("Namespace baker")))
     assert (document["policy"], document["enforcement"], document["affected"]) == (False, None, [])
     assert len(document["deletedWithIt"]) == 16
     assert {key: type(value) for key, value in document.items() if key not in {"policy", "enforcement"}} == {
         key: type(value)
-        for key, value in loaded(BLAST_RADIUS.plain(without("RetryPolicy baker/own"))).items()
+        for key, value in loaded(document_of(without("RetryPolicy baker/own"))).items()
         if key not in {"policy", "enforcement"}
     }
 
@@ -131,7 +130,7 @@ def test_an_incomplete_answer_says_so() -> None:
     """In both documents."""
     answer = without("RetryPolicy baker/own")
     unseen = replace(answer, difference=replace(answer.difference, unseen=(GAP,)))
-    document = BLAST_RADIUS.plain(unseen)
+    document = document_of(unseen)
     assert document["complete"] is False
     said: dict[str, object] = {
         "what": GAP.what,

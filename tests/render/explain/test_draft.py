@@ -15,7 +15,7 @@ from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.profiles.contradictions import has_version
 from kubectl_policy.profiles.load import PROFILE_FILE, built_in_groups, built_in_profiles, profiles_in
-from kubectl_policy.questions.explain.kinds import Explanation, explain
+from kubectl_policy.questions.explain.kinds import Explanation, NamedLevel, explain
 from kubectl_policy.render.explain.draft import draft
 from kubectl_policy.text.configuration import read_configuration
 from tests import build
@@ -36,7 +36,7 @@ BUILT_IN: Final = [found for group in sorted(built_in_groups()) for found in bui
 def answer(profile: PolicyKindProfile, *targets: TargetLevel) -> Explanation:
     """The answer about a kind whose policies name some targets."""
     names = KindNames(profile.group_kind, "retrypolicies")
-    named = tuple((level, 1) for level in targets)
+    named = tuple(NamedLevel(level, 1) for level in targets)
     return Explanation(
         profile=profile,
         names=names,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, Any, cast
@@ -17,12 +16,12 @@ from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphOptions, node_id
-from kubectl_policy.render.graph.documents import GRAPH
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests import build
 from tests.render.schema import VALIDATOR
 from tests.render.shown import as_json
+from tests.render.shown import document_of as document_of_answer
 from tests.render.worlds import defaults, world
 from tests.worlds.test_fixtures import WORLDS, load
 
@@ -55,7 +54,7 @@ def picture_of(name: str, asked: str = "everything") -> Picture:
 
 def document_of(picture: Picture) -> dict[str, Any]:
     """What `-o json` prints, as a program reads it."""
-    return cast("dict[str, Any]", json.loads(as_json(GRAPH(picture))))
+    return document_of_answer(picture)
 
 
 def of_world(*resources: Resource, asked: GraphOptions | None = None, gaps: Sequence[Gap] = ()) -> dict[str, Any]:
@@ -356,5 +355,5 @@ def test_the_order_of_the_input_changes_nothing(name: str) -> None:
     """Byte for byte."""
     analysis = analysis_of(name)
     for asked in ASKED.values():
-        text = as_json(GRAPH(graph(analysis, asked)))
-        assert all(as_json(GRAPH(graph(shuffled(analysis, seed), asked))) == text for seed in range(3))
+        text = as_json(document_of(graph(analysis, asked)))
+        assert all(as_json(document_of(graph(shuffled(analysis, seed), asked))) == text for seed in range(3))

@@ -14,12 +14,11 @@ from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.questions.listing.lists import list_names, list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.listing.columns import remarks
-from kubectl_policy.render.listing.documents import list_document
 from kubectl_policy.render.output.text import View
 from kubectl_policy.render.words.headlines import list_headline
 from tests import build
 from tests.render.schema import VALIDATOR
-from tests.render.shown import shown
+from tests.render.shown import document_of, shown
 from tests.render.worlds import INHERITED, colourful, defaults, world
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ def test_every_list_is_as_the_schema_says(analysis: Analysis, word: str) -> None
     VALIDATOR.validate(document)
     assert yaml.safe_load(text(analysis, word, "yaml")) == document
     nothing = list_type(analysis, word, Selection("nowhere"))
-    VALIDATOR.validate(list_document(nothing).plain())
+    VALIDATOR.validate(document_of(nothing))
 
 
 def test_the_schema_refuses_what_it_does_not_know() -> None:

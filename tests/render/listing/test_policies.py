@@ -11,7 +11,7 @@ from kubectl_policy import analyze
 from kubectl_policy.questions.listing.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.listing import LISTING
-from kubectl_policy.render.listing.policies import policy_columns, reason
+from kubectl_policy.render.listing.policies import policy_columns
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View
 from tests import build
@@ -35,7 +35,7 @@ def reasons(*resources: Resource, complete: bool = True) -> dict[str, tuple[str,
     listing = list_type(world(*resources, complete=complete), "policies", Selection())
     rows = cast("tuple[PolicyRow, ...]", listing.rows)
     column = next(column for column in policy_columns(rows) if column.title == "REASON")
-    return {row.ref.name: (reason(row), cast("Sentence", column.cell(row)).brief) for row in rows}
+    return {row.ref.name: (row.reason, cast("Sentence", column.cell(row)).brief) for row in rows}
 
 
 def accepted(status: str, why: str = "", **fields: Json) -> dict[str, Json]:

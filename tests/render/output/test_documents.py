@@ -8,23 +8,19 @@ from typing import TYPE_CHECKING, Any, cast
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.render.describe import OBJECT
-from kubectl_policy.render.output.documents import Field, Shape, document, encode, json_pieces
+from kubectl_policy.render.output.encoding import plain as plain_of
 from kubectl_policy.render.output.escape import uncommanding
 from kubectl_policy.render.output.text import View
 from tests import build
 from tests.render.schema import SCHEMA, VALIDATOR
-from tests.render.shown import as_json, document_of, shown
+from tests.render.shown import document_of, shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from kubectl_policy.model import Json
     from tests.render.shown import Answer
 
@@ -69,80 +65,11 @@ def _answers() -> list[Answer]:
     ]
 
 
-def _nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
-    return st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
-
-
-@given(
-    document=st.dictionaries(
-        st.text(max_size=3),
-        st.recursive(
-            st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-            _nested,
-            max_leaves=12,
-        ),
-    )
-)
-def test_json_is_as_the_library_writes_it(document: dict[str, Json]) -> None:
-    """With an indent of two."""
-    assert as_json(document) == uncommanding(json.dumps(document, indent=2), "\\u00")
-
-
-def test_json_is_written_as_it_is_made() -> None:
-    """An item of a list is not made before those in front of it were handed on: there is never much of it in memory."""
-    made = 0
-
-    def items(_: object) -> Iterator[str]:
-        nonlocal made
-        for _ in range(100):
-            made += 1
-            yield "x" * 2_000
-
-    pieces = json_pieces(document(object, "Long", Field("items", items), doc="Long.")(object()))
-    assert len(next(pieces)) < 40_000
-    assert made < 20
-    assert sum(map(len, pieces)) > 160_000
-
-
-def test_json_within_items_is_written_as_it_is_made() -> None:
-    """What is long may be one item of a short list: the fields of a policy, the paths of a change."""
-    made = 0
-
-    def inner(_: object) -> Iterator[str]:
-        nonlocal made
-        for _ in range(100):
-            made += 1
-            yield "x" * 2_000
-
-    item = Shape(object, "item", Field("inner", inner), Field("none", lambda _: ()))
-    outer = document(object, "Deep", Field("items", lambda about: [item(about)]), doc="Deep.")(object())
-    pieces = [*json_pieces(outer)]
-    made = 0
-    assert len(next(json_pieces(outer))) < 40_000
-    assert made < 20
-    assert json.loads("".join(pieces)) == outer.plain()
-
-
-def test_json_of_a_long_list_in_an_item_is_never_whole() -> None:
-    """As the paths of one effect in a difference."""
-    effect = Shape(object, "effect", Field("paths", lambda _: ("x" * 2_000,) * 300))
-    difference = Shape(object, "difference", Field("effects", lambda about: [effect(about)]))
-    outer = document(object, "Deep", Field("difference", difference), doc="Deep.")(object())
-    pieces = [*json_pieces(outer)]
-    assert max(map(len, pieces)) < 40_000
-    assert json.loads("".join(pieces)) == outer.plain()
-
-
 @pytest.mark.parametrize("answer", _answers(), ids=lambda answer: type(answer).__name__)
 def test_json_is_the_document_in_one_piece(answer: Answer) -> None:
     """Byte for byte what the library writes of the plain document."""
     plain = document_of(answer)
     assert _text(answer, "json") == uncommanding(json.dumps(plain, indent=2), "\\u00") + "\n"
-
-
-def test_json_knows_no_infinity() -> None:
-    """What is no JSON is written as text."""
-    assert json.loads(as_json({"a": float("inf")})) == {"a": "inf"}
 
 
 def test_the_schema_is_a_schema() -> None:
@@ -232,7 +159,7 @@ def test_yaml_is_readable_where_it_can_be() -> None:
 )
 def test_what_json_lacks_becomes_text(value: Any, plain: Any) -> None:  # noqa: ANN401 (any value)
     """JSON has no infinity and no tuples."""
-    assert encode(value) == plain
+    assert plain_of(value) == plain
 
 
 def test_names_are_those_of_the_policies_that_affect_an_object() -> None:

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubectl_policy.render.output.documents import as_field, as_yaml
+from kubectl_policy.render.output.encoding import as_field, as_yaml
 from kubectl_policy.render.output.escape import uncommanding, visible
 from kubectl_policy.text.configuration import read_configuration
 from tests.render.shown import as_json

@@ -11,7 +11,6 @@ from kubectl_policy.model import Gap, Origin
 from kubectl_policy.profiles.controllers import ConditionWords
 from kubectl_policy.questions.status.comparison import Claim, Comparison, Explanation, ObjectStatus
 from kubectl_policy.render.output.text import View
-from kubectl_policy.render.status.documents import STATUS_COMPARISON
 from kubectl_policy.render.status.text import long_reason, short_reason
 from kubectl_policy.render.words.headlines import status_headline
 from tests import build
@@ -29,7 +28,7 @@ from tests.questions.status.reports import (
     world,
 )
 from tests.render.schema import VALIDATOR
-from tests.render.shown import shown
+from tests.render.shown import document_of, shown
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -88,7 +87,7 @@ def test_rows_in_both_widths(snapshot: SnapshotAssertion) -> None:
 @pytest.mark.parametrize("report", [busy(), fine(), compared()])
 def test_the_document_is_as_the_schema_says(report: StatusReport) -> None:
     """And its numbers are those of the first sentence."""
-    document = STATUS_COMPARISON.plain(report)
+    document = document_of(report)
     VALIDATOR.validate(document)
     found = [comparison for _, comparison in report.comparisons]
     assert document["compared"] == sum(one.is_compared for one in found)

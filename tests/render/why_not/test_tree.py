@@ -9,16 +9,15 @@ import pytest
 import yaml
 
 from kubectl_policy.questions.why_not.why_not import why_not
-from kubectl_policy.render.output.documents import as_field, as_item, as_yaml
+from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
 from kubectl_policy.render.why_not.tree import why_not_tree
 from kubectl_policy.render.words.headlines import why_not_headline
 from tests import build
 from tests.questions.why_not.causes import ON_GATEWAY, ON_ROUTE, POLICY, ROUTE, around, every_cause, profiled, usual
 from tests.render.output.test_documents import HOSTILE
 from tests.render.schema import VALIDATOR
-from tests.render.shown import as_json
+from tests.render.shown import as_json, document_of
 from tests.render.worlds import defaults, overrides
 
 if TYPE_CHECKING:
@@ -191,7 +190,7 @@ def test_a_long_value_is_written_in_several_lines() -> None:
 @pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
 def test_every_answer_is_as_the_schema_says(cause: Cause) -> None:
     """And the document can be read back, as JSON and as YAML."""
-    document = EFFECT_EXPLANATION.plain(why_not(cause.analysis, cause.policy, cause.target))
+    document = document_of(why_not(cause.analysis, cause.policy, cause.target))
     VALIDATOR.validate(document)
     assert json.loads(as_json(document)) == document
     assert yaml.safe_load(as_yaml(document, unicode=True)) == document
@@ -202,7 +201,7 @@ def test_every_answer_is_as_the_schema_says(cause: Cause) -> None:
 
 def test_an_effect_is_as_the_schema_says() -> None:
     """Without an edit."""
-    document = EFFECT_EXPLANATION.plain(why_not(usual(defaults("p", ON_ROUTE, a=1)), POLICY, ROUTE))
+    document = document_of(why_not(usual(defaults("p", ON_ROUTE, a=1)), POLICY, ROUTE))
     VALIDATOR.validate(document)
     assert (document["hasEffect"], document["edit"], document["effectiveOn"]) == (True, None, [1])
 
@@ -220,7 +219,7 @@ def test_hostile_names_are_harmless() -> None:
     assert all(map(str.isprintable, shown.split("\n")))
     added = [line.removeprefix("  + ") for line in shown.splitlines() if line.startswith("  + ")]
     assert yaml.safe_load("\n".join(added))[0]["name"] == HOSTILE
-    VALIDATOR.validate(EFFECT_EXPLANATION.plain(answer))
+    VALIDATOR.validate(document_of(answer))
 
 
 @pytest.mark.parametrize("value", ["a: b, [c] {d}", "- x", "", None, True, "*a", [1, {"a": []}], {"b": "#c"}, "a\nb"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -42,6 +41,7 @@ class Live:
         # What was read so far; None as long as nothing was asked.
         self.cluster: Cluster | None = None
         self.progress: Progress | None = None
+        self._served: tuple[Connection, Discovery] | PolicyError | None = None
 
     def afresh(self) -> Live:
         """Return the same cluster, reached in the same way, of which nothing is read yet."""
@@ -96,18 +96,27 @@ class Live:
 
     def look_up(self) -> None:
         """Ask the cluster which kinds it serves; the first question raises what goes wrong with that."""
-        _ = self._served
+        self._ask_what_is_served()
 
     def _reach(self, interests: Interests) -> Cluster:
         from kubectl_policy.sources.cluster.asking import Cluster
 
-        if isinstance(self._served, PolicyError):
-            raise self._served
-        return Cluster(*self._served, interests, self.namespace, self._options.chunk_size)
+        served = self._ask_what_is_served()
+        if isinstance(served, PolicyError):
+            raise served
+        return Cluster(*served, interests, self.namespace, self._options.chunk_size)
 
-    @cached_property
-    def _served(self) -> tuple[Connection, Discovery] | PolicyError:
-        """Return the connection to the cluster and the kinds that it serves; or why it cannot be asked."""
+    def _ask_what_is_served(self) -> tuple[Connection, Discovery] | PolicyError:
+        """Return the connection to the cluster and the kinds that it serves; or why it cannot be asked.
+
+        Clusters are asked at the same time; before Python 3.12, `cached_property` lets one thread at a time compute.
+        """
+        if self._served is None:
+            self._served = self._connect()
+        return self._served
+
+    def _connect(self) -> tuple[Connection, Discovery] | PolicyError:
+        """Connect to the cluster, and ask which kinds it serves."""
         from kubectl_policy.sources.cluster.api.connection import Connection
         from kubectl_policy.sources.cluster.api.discovery_cache import discover
         from kubectl_policy.sources.cluster.api.refusals import RequestRefused, cluster_error

@@ -64,7 +64,7 @@ def version(
     if not output:
         terminal.write(f"kubectl-policy {__version__}\n")
         return
-    from kubectl_policy.render.output.documents import as_yaml, json_pieces
+    from kubectl_policy.render.output.encoding import as_yaml, json_pieces
 
     python = ".".join(map(str, sys.version_info[:3]))
     client: dict[str, Json] = {"version": __version__, "pythonVersion": python, "platform": sys.platform}

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.attachment.references import target_references
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
-from kubectl_policy.profiles.load import built_in_groups
+from kubectl_policy.profiles.load import built_in_groups, profile_file
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
 from kubectl_policy.questions.unseen.relevance import gaps_in_list
 from kubectl_policy.questions.unseen.unread import gaps
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, Origin
+    from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.model.snapshot import Place
+    from kubectl_policy.profiles import MergeStrategy
+    from kubectl_policy.profiles.profile import KnownBy, PolicyClass
     from kubectl_policy.questions.unseen.things import Unseen
 
 # Where a choice is from: a profile, the label or the schema of the definition, the kind's shape; or from nowhere, as a
@@ -32,22 +34,89 @@ Basis: TypeAlias = Literal["profile", "label", "schema", "shape", "assumed", "de
 _ASSUMED: Final = {"policy_class": "class", "strategy": "merge strategy"}
 
 
-class Explanation(Struct, frozen=True, kw_only=True):
-    """The answer for a policy kind.
+class NamedLevel(Struct, frozen=True):
+    """A level that policies name, and how many references do."""
 
-    `origin` is where it is known from: its profile, else its definition, else one of its policies. `defined` is whether
-    its definition was read. `targets` are the
-    levels that policies in the input name, or whose filters name policies, each with the number of references.
-    """
+    level: TargetLevel
+    references: Annotated[int, Meta(description="How many references do.", ge=1)]
+
+    @property
+    def group(self) -> Annotated[str, Meta()]:
+        """The API group of the kind; empty for the core group."""
+        return self.level.group
+
+    @property
+    def kind(self) -> Annotated[str, Meta()]:
+        """The kind without its API group."""
+        return self.level.kind
+
+    @property
+    def section(self) -> Annotated[bool, Meta()]:
+        """Whether sections of such objects are meant."""
+        return self.level.section
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """The answer about a policy kind."""
 
     profile: PolicyKindProfile
-    names: KindNames
-    origin: Origin | None
+    names: Annotated[KindNames, Meta()]
+    origin: Annotated[
+        Origin | None, Meta(description="Where it is known from: its profile, definition, or one of its policies.")
+    ]
     defined: bool
-    policies: int
-    targets: tuple[tuple[TargetLevel, int], ...]
-    unseen: tuple[Unseen, ...]
+    """Whether its definition was read."""
+    policies: Annotated[int, Meta(description="The number of its policies in the input.", ge=0)]
+    targets: Annotated[
+        tuple[NamedLevel, ...], Meta(description="The kinds, or sections of such objects, that these name.")
+    ]
+    unseen: Annotated[tuple[Unseen, ...], Meta()]
     place: Place = "the input"
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
+
+    @property
+    def policy_kind(self) -> Annotated[GroupKind, Meta()]:
+        """The policy kind."""
+        return self.profile.group_kind
+
+    @property
+    def class_(self) -> Annotated[PolicyClass, Meta()]:
+        """The class of the kind, as GEP-713 has it."""
+        return self.profile.policy_class
+
+    @property
+    def known_by(self) -> Annotated[KnownBy, Meta()]:
+        """What makes it a policy kind."""
+        return self.profile.known_by
+
+    @property
+    def default_strategy(self) -> Annotated[MergeStrategy | None, Meta()]:
+        """That of a policy that chooses none; null if it is not computed how its policies attach."""
+        return self.profile.default_strategy if self.profile.attaches_as_known else None
+
+    @property
+    def assumed(self) -> Annotated[tuple[str, ...], Meta()]:
+        """What rests on a default or a guess, because no profile covers it."""
+        return self.profile.assumed
+
+    @property
+    def evidence(self) -> Annotated[tuple[str, ...], Meta()]:
+        """Where it is written."""
+        return self.profile.evidence
+
+    @property
+    def profile_(self) -> Annotated[dict[str, Json], Meta()]:
+        """What is known or assumed, as a profile file says it; docs/profiles.md describes the fields."""
+        return profile_file(self.profile)
+
+    @property
+    def notes(self) -> Annotated[str, Meta()]:
+        """What else is to be known of it."""
+        return self.profile.notes
 
     def basis(self, *fields: str) -> Basis:
         """Where the choice in some fields of the profile is from, which belong together."""
@@ -81,7 +150,10 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
         origin=next(filter(None, origins), None),
         defined=definition is not None,
         policies=len(policies),
-        targets=tuple(sorted(targets.items(), key=lambda target: (target[0].group_kind, target[0].section))),
+        targets=tuple(
+            NamedLevel(level, targets[level])
+            for level in sorted(targets, key=lambda level: (level.group_kind, level.section))
+        ),
         unseen=tuple(dict.fromkeys(gaps(analysis, gaps_in_list(analysis, {kind.kind, CRD.kind}, "")))),
         place=analysis.index.place,
     )

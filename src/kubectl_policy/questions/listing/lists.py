@@ -131,8 +131,8 @@ def _selected(
     alike = (resource for kind in registry.look_alikes for resource in analysis.index.of_kind(kind))
     here = Counter(it.ref.group_kind for it in alike if selection.fits(it) and selection.reaches(it))
     return replace(selected, resources=kept, undecided=undecided), (
-        *(LeftOutKind(kind, number, other=True) for kind, number in sorted(others.items()) if number),
-        *(LeftOutKind(kind, number, other=False) for kind, number in sorted(here.items())),
+        *(LeftOutKind(kind, number, policies=True) for kind, number in sorted(others.items()) if number),
+        *(LeftOutKind(kind, number, policies=False) for kind, number in sorted(here.items())),
     )
 
 

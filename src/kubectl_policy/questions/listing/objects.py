@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mappings_at, strings_at, text_at
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json, ObjectRef, Resource
+    from kubectl_policy.model import Json, ObjectRef, Origin, Resource
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import RowSort
@@ -30,13 +30,11 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.listeners import Listener
 
 
-class Listed(Struct, frozen=True, kw_only=True):
-    """What every row has.
+_UNDECIDED_ROUTES: Final = "The routes of which it is not known whether they are attached."
 
-    `policies` have an effect on the object, or, if it carries no traffic itself (a GatewayClass, a Namespace), are
-    attached to it; those that are `undecided` may have one, but how they combine with others is not known.
-    `attachments` are the references that name it or a section of it, also those that fail.
-    """
+
+class Listed(Struct, frozen=True, kw_only=True):
+    """What every row has."""
 
     resource: Resource
     policies: tuple[ObjectRef, ...]
@@ -50,6 +48,41 @@ class ObjectRow(Struct, frozen=True, kw_only=True):
     """An object."""
 
     listed: Listed
+
+    @property
+    def object(self) -> Annotated[ObjectRef, Meta()]:
+        """The object."""
+        return self.listed.resource.ref
+
+    @property
+    def origin(self) -> Annotated[Origin, Meta()]:
+        """Where it was read."""
+        return self.listed.resource.origin
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter for it could not be seen."""
+        return not self.unseen
+
+    @property
+    def policies(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
+        """The policies with an effect on it; of a GatewayClass or Namespace, those attached to it."""
+        return self.listed.policies
+
+    @property
+    def undecided_policies(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
+        """The policies that may have an effect on it: it is not known how they combine with others."""
+        return self.listed.undecided
+
+    @property
+    def targeted_by(self) -> Annotated[tuple[Attachment, ...], Meta()]:
+        """The target references that name it or a section of it, also those that fail."""
+        return self.listed.attachments
+
+    @property
+    def reported(self) -> Annotated[tuple[ReportedCondition, ...], Meta()]:
+        """The conditions in the status, as controllers reported them."""
+        return self.listed.reported
 
     @property
     def ref(self) -> ObjectRef:
@@ -70,94 +103,104 @@ class ObjectRow(Struct, frozen=True, kw_only=True):
 class GatewayClassRow(ObjectRow, frozen=True, kw_only=True):
     """A GatewayClass, its controller and the Gateways that name it."""
 
-    controller: str
-    gateways: tuple[ObjectRef, ...]
+    controller: Annotated[str, Meta()]
+    gateways: Annotated[tuple[ObjectRef, ...], Meta()]
 
     @property
-    def accepted(self) -> str:
+    def accepted(self) -> Annotated[str, Meta()]:
         """The status of its condition Accepted, as reported; empty if it is not."""
         return reported_as(self.listed.reported, "Accepted")
 
 
 class GatewayRow(ObjectRow, frozen=True, kw_only=True):
-    """A Gateway with its class, or a ListenerSet with its Gateway; None if it names none.
+    """A Gateway or ListenerSet."""
 
-    `routes` are those attached to its own listeners; of `undecided` ones it is not known whether they are. `ports` are
-    those of its listeners, each once.
-    """
-
-    above: ObjectRef | None
-    listeners: tuple[str, ...]
-    ports: tuple[Port, ...]
-    routes: tuple[ObjectRef, ...]
-    undecided: tuple[ObjectRef, ...]
+    above: Annotated[
+        ObjectRef | None,
+        Meta(description="The GatewayClass of a Gateway, the Gateway of a ListenerSet; null if it names none."),
+    ]
+    ports: Annotated[tuple[Port, ...], Meta(description="The ports of its listeners, each once.")]
+    listeners: Annotated[tuple[str, ...], Meta()]
+    routes: Annotated[tuple[ObjectRef, ...], Meta(description="The routes attached to its own listeners.")]
+    undecided_routes: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_ROUTES)]
 
     @property
-    def addresses(self) -> tuple[str, ...] | None:
-        """The addresses in its status, as reported; None if it has no status."""
+    def addresses(self) -> Annotated[tuple[str, ...] | None, Meta()]:
+        """Those in its status, as reported; null if it has no status."""
         found = (text_at(address, "value") for address in mappings_at(self.raw, "status.addresses"))
         addresses = tuple(filter(None, found))
         return addresses if addresses or has_report(self.raw) else None
 
     @property
-    def programmed(self) -> str:
+    def programmed(self) -> Annotated[str, Meta()]:
         """The status of its own condition Programmed, as reported; empty if it is not."""
         return reported_as(self.listed.reported, "Programmed")
 
 
 class ListenerRow(ObjectRow, frozen=True, kw_only=True):
-    """A listener of a Gateway or ListenerSet, and the routes attached to it; of `undecided` ones it is not known.
-
-    `listed` is what is known of it alone: `reported` are the conditions of this listener.
-    """
+    """A listener of a Gateway or ListenerSet; what is listed is what is known of it alone."""
 
     listener: Listener
-    routes: tuple[ObjectRef, ...]
-    undecided: tuple[ObjectRef, ...]
+    routes: Annotated[tuple[ObjectRef, ...], Meta(description="The routes attached to it.")]
+    undecided_routes: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_ROUTES)]
 
     @property
-    def name(self) -> str:
+    def name(self) -> Annotated[str, Meta()]:
         """The name of the listener."""
         return self.listener.node.section
+
+    @property
+    def hostname(self) -> Annotated[str, Meta()]:
+        """Empty for every host."""
+        return self.listener.hostname
+
+    @property
+    def port(self) -> Annotated[Port | None, Meta()]:
+        """A text while something of it is to be filled in."""
+        return self.listener.port
+
+    @property
+    def protocol(self) -> Annotated[str, Meta()]:
+        """The protocol."""
+        return self.listener.protocol
 
 
 class Parent(Struct, frozen=True, kw_only=True):
     """The outcome of one parentRef: attached if it is at one listener at least; if not, the first reason why."""
 
-    object: ObjectRef
-    state: BindingState
-    listeners: tuple[NodeRef, ...]
-    reason: str
-    message: str
+    object: Annotated[ObjectRef, Meta()]
+    state: Annotated[BindingState, Meta()]
+    listeners: Annotated[tuple[NodeRef, ...], Meta(description="Those that it is attached to.")]
+    reason: Annotated[str, Meta(description="The API's own word for why it is not attached.")]
+    message: Annotated[str, Meta()]
 
 
 class RouteRow(ObjectRow, frozen=True, kw_only=True):
     """A route with its hostnames and one entry for each of its parentRefs."""
 
-    hostnames: tuple[str, ...]
-    parents: tuple[Parent, ...]
+    hostnames: Annotated[tuple[str, ...], Meta()]
+    parents: Annotated[tuple[Parent, ...], Meta(description="An entry for each of its parentRefs.")]
 
 
 class BackendRow(ObjectRow, frozen=True, kw_only=True):
-    """A Service, or another object, and the routes that refer to it, as a backend or as their parent.
+    """A Service or another object, and the routes that refer to it, as a backend or as their parent."""
 
-    `type` is what sort of Service it is; empty for any other object. `ports` are as kubectl shows them: `80/TCP`.
-    """
-
-    type: str
-    ports: tuple[str, ...]
-    referred_by: tuple[ObjectRef, ...]
+    type: Annotated[
+        str, Meta(description="What sort of Service it is: ClusterIP, LoadBalancer; empty for any other object.")
+    ]
+    ports: Annotated[tuple[str, ...], Meta(description="Of a Service, as kubectl shows them: 80/TCP.")]
+    referred_by: Annotated[tuple[ObjectRef, ...], Meta(description="The routes that refer to it.")]
 
 
 class NamespaceRow(ObjectRow, frozen=True, kw_only=True):
-    """A Namespace, what it `holds` of the hierarchy, what of that is affected by a policy, and what hides more."""
+    """A Namespace."""
 
-    holds: tuple[ObjectRef, ...]
-    affected: tuple[ObjectRef, ...]
+    holds: Annotated[tuple[ObjectRef, ...], Meta(description="What is in it of the hierarchy.")]
+    affected: Annotated[tuple[ObjectRef, ...], Meta(description="What of that is affected by a policy.")]
     unseen_inside: tuple[Unseen, ...]
 
     @property
-    def phase(self) -> str:
+    def phase(self) -> Annotated[str, Meta()]:
         """The phase in its status, as reported; empty if it is not."""
         return text_at(self.raw, "status.phase")
 
@@ -218,7 +261,7 @@ def listener_rows(analysis: Analysis, resource: Resource) -> Iterator[ListenerRo
             listed=_listed(analysis, resource, node, below=True),
             listener=listener,
             routes=routes,
-            undecided=tuple(route for route in perhaps if route not in routes),
+            undecided_routes=tuple(route for route in perhaps if route not in routes),
         )
 
 
@@ -275,7 +318,7 @@ def _with_listeners(analysis: Analysis, listed: Listed, above: ObjectRef | None)
         listeners=listeners,
         ports=tuple(port for port in ports if port is not None),
         routes=tuple(routes),
-        undecided=tuple(undecided),
+        undecided_routes=tuple(undecided),
     )
 
 

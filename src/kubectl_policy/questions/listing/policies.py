@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import labels_of, text_at
@@ -12,50 +12,106 @@ from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.questions.shared.effects import affected
 from kubectl_policy.questions.shared.in_force import assumed_of
+from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
 from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.questions.unseen.answers import unseen_for_policy
+from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
+    from kubectl_policy.model import GroupKind, Json, NodeRef, Origin, Resource
     from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+    from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
+    from kubectl_policy.profiles.profile import KnownBy, PolicyClass, Stanzas
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import Enforcement
 
 
 class Stanza(Struct, frozen=True):
-    """A part of a policy, such as `spec.defaults`, and how it merges, which may be `assumed` where that matters."""
+    """A part of a policy, and how it merges."""
 
-    field: str
-    strategy: MergeStrategy
-    assumed: bool
+    field: Annotated[str, Meta(description="For example spec.defaults.")]
+    strategy: Annotated[MergeStrategy, Meta()]
+    assumed: Annotated[
+        bool, Meta(description="True if nobody says that strategy, and other policies meet it somewhere.")
+    ]
+
+
+_REASONS: Final = "Why it has no effect anywhere, the first cause first; none if it has one, or may have."
 
 
 class PolicyRow(Struct, frozen=True, kw_only=True):
-    """A policy.
-
-    `stanzas` are the parts that take effect somewhere, each with its merge strategy: `spec` alone for a policy without
-    stanzas, none for one that is attached to nothing. `affected` is None where nothing can be said of it, because what
-    the policy targets, or what is below that, was not read; it has also what the policy may affect. `reasons` are why
-    it has no effect anywhere; none if it has one, or may have.
-    """
+    """A policy."""
 
     resource: Resource
     profile: PolicyKindProfile
+    stanzas: Annotated[
+        tuple[Stanza, ...], Meta(description="Its parts that take effect somewhere; spec alone if it has no stanzas.")
+    ]
     attachments: tuple[Attachment, ...]
-    stanzas: tuple[Stanza, ...]
-    enforcement: Enforcement
-    affected: tuple[NodeRef, ...] | None
-    reasons: tuple[Reason, ...]
-    reported: tuple[ReportedCondition, ...]
+    enforcement: Annotated[Enforcement, Meta()]
+    reasons: Annotated[tuple[Reason, ...], Meta(description=_REASONS)]
+    affected: Annotated[
+        tuple[NodeRef, ...] | None,
+        Meta(description="Where it has an effective field, as in a PolicyDescription; null if that is not known."),
+    ]
+    reported: Annotated[
+        tuple[ReportedCondition, ...], Meta(description="The conditions in the status, as controllers reported them.")
+    ]
     unseen: tuple[Unseen, ...]
+
+    @property
+    def policy(self) -> Annotated[ObjectRef, Meta()]:
+        """The policy."""
+        return self.resource.ref
+
+    @property
+    def origin(self) -> Annotated[Origin, Meta()]:
+        """Where it was read."""
+        return self.resource.origin
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter for it could not be seen."""
+        return not self.unseen
+
+    @property
+    def class_(self) -> Annotated[PolicyClass, Meta()]:
+        """The class of its kind, as GEP-713 has it."""
+        return self.profile.policy_class
+
+    @property
+    def known_by(self) -> Annotated[KnownBy, Meta()]:
+        """What makes its kind a policy kind."""
+        return self.profile.known_by
+
+    @property
+    def assumed(self) -> Annotated[tuple[str, ...], Meta()]:
+        """What rests on a default or a guess, because no profile covers it."""
+        return self.profile.assumed
+
+    @property
+    def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:
+        """All of its references, also those that fail."""
+        return self.attachments
+
+    @property
+    def reason(self) -> Annotated[str, Meta()]:
+        """Why it is not in force, or what its controller reports to the contrary; empty if neither is so."""
+        if self.reasons:
+            return self.reasons[0].message
+        if ENFORCEMENT[self.enforcement.state].in_force:
+            contrary = (it for it in self.reported if it.type == "Accepted" and it.status == "False" and not it.stale)
+            return next((f"controller reports {it.reason or 'Accepted False'}" for it in contrary), "")
+        if with_others := self.enforcement.undecided_with:
+            return undecided_words(self.policy, with_others)
+        return failure_words(self.attachments) or "how it attaches is not computed"
 
     @property
     def ref(self) -> ObjectRef:
@@ -68,7 +124,7 @@ class PolicyRow(Struct, frozen=True, kw_only=True):
         return self.resource.raw
 
     @property
-    def created(self) -> str:
+    def created(self) -> Annotated[str, Meta()]:
         """Its creationTimestamp; empty if that is not known."""
         return text_at(self.raw, "metadata.creationTimestamp") if self.resource.created else ""
 
@@ -106,20 +162,82 @@ def _stanzas(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Stan
 
 
 class KindRow(Struct, frozen=True, kw_only=True):
-    """A policy kind, its definition (None if it was not read) and its policies in every namespace.
-
-    `complete` is false if some of its policies could not be read.
-    """
+    """A policy kind, and its policies in every namespace."""
 
     names: KindNames
     profile: PolicyKindProfile
     definition: Resource | None
-    policies: tuple[ObjectRef, ...]
-    complete: bool
+    policies: Annotated[tuple[ObjectRef, ...], Meta()]
+    complete: Annotated[bool, Meta(description="False if some of its policies could not be read.")]
 
     @property
-    def name(self) -> str:
-        """`plural.group`, the name of its definition."""
+    def policy_kind(self) -> Annotated[GroupKind, Meta()]:
+        """The policy kind."""
+        return self.profile.group_kind
+
+    @property
+    def origin(self) -> Annotated[Origin | None, Meta()]:
+        """Where its definition was read; null if it was not."""
+        return self.definition.origin if self.definition else None
+
+    @property
+    def namespaced(self) -> Annotated[bool, Meta()]:
+        """Whether its policies are in namespaces."""
+        return self.names.namespaced
+
+    @property
+    def class_(self) -> Annotated[PolicyClass, Meta()]:
+        """The class of the kind, as GEP-713 has it."""
+        return self.profile.policy_class
+
+    @property
+    def known_by(self) -> Annotated[KnownBy, Meta()]:
+        """What makes it a policy kind."""
+        return self.profile.known_by
+
+    @property
+    def strategy(self) -> Annotated[MergeStrategy | None, Meta()]:
+        """The merge strategy of all its policies; null if each policy chooses."""
+        return self.profile.strategy
+
+    @property
+    def strategy_field(self) -> Annotated[str, Meta()]:
+        """The field by which a policy chooses, if there is one."""
+        return self.profile.strategy_field
+
+    @property
+    def stanzas(self) -> Annotated[Stanzas | None, Meta()]:
+        """The stanzas: defaults and overrides (plural), default and override, or none; null if that is not known."""
+        return self.profile.stanzas
+
+    @property
+    def default_strategy(self) -> Annotated[MergeStrategy, Meta()]:
+        """That of a policy that chooses none."""
+        return self.profile.default_strategy
+
+    @property
+    def target_fields(self) -> Annotated[tuple[str, ...], Meta()]:
+        """Where its target references stand; empty if it is not known how it attaches."""
+        return self.profile.target_fields
+
+    @property
+    def declared_targets(self) -> Annotated[tuple[GroupKind, ...], Meta()]:
+        """The kinds that its policies may target; empty for any kind."""
+        return tuple(sorted(self.profile.declared_targets))
+
+    @property
+    def effective_targets(self) -> Annotated[tuple[TargetLevel, ...], Meta()]:
+        """The levels at which it takes effect; empty if that is not known."""
+        return self.profile.effective_targets
+
+    @property
+    def assumed(self) -> Annotated[tuple[str, ...], Meta()]:
+        """What rests on a default or a guess, because no profile covers it."""
+        return self.profile.assumed
+
+    @property
+    def name(self) -> Annotated[str, Meta()]:
+        """plural.group, the name of its definition."""
         group = self.profile.group_kind.group
         return f"{self.names.plural}.{group}" if group else self.names.plural
 

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from kubectl_policy.analysis import Analysis
+    from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
 
 # Stable names, in causal order: what is said of the policy itself, what it names, whether it may, who acts on it, how
@@ -129,3 +131,13 @@ def named(node: NodeRef) -> str:
         return f"{section} of {node.object}" if section else str(node.object)
     noun = "listener" if kind in WITH_LISTENERS else "rule" if kind in ROUTES else "port"
     return f"{noun} {section} of {node.object}"
+
+
+def failure_words(attachments: Iterable[Attachment]) -> str:
+    """Return what is wrong with some references of a policy."""
+    return listed(list(dict.fromkeys(attachment.message for attachment in attachments if attachment.message)))
+
+
+def undecided_words(policy: ObjectRef, others: Collection[ObjectRef]) -> str:
+    """Return why it is not known whether a policy is enforced, next to others of its kind."""
+    return f"it and {names(others)} set different fields, and how {plural(policy.kind)} combine is not known"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, Generic, Literal, TypeAlias, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from kubectl_policy.errors import NotFoundError, StillToBeRead, UsageError
@@ -125,23 +125,36 @@ class Selected(Struct, frozen=True, kw_only=True):
 class LeftOutKind(Struct, frozen=True):
     """Objects of a kind that a list of policies leaves out."""
 
-    kind: GroupKind
-    number: int
-    other: bool
-    """Whether they are policies of other things than the hierarchy has; else they only refer to targets as these do."""
+    kind: Annotated[GroupKind, Meta()]
+    number: Annotated[int, Meta(description="How many objects of the kind are left out.", ge=1)]
+    policies: Annotated[
+        bool,
+        Meta(description="Whether they are policies, of what is no part of the hierarchy; else they look like some."),
+    ]
 
 
 class Listing(Struct, Generic[Row_co], frozen=True, kw_only=True):
     """A list: a row for each selected object."""
 
     type: ListType
-    namespace: str
+    namespace: Annotated[str, Meta(description="Empty if the objects are from every namespace, or in none.")]
     rows: tuple[Row_co, ...]
     elsewhere: tuple[str, ...]
-    unseen: tuple[Unseen, ...]
-    """What could not be read and might have changed the list."""
-    left_out: tuple[LeftOutKind, ...] = ()
+    left_out: Annotated[
+        tuple[LeftOutKind, ...], Meta(description="What a list of policies leaves out; empty for any other list.")
+    ] = ()
+    unseen: Annotated[tuple[Unseen, ...], Meta()]
     place: Place = "the input"
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
+
+    @property
+    def items(self) -> Annotated[tuple[Row_co, ...], Meta()]:
+        """A row for each object."""
+        return self.rows
 
 
 def is_any_policy(word: str) -> bool:

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.render.output.columns import Table, Tables
-    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.text import Document, View
 
 
 class _Diff(Forms["StateDiff"]):
+    kind = "PolicyDiff"
+
     def headline(self, answer: StateDiff) -> str:
         from kubectl_policy.render.changes.headlines import diff_headline
 
@@ -32,11 +33,6 @@ class _Diff(Forms["StateDiff"]):
         from kubectl_policy.render.changes.table import diff_table
 
         return diff_table(answer, view)
-
-    def document(self, answer: StateDiff) -> Shaped:
-        from kubectl_policy.render.changes.documents import POLICY_DIFF
-
-        return POLICY_DIFF(answer)
 
     def markdown(self, answer: StateDiff) -> str:
         from kubectl_policy.render.changes.markdown import diff_markdown
@@ -55,6 +51,8 @@ class _Diff(Forms["StateDiff"]):
 
 
 class _BlastRadius(Forms["BlastRadius"]):
+    kind = "BlastRadius"
+
     def headline(self, answer: BlastRadius) -> str:
         from kubectl_policy.render.changes.headlines import blast_headline
 
@@ -69,11 +67,6 @@ class _BlastRadius(Forms["BlastRadius"]):
         from kubectl_policy.render.changes.table import diff_table
 
         return diff_table(answer.difference, view)
-
-    def document(self, answer: BlastRadius) -> Shaped:
-        from kubectl_policy.render.changes.documents import BLAST_RADIUS
-
-        return BLAST_RADIUS(answer)
 
     def markdown(self, answer: BlastRadius) -> str:
         from kubectl_policy.render.changes.markdown import blast_radius_markdown

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.model.kinds import listed
+from kubectl_policy.model.kinds import listed, names
+from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
 from kubectl_policy.render.changes.summary import (
     FORCE,
     objects_of,
@@ -24,14 +25,8 @@ from kubectl_policy.render.changes.traffic import (
     passing_clauses,
     places_words,
 )
-from kubectl_policy.render.words.headlines import (
-    failures,
-    may_affect_more,
-    undecided_words,
-    why_idle,
-    with_target,
-)
-from kubectl_policy.render.words.names import count, names
+from kubectl_policy.render.words.headlines import may_affect_more, why_idle, with_target
+from kubectl_policy.render.words.names import count
 from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
@@ -175,7 +170,8 @@ def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
             f"{subject} {verb} {objects_words}{f'; {undecided_words(answer.subject, undecided)}' if undecided else ''}"
         )
     if reach.enforcement.state == "Unknown":
-        return f"Whether {answer.subject} has an effect is unknown: {failures(reach) or 'that is not computed'}"
+        unknown = failure_words(reach.attachments) or "that is not computed"
+        return f"Whether {answer.subject} has an effect is unknown: {unknown}"
     if answer.difference.unseen and may_affect_more(reach):
         return f"{subject} affects nothing that was read, but not all below its target may have been"
     return f"{subject} has no effect: {_why_not(reach)}"
@@ -185,7 +181,7 @@ def _why_not(reach: PolicyReach) -> str:
     if reach.enforcement.state == "Conflicted":
         beaters = names(reach.enforcement.by)
         return f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
-    return why_idle(reach) or failures(reach) or "it is attached to nothing"
+    return why_idle(reach) or failure_words(reach.attachments) or "it is attached to nothing"
 
 
 def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from kubectl_policy.model.kinds import names
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line, places_words
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import names, node_words
+from kubectl_policy.render.words.names import node_words
 from kubectl_policy.render.words.sections import problem_line, section
 from kubectl_policy.render.words.settings import INDENT
 

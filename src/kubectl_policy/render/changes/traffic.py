@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.questions.differences.traffic import RouteTraffic
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count, names, sections_words
+from kubectl_policy.render.words.names import count, sections_words
 from kubectl_policy.render.words.sections import section
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, UDP_ROUTE
 

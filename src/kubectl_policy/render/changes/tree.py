@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kinds import names
 from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.relations import (
@@ -26,7 +27,7 @@ from kubectl_policy.render.changes.traffic import (
     traffic_sections,
 )
 from kubectl_policy.render.output.text import Line, Span, pad
-from kubectl_policy.render.words.names import attachment_words, count, names
+from kubectl_policy.render.words.names import attachment_words, count
 from kubectl_policy.render.words.next_commands import after_blast_radius, next_section
 from kubectl_policy.render.words.sections import BLANK, headline_line, references_section, section, unseen_section
 

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.render.output.columns import Table, Tables
-    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.text import Document, Line, View
 
 
 class _Object(Forms["ObjectDescription"]):
+    kind = "ObjectDescription"
+
     def headline(self, answer: ObjectDescription) -> str:
         from kubectl_policy.render.describe.headline import object_headline
 
@@ -35,11 +36,6 @@ class _Object(Forms["ObjectDescription"]):
 
         return settings(answer)
 
-    def document(self, answer: ObjectDescription) -> Shaped:
-        from kubectl_policy.render.describe.documents import OBJECT_DESCRIPTION
-
-        return OBJECT_DESCRIPTION(answer)
-
     def names(self, answer: ObjectDescription) -> Iterable[ObjectRef]:
         return answer.policies
 
@@ -47,6 +43,8 @@ class _Object(Forms["ObjectDescription"]):
 
 
 class _Policy(Forms["PolicyDescription"]):
+    kind = "PolicyDescription"
+
     def headline(self, answer: PolicyDescription) -> str:
         from kubectl_policy.render.words.headlines import policy_headline
 
@@ -62,11 +60,6 @@ class _Policy(Forms["PolicyDescription"]):
         from kubectl_policy.render.describe.policies import targets_of
 
         return targets_of([answer])
-
-    def document(self, answer: PolicyDescription) -> Shaped:
-        from kubectl_policy.render.describe.documents import POLICY_DESCRIPTION
-
-        return POLICY_DESCRIPTION(answer)
 
     def names(self, answer: PolicyDescription) -> Iterable[ObjectRef]:
         return dict.fromkeys(node.object for node in answer.affected)
@@ -90,6 +83,12 @@ class _Several(Forms["Descriptions"]):
     def headline(self, answer: Descriptions) -> str:
         return " ".join(_forms(item).headline(item) for item in answer.items)
 
+    def document(self, answer: Descriptions, context: str = "") -> dict[str, object]:
+        from kubectl_policy.render.output.encoding import envelope
+
+        items = [_forms(item).document(item) for item in answer.items]
+        return envelope("DescriptionList", {"items": items}, context)
+
     def tree(self, answer: Descriptions, view: View) -> Document:
         from kubectl_policy.render.words.sections import BLANK
 
@@ -109,11 +108,6 @@ class _Several(Forms["Descriptions"]):
         objects = [item for item in answer.items if isinstance(item, ObjectDescription)]
         policies = [item for item in answer.items if isinstance(item, PolicyDescription)]
         return Tables((settings_of(objects), targets_of(policies)))
-
-    def document(self, answer: Descriptions) -> Shaped:
-        from kubectl_policy.render.describe.documents import DESCRIPTIONS
-
-        return DESCRIPTIONS(answer)
 
     def names(self, answer: Descriptions) -> Iterable[ObjectRef]:
         return dict.fromkeys(ref for item in answer.items for ref in _forms(item).names(item))

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.effective.matrix import Matrix
     from kubectl_policy.render.output.columns import Table, Tables
-    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.text import View
 
 
 class _Effective(Forms["Matrix"]):
+    kind = "EffectiveList"
+
     def headline(self, answer: Matrix) -> str:
         from kubectl_policy.render.effective.words import matrix_headline
 
@@ -26,11 +27,6 @@ class _Effective(Forms["Matrix"]):
         from kubectl_policy.render.effective.table import matrix_table
 
         return matrix_table(answer, view)
-
-    def document(self, answer: Matrix) -> Shaped:
-        from kubectl_policy.render.effective.documents import MATRIX
-
-        return MATRIX(answer)
 
     def names(self, answer: Matrix) -> Iterable[ObjectRef]:
         from kubectl_policy.render.effective.table import matrix_objects

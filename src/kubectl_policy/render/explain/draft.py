@@ -10,7 +10,7 @@ from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.contradictions import has_version
 from kubectl_policy.profiles.load import PROFILE, profile_file
 from kubectl_policy.render.explain.tree import ASSUMPTIONS
-from kubectl_policy.render.output.documents import as_yaml
+from kubectl_policy.render.output.encoding import as_yaml
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def draft_fields(answer: Explanation) -> dict[str, Json]:
     profile = answer.profile
     fields: dict[str, Json] = {}
     if profile.attaches_as_known:
-        kinds = {level.group_kind for level, _ in answer.targets if not has_version(level.group_kind.group)}
+        kinds = {target.level.group_kind for target in answer.targets if not has_version(target.group)}
         named = PROFILE.fields["declaredTargets"].shape.write(frozenset(kinds))
         fields |= {"declaredTargets": named} if named else {}
         fields |= {"effectiveTargets": [], "strategy": profile.default_strategy.value}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.profiles.controllers import EVENTS
+from kubectl_policy.profiles.load import name_in_files
 from kubectl_policy.render.explain.combining import combinations
 from kubectl_policy.render.words.names import either, kinds_words, levels_words
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_noun
@@ -29,13 +30,21 @@ REPORT: Final = "What its controllers report"
 
 
 class Statement(Struct, frozen=True, kw_only=True):
-    """One thing that is said of a policy kind, the fields of its profile that say so, and where that is from."""
+    """One thing that is said of a policy kind."""
 
-    topic: str
-    label: str
-    fields: tuple[str, ...]
-    text: str
-    basis: Basis
+    topic: Annotated[str, Meta()]
+    label: Annotated[str, Meta()]
+    attributes: tuple[str, ...]
+    text: Annotated[str, Meta()]
+    basis: Annotated[
+        Basis,
+        Meta(description="Where it is from; assumed is a guess, default holds where nothing says otherwise."),
+    ]
+
+    @property
+    def fields(self) -> Annotated[tuple[str, ...], Meta()]:
+        """The fields of a profile that say so; mapFields is of the definition's schema alone."""
+        return tuple(map(name_in_files, self.attributes))
 
 
 def statements(explanation: Explanation) -> Iterator[Statement]:
@@ -48,7 +57,7 @@ def statements(explanation: Explanation) -> Iterator[Statement]:
         basis = explanation.basis(*fields)
         for text in (said,) if isinstance(said, str) else said:
             if text and (profile.attaches_as_known or basis != "default"):
-                yield Statement(topic=topic, label=label, fields=fields, text=text, basis=basis)
+                yield Statement(topic=topic, label=label, attributes=fields, text=text, basis=basis)
 
 
 def sayings(profile: PolicyKindProfile) -> Iterator[tuple[str, Saying]]:

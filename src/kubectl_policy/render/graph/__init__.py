@@ -8,11 +8,12 @@ from kubectl_policy.render.output.formats import Forms
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.graph.picture import Picture
-    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.text import Document, View
 
 
 class _Graph(Forms["Picture"]):
+    kind = "Graph"
+
     def headline(self, answer: Picture) -> str:
         from kubectl_policy.render.graph.words import graph_headline
 
@@ -22,11 +23,6 @@ class _Graph(Forms["Picture"]):
         from kubectl_policy.render.graph.tree.tree import graph_tree
 
         return graph_tree(answer, view)
-
-    def document(self, answer: Picture) -> Shaped:
-        from kubectl_policy.render.graph.documents import GRAPH
-
-        return GRAPH(answer)
 
     def dot(self, answer: Picture, view: View) -> str:
         from kubectl_policy.render.graph.dot import graph_dot

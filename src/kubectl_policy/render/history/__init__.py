@@ -8,11 +8,12 @@ from kubectl_policy.render.output.formats import Forms
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.history.history import History
-    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.text import Document, View
 
 
 class _History(Forms["History"]):
+    kind = "EffectHistory"
+
     def headline(self, answer: History) -> str:
         from kubectl_policy.render.history.tree import history_headline
 
@@ -22,11 +23,6 @@ class _History(Forms["History"]):
         from kubectl_policy.render.history.tree import history_tree
 
         return history_tree(answer, view)
-
-    def document(self, answer: History) -> Shaped:
-        from kubectl_policy.render.history.documents import EFFECT_HISTORY
-
-        return EFFECT_HISTORY(answer)
 
 
 HISTORY: Final = _History()

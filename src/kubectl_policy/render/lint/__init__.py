@@ -11,12 +11,13 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.report import Report
     from kubectl_policy.model import Json, ObjectRef
-    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.escape import Commands
     from kubectl_policy.render.output.text import Document, View
 
 
 class _Lint(Forms["Report"]):
+    kind = "LintReport"
+
     def headline(self, answer: Report) -> str:
         from kubectl_policy.render.lint.words import lint_headline
 
@@ -26,11 +27,6 @@ class _Lint(Forms["Report"]):
         from kubectl_policy.render.lint.text import lint_text
 
         return lint_text(answer, view)
-
-    def document(self, answer: Report) -> Shaped:
-        from kubectl_policy.render.lint.documents import LINT_REPORT
-
-        return LINT_REPORT(answer)
 
     def names(self, answer: Report) -> Iterable[ObjectRef]:
         from kubectl_policy.render.lint.words import objects

@@ -16,7 +16,7 @@ from kubectl_policy.render.lint.words import (
     world_words,
     worst_first,
 )
-from kubectl_policy.render.output.documents import as_yaml
+from kubectl_policy.render.output.encoding import as_yaml
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.words.names import count
 from kubectl_policy.render.words.sections import BLANK, titled, unseen_section

@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy.render.output.formats import Forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.listing.lists import Lists
-    from kubectl_policy.questions.shared.selection import Listing
+    from kubectl_policy.questions.shared.selection import Listing, RowSort
     from kubectl_policy.render.output.columns import Table, Tables
-    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.text import View
+
+KINDS: Final[Mapping[RowSort, str]] = {
+    "policies": "PolicyList",
+    "policy kinds": "PolicyKindList",
+    "gateway classes": "GatewayClassList",
+    "gateways": "GatewayList",
+    "listener sets": "ListenerSetList",
+    "listeners": "ListenerList",
+    "routes": "RouteList",
+    "backends": "BackendList",
+    "namespaces": "NamespaceList",
+}
 
 
 class _Listing(Forms["Listing[Any]"]):
@@ -28,10 +39,10 @@ class _Listing(Forms["Listing[Any]"]):
 
         return list_table(answer, view)
 
-    def document(self, answer: Listing[Any]) -> Shaped:
-        from kubectl_policy.render.listing.documents import list_document
+    def document(self, answer: Listing[Any], context: str = "") -> dict[str, object]:
+        from kubectl_policy.render.output.encoding import document
 
-        return list_document(answer)
+        return document(KINDS[answer.type.rows], self.headline(answer), answer, context)
 
     def names(self, answer: Listing[Any]) -> Iterable[ObjectRef]:
         from kubectl_policy.render.listing.columns import listed_objects
@@ -56,10 +67,12 @@ class _Several(Forms["Lists"]):
 
         return lists_tables(answer, view)
 
-    def document(self, answer: Lists) -> Shaped:
-        from kubectl_policy.render.listing.several import SEVERAL
+    def document(self, answer: Lists, context: str = "") -> dict[str, object]:
+        from kubectl_policy.render.output.encoding import envelope
 
-        return SEVERAL(answer)
+        items = [LISTING.document(listing) for listing in answer.lists]
+        head = {"headline": self.headline(answer), "complete": not answer.unseen}
+        return envelope("Lists", {**head, "items": items}, context)
 
     def names(self, answer: Lists) -> Iterable[ObjectRef]:
         from kubectl_policy.render.listing.several import lists_objects

@@ -107,7 +107,7 @@ def _natural(text: str) -> tuple[str | int, ...]:
 def left_out_words(left_out: Sequence[LeftOutKind]) -> Iterator[str]:
     """How many objects a list of policies leaves out, by their kinds, and what shows them or says why."""
     for other in (True, False):
-        kinds = sorted((left for left in left_out if left.other is other), key=lambda left: -left.number)
+        kinds = sorted((left for left in left_out if left.policies is other), key=lambda left: -left.number)
         most = _KINDS if len(kinds) <= _KINDS else _KINDS - 1
         rest = len(kinds) - most
         more = [f"others of {count(rest, 'kind')}"] if rest > 0 else []

@@ -33,7 +33,7 @@ def _name(row: ObjectRow) -> str:
 
 
 def _routes(row: GatewayRow | ListenerRow) -> Number:
-    return number(len(row.routes), complete=not (row.undecided or row.listed.unseen))
+    return number(len(row.routes), complete=not (row.undecided_routes or row.listed.unseen))
 
 
 def _style(status: str) -> Style:

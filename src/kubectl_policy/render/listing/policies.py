@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.listing.cells import UNKNOWN, distinct, reported
 from kubectl_policy.render.output.columns import Column, Number, Sentence, number
-from kubectl_policy.render.words.headlines import failures, undecided_words
 from kubectl_policy.render.words.names import attachment_words, filter_words, mark
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.references import section_noun
@@ -26,7 +25,7 @@ def policy_columns(rows: Sequence[PolicyRow]) -> tuple[Column[PolicyRow], ...]:
     A kind stands with its group only next to another one of its name, reasons in the table only where there is one.
     """
     kinds = Counter(kind.kind for kind in {row.ref.group_kind for row in rows})
-    idle = any(reason(row) for row in rows)
+    idle = any(row.reason for row in rows)
 
     def kind(row: PolicyRow) -> str:
         name = row.ref.kind if kinds[row.ref.kind] == 1 else str(row.ref.group_kind)
@@ -42,7 +41,7 @@ def policy_columns(rows: Sequence[PolicyRow]) -> tuple[Column[PolicyRow], ...]:
             style=_style,
         ),
         Column("AFFECTS", _affects, rank=3),
-        Column("REASON", lambda row: Sentence(f"{reason(row)}{_code(row)}", _brief(row)), narrow=idle, rank=1),
+        Column("REASON", lambda row: Sentence(f"{row.reason}{_code(row)}", _brief(row)), narrow=idle, rank=1),
         Column("TARGETS", lambda row: distinct(map(_target, row.attachments)), rank=2),
         *_MORE,
     )
@@ -96,18 +95,6 @@ KIND_COLUMNS: Final[tuple[Column[KindRow], ...]] = (
 )
 
 
-def reason(row: PolicyRow) -> str:
-    """Why a policy is not in force, or what its controller reports to the contrary; empty if neither is so."""
-    if row.reasons:
-        return row.reasons[0].message
-    if ENFORCEMENT[row.enforcement.state].in_force:
-        contrary = (it for it in row.reported if it.type == "Accepted" and it.status == "False" and not it.stale)
-        return next((f"controller reports {it.reason or 'Accepted False'}" for it in contrary), "")
-    if others := row.enforcement.undecided_with:
-        return undecided_words(row.ref, others)
-    return failures(row) or "how it attaches is not computed"
-
-
 def _code(row: PolicyRow) -> str:
     """The API's own word for the reason, as other answers write it."""
     return f" [{row.reasons[0].reason}]" if row.reasons and row.reasons[0].reason else ""
@@ -157,7 +144,7 @@ def _brief(row: PolicyRow) -> str:
         return "target unread"
     words = _BRIEF.get(row.reasons[0].rule, "") if row.reasons else ""
     if not words or ("{others}" in words and not by):
-        return reason(row).partition("; ")[0]
+        return row.reason.partition("; ")[0]
     section = section_noun(targets[0].object.group_kind) if targets else "section"
     return words.format(section=section, others=" and ".join([*by[:1], *([f"{len(by) - 1} more"] if by[1:] else [])]))
 
@@ -166,7 +153,7 @@ def _style(row: PolicyRow) -> Style:
     """In force, in part or unknown, or without effect; what a controller reports to the contrary stands out as well."""
     meaning = ENFORCEMENT[row.enforcement.state]
     if meaning.in_force:
-        return "warning" if reason(row) else "value" if row.enforcement.state == "Enforced" else ""
+        return "warning" if row.reason else "value" if row.enforcement.state == "Enforced" else ""
     return "error" if meaning.known and row.enforcement.state != "Overridden" else "warning"
 
 

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from msgspec.structs import replace
 
-from kubectl_policy.questions.listing.lists import Lists
 from kubectl_policy.render.listing.columns import list_table, listed_objects, remarks
-from kubectl_policy.render.listing.documents import list_document
 from kubectl_policy.render.output.columns import Tables, text_of
-from kubectl_policy.render.output.documents import Field, document
-from kubectl_policy.render.output.parts import COMPLETE, headline_field
 from kubectl_policy.render.words.headlines import list_headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.listing.lists import AnyRow
+    from kubectl_policy.questions.listing.lists import AnyRow, Lists
     from kubectl_policy.questions.listing.objects import ObjectRow
     from kubectl_policy.questions.shared.selection import Listing
     from kubectl_policy.render.output.columns import Cell, Column
@@ -59,18 +55,3 @@ def lists_remarks(lists: Lists, *, empty: bool) -> list[str]:
     """What is to be said of each list; of empty ones next to others nothing."""
     said = (remarks(listing, empty=empty) for listing in lists.lists if empty or listing.rows or listing.unseen)
     return list(dict.fromkeys(line for lines in said for line in lines))
-
-
-SEVERAL: Final = document(
-    Lists,
-    "Lists",
-    headline_field(lists_headline, "How many there are of each type, for people."),
-    COMPLETE,
-    Field(
-        "items",
-        lambda lists: map(list_document, _with_rows(lists)),
-        type=tuple[dict[str, Any], ...],
-        doc="The list of each type, in the order in which they are asked for.",
-    ),
-    doc="The answer of get for several types.",
-)

@@ -41,8 +41,12 @@ _TEXT: Final = "tag:yaml.org,2002:str"
 
 def document(kind: str, headline: str, answer: object, context: str = "") -> dict[str, object]:
     """Return the document of an answer; `context` is that of its cluster, where answers of several are shown."""
-    of_context = {"context": context} if context else {}
-    return {"apiVersion": API_VERSION, "kind": kind, **of_context, "headline": headline, **members_of(answer)}
+    return envelope(kind, {"headline": headline, **members_of(answer)}, context)
+
+
+def envelope(kind: str, content: Mapping[str, object], context: str = "") -> dict[str, object]:
+    """Return a document with a version and a kind."""
+    return {"apiVersion": API_VERSION, "kind": kind, **({"context": context} if context else {}), **content}
 
 
 def members_of(value: object) -> dict[str, object]:

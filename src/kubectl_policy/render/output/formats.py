@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.render.output.columns import Table, Tables
-    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.escape import Commands
     from kubectl_policy.render.output.text import Document, View
 
@@ -28,6 +27,8 @@ class Forms(Generic[Answer]):
     A method imports its renderer when it is called: no answer needs them all, and `--help` needs none.
     """
 
+    kind: str = ""
+    """The kind of its document."""
     rows_suffice: bool = False
     """Whether rows that are all there is need no headline next to them."""
     redirected: str = ""
@@ -37,15 +38,21 @@ class Forms(Generic[Answer]):
     def formats(self) -> tuple[str, ...]:
         """The names of the formats in which such an answer is offered."""
         own = type(self)
-        return tuple(name for name, row in FORMATS.items() if getattr(own, row.part) is not getattr(Forms, row.part))
+        return tuple(
+            name
+            for name, row in FORMATS.items()
+            if row.part == "document" or getattr(own, row.part) is not getattr(Forms, row.part)
+        )
 
     def headline(self, answer: Answer) -> str:
         """Return the sentence that an answer opens with."""
         raise NotImplementedError
 
-    def document(self, answer: Answer) -> Shaped:
-        """Return the document of `-o json`."""
-        raise NotImplementedError
+    def document(self, answer: Answer, context: str = "") -> dict[str, object]:
+        """Return the document of `-o json`; `context` is that of its cluster, where answers of several are shown."""
+        from kubectl_policy.render.output.encoding import document  # noqa: PLC0415 (text does without)
+
+        return document(self.kind, self.headline(answer), answer, context)
 
     def text(self, answer: Answer, view: View) -> Document:
         """Return the lines of `-o text`."""
@@ -136,22 +143,16 @@ def _table(forms: Forms[Any], answer: object, view: View, *, wide: bool) -> Show
 
 
 def _yaml(forms: Forms[Any], answer: object, view: View) -> str:
-    from kubectl_policy.render.output.documents import as_yaml  # noqa: PLC0415 (the other formats do without)
+    from kubectl_policy.render.output.encoding import as_yaml, plain  # noqa: PLC0415 (the other formats do without)
 
-    return as_yaml(document_of(forms, answer, view).plain(), unicode=view.unicode) + "\n"
+    return as_yaml(plain(forms.document(answer, view.context)), unicode=view.unicode) + "\n"
 
 
-def _json(document: Shaped | Mapping[str, Json] | list[Json]) -> Iterator[str]:
-    from kubectl_policy.render.output.documents import json_pieces  # noqa: PLC0415 (the other formats do without)
+def _json(value: object) -> Iterator[str]:
+    from kubectl_policy.render.output.encoding import json_pieces  # noqa: PLC0415 (the other formats do without)
 
-    yield from json_pieces(document)
+    yield from json_pieces(value)
     yield "\n"
-
-
-def document_of(forms: Forms[Any], answer: object, view: View) -> Shaped:
-    """Return the document of an answer, with the context of its cluster where answers of several are shown."""
-    document = forms.document(answer)
-    return document.in_context(view.context) if view.context else document
 
 
 def _summary(forms: Forms[Any], answer: object, _: View) -> Document:
@@ -182,7 +183,7 @@ FORMATS: Final[Mapping[str, Format]] = {
     "wide": Format("table", "rows", partial(_table, wide=True)),
     "csv": Format("table", "rows", lambda forms, answer, view: forms.table(answer, view).csv(view)),
     "yaml": Format("document", "everything", _yaml),
-    "json": Format("document", "everything", lambda forms, answer, view: _json(document_of(forms, answer, view))),
+    "json": Format("document", "everything", lambda forms, answer, view: _json(forms.document(answer, view.context))),
     "markdown": Format("markdown", "headline", lambda forms, answer, _: f"{forms.markdown(answer)}\n"),
     "summary": Format("summary", "headline", _summary),
     "name": Format("names", "rows", _names),
@@ -214,14 +215,15 @@ def format_of(name: str) -> Format:
     kind, is_template, text = name.partition("=")
     if not (is_template and kind in TEMPLATES):
         return FORMATS[name]
+    from kubectl_policy.render.output.encoding import plain  # noqa: PLC0415 (the other formats do without)
     from kubectl_policy.render.output.templates import TEMPLATES as READERS  # noqa: PLC0415 (the others do without)
 
     template = READERS[kind](text)
     return Format(
         part="document",
         tells="part",
-        make=lambda forms, answer, view: template.shown(document_of(forms, answer, view).plain(), view),
-        lacking=lambda forms, answer, shown: template.lacking(forms.document(answer).plain(), str(shown)),
+        make=lambda forms, answer, view: template.shown(plain(forms.document(answer, view.context)), view),
+        lacking=lambda forms, answer, shown: template.lacking(plain(forms.document(answer)), str(shown)),
     )
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.render.output.columns import NOTHING, Column, Table, Tables, aligned, text_of
-from kubectl_policy.render.output.documents import Field, Shape, as_yaml, document, json_pieces
+from kubectl_policy.render.output.encoding import as_yaml, envelope, json_pieces, plain
 from kubectl_policy.render.output.escape import code
-from kubectl_policy.render.output.formats import document_of, format_of
+from kubectl_policy.render.output.formats import format_of
 from kubectl_policy.render.output.text import Line, Span
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ class Told(Struct, frozen=True, kw_only=True):
 
 
 class Unanswered(Struct, frozen=True, kw_only=True):
-    """Why a cluster gives no answer."""
+    """A cluster that gives no answer."""
 
-    context: str
-    message: str
-    hint: str
+    context: Annotated[str, Meta()]
+    message: Annotated[str, Meta(description="What is wrong, for people.")]
+    hint: Annotated[str, Meta(description="What to do about it; may be empty.")]
 
 
 class Answers(Struct, frozen=True, kw_only=True):
@@ -51,37 +51,17 @@ class Answers(Struct, frozen=True, kw_only=True):
     unanswered: tuple[Unanswered, ...]
 
 
-_UNANSWERED: Final = Shape(
-    Unanswered,
-    "Unanswered",
-    Field("context"),
-    Field("message", doc="What is wrong, for people."),
-    Field("hint", doc="What to do about it; may be empty."),
-)
-ANSWERS: Final = document(
-    Answers,
-    "Answers",
-    Field(
-        "items",
-        lambda answers: [document_of(each.forms, each.answer, each.view) for each in answers.told],
-        type=tuple[dict[str, Any], ...],
-        doc="The document that each cluster gives, with the `context` by which it was asked after its `kind`.",
-    ),
-    Field("unanswered", shape=_UNANSWERED, doc="The contexts of the clusters that give no answer."),
-    doc="The answers of several clusters, which are asked with several --context or --all-contexts.",
-)
-
-
 def render_several(answers: Answers, name: str) -> Shown:
     """All answers in a format, each with its context. Raises `KeyError` for a format without a place for that."""
     return _WAYS[format_of(name).part if "=" not in name else name.partition("=")[0]](answers, name)
 
 
 def _document(answers: Answers, name: str) -> Shown:
+    items = [each.forms.document(each.answer, each.context) for each in answers.told]
+    document = envelope("Answers", {"items": items, "unanswered": answers.unanswered})
     if name == "yaml":
-        unicode = all(each.view.unicode for each in answers.told)
-        return as_yaml(ANSWERS(answers).plain(), unicode=unicode) + "\n"
-    return chain(json_pieces(ANSWERS(answers)), ("\n",))
+        return as_yaml(plain(document), unicode=all(each.view.unicode for each in answers.told)) + "\n"
+    return chain(json_pieces(document), ("\n",))
 
 
 def _texts(answers: Answers, heading: Callable[[str], str]) -> str:
@@ -167,7 +147,7 @@ def _custom_columns(answers: Answers, name: str) -> str:
     rows = [
         [each.context, *cells]
         for each in answers.told
-        for cells in columns.cells(document_of(each.forms, each.answer, each.view).plain())
+        for cells in columns.cells(plain(each.forms.document(each.answer, each.context)))
     ]
     header = [[_TITLE, *columns.titles]] if answers.told[0].view.headers else []
     return "".join(f"{line}\n" for line in aligned([*header, *rows])) if rows else ""

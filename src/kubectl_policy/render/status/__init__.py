@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.status.report import StatusReport
     from kubectl_policy.render.output.columns import Table, Tables
-    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.text import Document, View
 
 
 class _Status(Forms["StatusReport"]):
+    kind = "StatusComparison"
+
     def headline(self, answer: StatusReport) -> str:
         from kubectl_policy.render.words.headlines import status_headline
 
@@ -31,11 +32,6 @@ class _Status(Forms["StatusReport"]):
         from kubectl_policy.render.status.text import status_table
 
         return status_table(answer, view)
-
-    def document(self, answer: StatusReport) -> Shaped:
-        from kubectl_policy.render.status.documents import STATUS_COMPARISON
-
-        return STATUS_COMPARISON(answer)
 
     def names(self, answer: StatusReport) -> Iterable[ObjectRef]:
         from kubectl_policy.render.status.text import disagreeing_objects

@@ -8,11 +8,12 @@ from kubectl_policy.render.output.formats import Forms
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.why_not.why_not import WhyNot
-    from kubectl_policy.render.output.documents import Shaped
     from kubectl_policy.render.output.text import Document, View
 
 
 class _WhyNot(Forms["WhyNot"]):
+    kind = "EffectExplanation"
+
     def headline(self, answer: WhyNot) -> str:
         from kubectl_policy.render.words.headlines import why_not_headline
 
@@ -22,11 +23,6 @@ class _WhyNot(Forms["WhyNot"]):
         from kubectl_policy.render.why_not.tree import why_not_tree
 
         return why_not_tree(answer, view)
-
-    def document(self, answer: WhyNot) -> Shaped:
-        from kubectl_policy.render.why_not.documents import EFFECT_EXPLANATION
-
-        return EFFECT_EXPLANATION(answer)
 
 
 WHY_NOT: Final = _WhyNot()

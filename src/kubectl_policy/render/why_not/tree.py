@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import listed
+from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.which_paths import WhichPaths
-from kubectl_policy.render.output.documents import as_field, as_item, as_yaml, encode
+from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml, plain
 from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.words.headlines import reason_words, why_not_headline
-from kubectl_policy.render.words.names import count, in_file, kind_counts, names, node_words
+from kubectl_policy.render.words.names import count, in_file, kind_counts, node_words
 from kubectl_policy.render.words.next_commands import after_why_not, next_section
 from kubectl_policy.render.words.paths import path_lines
 from kubectl_policy.render.words.reasons import assumption_lines
@@ -139,14 +139,14 @@ def _objects(refs: Collection[ObjectRef]) -> str:
 def _lines(edit: Edit, view: View, indent: int) -> Iterator[Line]:
     """What is edited as a fragment of YAML: the context, then what is taken out and what is put in."""
     if edit.action == "create" and edit.after:
-        for text in as_yaml(encode(edit.after.raw), unicode=view.unicode).split("\n"):
+        for text in as_yaml(plain(edit.after.raw), unicode=view.unicode).split("\n"):
             yield _marked("+", text, indent)
     for context, changes in groupby(edit.changes, key=lambda change: change.path.parent):
         yield Line((Span(f"{context}:"),), indent)
         for change in changes:
             for mark, values in (("-", change.removed), ("+", change.added)):
                 for value in values:
-                    for text in _written(change.path, encode(value), view, indent):
+                    for text in _written(change.path, plain(value), view, indent):
                         yield _marked(mark, text, indent)
 
 

@@ -10,16 +10,17 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_policy.attachment import without_references
-from kubectl_policy.model.kinds import listed, plural
-from kubectl_policy.render.words.names import attachment_words, count, in_file, kind_counts, names, node_words, of_all
+from kubectl_policy.model.kinds import listed, names, plural
+from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
+from kubectl_policy.render.words.names import attachment_words, count, in_file, kind_counts, node_words, of_all
 from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json, ObjectRef
+    from kubectl_policy.model import Json
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.shared.selection import Listing
@@ -103,11 +104,6 @@ def with_target(answer: AttachedPolicy) -> str:
     return f"{policy} → {targets[0]}" if len(targets) == 1 else str(policy)
 
 
-def failures(answer: AttachedPolicy) -> str:
-    """What is wrong with its references."""
-    return listed(list(dict.fromkeys(attachment.message for attachment in answer.attachments if attachment.message)))
-
-
 def may_affect_more(answer: AttachedPolicy) -> bool:
     """Whether it affects nothing where it is attached, which what was not read might change.
 
@@ -132,13 +128,8 @@ def why_idle(answer: AttachedPolicy) -> str:
     return reason_words(answer.reasons[0]) if answer.reasons and _is_idle(answer) else ""
 
 
-def undecided_words(policy: ObjectRef, others: Collection[ObjectRef]) -> str:
-    """Why it is not known whether a policy is enforced, next to others of its kind."""
-    return f"it and {names(others)} set different fields, and how {plural(policy.kind)} combine is not known"
-
-
 def _of_policy(answer: PolicyDescription) -> str:
-    subject, failed = with_target(answer), failures(answer)
+    subject, failed = with_target(answer), failure_words(answer.attachments)
     match answer.enforcement.state:
         case "Enforced" | "PartiallyEnforced":
             objects = {node.object for node in answer.affected}

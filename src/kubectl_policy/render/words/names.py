@@ -11,10 +11,10 @@ from kubectl_policy.render.output.text import Span
 from kubectl_policy.topology.references import ROUTES, depth_of, section_noun, section_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
+    from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution import Source
@@ -26,14 +26,6 @@ _NAMED: Final = 4
 def count(number: int, noun: str) -> str:
     """`1 policy`, `3 policies`."""
     return f"{number} {noun if number == 1 else plural(noun)}"
-
-
-def names(refs: Collection[ObjectRef]) -> str:
-    """Objects by name: `RetryPolicy a/b and RetryPolicy a/c`; of many the first ones, and how many others there are."""
-    words = [str(ref) for ref in refs]
-    if len(words) <= _NAMED:
-        return listed(words)
-    return f"{', '.join(words[: _NAMED - 1])} and {len(words) - _NAMED + 1:,} others"
 
 
 def of_all(number: int, total: int) -> str:
