@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.references.backends import backend_not_found
 from kubectl_policy.lint.rules.routes import gateways, unreached
 from kubectl_policy.lint.rules.routes import parents as routes
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, ObjectRef, Resource, Snapshot
 
-RULES: Final = sorted((*routes.RULES, *unreached.RULES, *gateways.RULES), key=lambda rule: rule.id)
+RULES: Final = rules_of(routes, unreached, gateways)
 CLASS: Final = build.gateway_class()
 ROUTE: Final = build.route("r")
 R: Final = build.ref("HTTPRoute", "r")

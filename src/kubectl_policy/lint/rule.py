@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterator
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linted import Linted
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # What must be known, beyond the objects in question, for a finding to be certain: that nothing else exists, what was
 # reported by controllers, what a profile says of the kind, what the config file asks for, or what was before a change.
 Need: TypeAlias = Literal["closed world", "status", "profile", "configuration", "base"]
+Check: TypeAlias = "Callable[[Linted], Iterator[Finding]]"
 
 
 class Rule(Struct, frozen=True):
@@ -28,10 +29,14 @@ class Rule(Struct, frozen=True):
 
     id: str
     severity: Severity
-    check: Callable[[Linted], Iterable[Finding]]
+    check: Check
     needs: tuple[Need, ...] = ()
     guards: bool = False
     blinds: bool = False
+
+    def __call__(self, world: Linted) -> Iterator[Finding]:
+        """Return what the rule finds in a world."""
+        return self.check(world)
 
     @property
     def name(self) -> str:
@@ -47,3 +52,10 @@ class Rule(Struct, frozen=True):
     def explanation(self) -> str:
         """What that means, in paragraphs, and what says so; without the sentence before."""
         return cleandoc(self.check.__doc__ or "").partition("\n\n")[2]
+
+
+def lint_rule(
+    id_: str, severity: Severity, *needs: Need, guards: bool = False, blinds: bool = False
+) -> Callable[[Check], Rule]:
+    """Make a rule of the function that checks it."""
+    return lambda check: Rule(id_, severity, check, needs, guards=guards, blinds=blinds)

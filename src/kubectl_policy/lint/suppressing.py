@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.report import Suppressed
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.lint.rules.input.suppressions import UNUSED, said_of
+from kubectl_policy.lint.rules.input.suppressions import said_of, suppression_unused
 from kubectl_policy.lint.settings import is_called
 from kubectl_policy.lint.suppression import suppressions_of
 from kubectl_policy.model import FieldPath
@@ -98,7 +98,7 @@ def _needed(world: Linted, holding: Sequence[Suppression]) -> Iterator[Use]:
     names = {name for each in holding for name in each.names}
     needed = {name for name in names if _is_checked(name, world)}
     # Suppressions may be about others, too.
-    sparing = [each for each in holding if any(is_called(UNUSED, name) for name in each.names)]
+    sparing = [each for each in holding if any(is_called(suppression_unused, name) for name in each.names)]
     for suppression in holding:
         lines = [suppression.origin.line]
         for use in (Use(suppression, name) for name in suppression.names if name in needed):
@@ -116,7 +116,7 @@ def _is_checked(name: str, world: Linted) -> bool:
     }
     rules = [rule for rule in RULES if is_called(rule, name)]
     return bool(rules) and all(
-        rule != UNUSED and world.settings.has(rule) and all(decided.get(need, True) for need in rule.needs)
+        rule != suppression_unused and world.settings.has(rule) and all(decided.get(need, True) for need in rule.needs)
         for rule in rules
     )
 
@@ -131,12 +131,13 @@ def _nearest(use: Use, found: Mapping[str, Sequence[tuple[Rule, int]]]) -> int:
 
 def unused_in(worlds: Sequence[Judged], settings: LintSettings) -> tuple[Finding, ...]:
     """What is said of suppressions that are needed in none of some worlds."""
-    if not settings.has(UNUSED):
+    if not settings.has(suppression_unused):
         return ()
     used = frozenset[Use]().union(*(world.used for world in worlds))
     lines = {use: line for world in worlds for use, line in world.unused.items() if use not in used}
-    severity = settings.severity_of(UNUSED) or UNUSED.severity
-    return tuple(replace(_unused(use, line), rule=UNUSED.id, severity=severity) for use, line in lines.items())
+    rule = suppression_unused
+    severity = settings.severity_of(rule) or rule.severity
+    return tuple(replace(_unused(use, line), rule=rule.id, severity=severity) for use, line in lines.items())
 
 
 def _unused(use: Use, line: int) -> Finding:

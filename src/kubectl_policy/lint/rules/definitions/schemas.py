@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.lint.finding import Finding, Fix
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, names_in_crd, with_article
 from kubectl_policy.patterns import pattern
@@ -84,6 +84,7 @@ def _policy_kinds(world: Linted) -> Iterator[_Defined]:
             yield each
 
 
+@lint_rule("GWP8001", "info")
 def crd_label_missing(world: Linted) -> Iterator[Finding]:
     """The definition of a policy kind lacks the label by which tools recognise it.
 
@@ -99,6 +100,7 @@ def crd_label_missing(world: Linted) -> Iterator[Finding]:
             yield each.finding(f"{each.kind.kind} has target references, and no label {POLICY_LABEL}", fix=fix)
 
 
+@lint_rule("GWP8002", "info")
 def crd_label_value(world: Linted) -> Iterator[Finding]:
     """The label of a policy kind's definition says neither Direct nor Inherited.
 
@@ -118,6 +120,7 @@ def crd_label_value(world: Linted) -> Iterator[Finding]:
             yield each.finding(message, _LABEL_FIELD, fix)
 
 
+@lint_rule("GWP8003", "warning")
 def crd_no_targetrefs(world: Linted) -> Iterator[Finding]:
     """A definition says that it is one of a policy kind, and its objects cannot name a target.
 
@@ -131,6 +134,7 @@ def crd_no_targetrefs(world: Linted) -> Iterator[Finding]:
             yield each.finding(f"{each.kind.kind} is labelled as a policy kind, and its spec has no targetRefs")
 
 
+@lint_rule("GWP8004", "warning")
 def crd_no_status_conditions(world: Linted) -> Iterator[Finding]:
     """The objects of a policy kind have no place for conditions.
 
@@ -158,6 +162,7 @@ def _has_conditions(schema: Mapping[str, Json], deep: int) -> bool:
     )
 
 
+@lint_rule("GWP8005", "warning")
 def crd_cross_ns_no_handshake(world: Linted) -> Iterator[Finding]:
     """Policies of a kind can target objects in other namespaces, and nothing says that these must agree.
 
@@ -193,6 +198,7 @@ def _descriptions(schema: Mapping[str, Json], deep: int = 3) -> Iterator[str]:
             yield from _descriptions(inner, deep - 1)
 
 
+@lint_rule("GWP8006", "error")
 def crd_none_plus_other(world: Linted) -> Iterator[Finding]:
     """A policy kind has the merge strategy None, and others besides.
 
@@ -211,6 +217,7 @@ def crd_none_plus_other(world: Linted) -> Iterator[Finding]:
                     yield each.finding(f"{path} of {each.kind.kind} can be None, and {others} as well")
 
 
+@lint_rule("GWP8007", "info")
 def crd_direct_multi_kind(world: Linted) -> Iterator[Finding]:
     """A policy kind is labelled Direct, and its policies can target several levels of the hierarchy.
 
@@ -241,14 +248,3 @@ def _kinds_in_rules(schema: Mapping[str, Json], about: str) -> Iterator[str]:
         rule = text_at(each, "rule")
         if ".kind" in rule and about in rule and "!=" not in rule:
             yield from _QUOTED.findall(rule)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP8001", "info", crd_label_missing),
-    Rule("GWP8002", "info", crd_label_value),
-    Rule("GWP8003", "warning", crd_no_targetrefs),
-    Rule("GWP8004", "warning", crd_no_status_conditions),
-    Rule("GWP8005", "warning", crd_cross_ns_no_handshake),
-    Rule("GWP8006", "error", crd_none_plus_other),
-    Rule("GWP8007", "info", crd_direct_multi_kind),
-)

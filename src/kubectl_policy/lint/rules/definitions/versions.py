@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.patterns import pattern
@@ -23,6 +23,7 @@ _NUMBERS: Final = pattern(r"\d+")
 _UNSUPPORTED: Final = {"SupportedVersion": "False"}
 
 
+@lint_rule("GWP8008", "warning")
 def crd_version_skew(world: Linted) -> Iterator[Finding]:
     """The definitions of Gateway API are of different versions, or of one that a controller does not support.
 
@@ -75,6 +76,7 @@ def _bundle_of(definition: Resource) -> tuple[int, ...]:
     return tuple(int(number[:9]) for number in _NUMBERS.findall(version)[:3])
 
 
+@lint_rule("GWP8009", "info")
 def served_version_deprecated(world: Linted) -> Iterator[Finding]:
     """An object is written in a version of its API that is deprecated.
 
@@ -109,9 +111,3 @@ def _current(versions: Mapping[str, Mapping[str, Json]]) -> str:
     }
     stored = (name for name, each in fine.items() if each.get("storage") is True)
     return next(iter((*stored, *fine)), "")
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP8008", "warning", crd_version_skew),
-    Rule("GWP8009", "info", served_version_deprecated),
-)

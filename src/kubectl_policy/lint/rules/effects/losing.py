@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.facts.losses import by_winner, sort_of
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.questions.shared.without_effect import why_without_effect
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _MOST_RELATED: Final = 10
 
 
+@lint_rule("GWP2003", "warning", "closed world", "profile")
 def fully_overridden(world: Linted) -> Iterator[Finding]:
     """Nothing that a policy says is in force anywhere, since other policies say something in its place.
 
@@ -83,6 +84,7 @@ def _is_seen_from_above(world: Linted, policy: ObjectRef) -> bool:
     )
 
 
+@lint_rule("GWP2004", "info", "profile")
 def partially_overridden(world: Linted) -> Iterator[Finding]:
     """Settings of a policy are not in force for some of the objects that it reaches.
 
@@ -121,6 +123,7 @@ def _partially(world: Linted, losses: Losses, lost: Sequence[Loss]) -> Finding:
     )
 
 
+@lint_rule("GWP2005", "warning", "profile", guards=True)
 def silent_field_drop(world: Linted) -> Iterator[Finding]:
     """A policy replaces another one further up as a whole, and with that drops settings that protect.
 
@@ -176,6 +179,7 @@ def _merges_at(profile: PolicyKindProfile, loss: Loss) -> bool:
     )
 
 
+@lint_rule("GWP2006", "info", "profile")
 def default_taken_away(world: Linted) -> Iterator[Finding]:
     """A policy sets nothing, or null, and so takes away what another one sets further up.
 
@@ -220,6 +224,7 @@ def _place_of(resolution: Resolution, source: Source, field: Field) -> str:
     return f"{next(parts, 'spec')}.{field_name(field)}"
 
 
+@lint_rule("GWP2007", "warning", "profile")
 def override_shadows_lower(world: Linted) -> Iterator[Finding]:
     """Settings of a policy are dead: a policy further up overrides them on every path.
 
@@ -259,12 +264,3 @@ def _others(world: Linted, refs: Iterable[ObjectRef], words: str) -> tuple[Relat
 
 def _is(what: Sequence[object], one: str = "is", several: str = "are") -> str:
     return one if len(what) == 1 else several
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP2003", "warning", fully_overridden, ("closed world", "profile")),
-    Rule("GWP2004", "info", partially_overridden, ("profile",)),
-    Rule("GWP2005", "warning", silent_field_drop, ("profile",), guards=True),
-    Rule("GWP2006", "info", default_taken_away, ("profile",)),
-    Rule("GWP2007", "warning", override_shadows_lower, ("profile",)),
-)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.facts.losses import sort_of, there
 from kubectl_policy.lint.finding import Finding, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, same_json, value_at
 from kubectl_policy.questions.shared.in_force import effective_entries
@@ -36,6 +36,7 @@ _NOTHING: Final[frozenset[str]] = frozenset()
 _STANZAS: Final = {"spec": "settings", "spec.defaults": "defaults", "spec.overrides": "overrides"}
 
 
+@lint_rule("GWP2008", "warning", "closed world", "profile")
 def nothing_to_merge_with(world: Linted) -> Iterator[Finding]:
     """A policy says how it merges with one further up, and there is none.
 
@@ -74,6 +75,7 @@ def _meets_another(world: Linted, enforcement: Enforcement) -> bool:
     )
 
 
+@lint_rule("GWP2010", "error")
 def multiple_strategies(world: Linted) -> Iterator[Finding]:
     """A policy has defaults and overrides, or settings beside these.
 
@@ -100,6 +102,7 @@ def multiple_strategies(world: Linted) -> Iterator[Finding]:
                 )
 
 
+@lint_rule("GWP2012", "info", "profile", guards=True)
 def context_dependent_backend(world: Linted) -> Iterator[Finding]:
     """A backend is protected by way of one route, and not by way of another.
 
@@ -187,6 +190,7 @@ def _parts(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[str]:
             yield field_name(sort_of(name, profile))
 
 
+@lint_rule("GWP2014", "info")
 def duplicate_spec(world: Linted) -> Iterator[Finding]:
     """Several policies of a namespace say the same for targets of the same kind.
 
@@ -227,6 +231,7 @@ def _repeated(world: Linted, alike: Sequence[Resource]) -> Iterator[Finding]:
             )
 
 
+@lint_rule("GWP2015", "info", "closed world", "profile")
 def redundant_policy(world: Linted) -> Iterator[Finding]:
     """A policy sets nothing that is not in force without it.
 
@@ -301,12 +306,3 @@ def _redundant(world: Linted, policy: ObjectRef, same: Sequence[ObjectRef]) -> F
         certain=world.has_all(policy.group_kind),
         related=tuple(world.related(each, "says the same") for each in same[:_MOST_RELATED]),
     )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP2008", "warning", nothing_to_merge_with, ("closed world", "profile")),
-    Rule("GWP2010", "error", multiple_strategies),
-    Rule("GWP2012", "info", context_dependent_backend, ("profile",), guards=True),
-    Rule("GWP2014", "info", duplicate_spec),
-    Rule("GWP2015", "info", redundant_policy, ("closed world", "profile")),
-)

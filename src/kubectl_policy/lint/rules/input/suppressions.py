@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.linted import nearest
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.settings import is_called
 from kubectl_policy.lint.suppression import LISTED, REASON, suppressions_of
 
@@ -22,6 +22,7 @@ _LONGEST: Final = 40
 _DIGITS: Final = str.maketrans("OIL", "011")
 
 
+@lint_rule("GWP0007", "info")
 def suppression_unused(world: Linted) -> Iterator[Finding]:
     """A suppression has nothing to suppress, or has ended.
 
@@ -39,6 +40,7 @@ def suppression_unused(world: Linted) -> Iterator[Finding]:
             yield said_of(suppression, f"the suppression of {_names(suppression)} {dated}, and counts no more", remedy)
 
 
+@lint_rule("GWP0008", "warning")
 def unknown_rule_id(world: Linted) -> Iterator[Finding]:
     """A suppression, or the config file, names a rule that does not exist.
 
@@ -62,6 +64,7 @@ def unknown_rule_id(world: Linted) -> Iterator[Finding]:
             yield said_of(suppression, "the suppression names no rule", "write the id of a rule, such as GWP1001")
 
 
+@lint_rule("GWP0012", "error", "configuration")
 def suppression_without_reason(world: Linted) -> Iterator[Finding]:
     """A suppression gives no reason, although each has to give one.
 
@@ -108,11 +111,3 @@ def _no_rule(name: str) -> str:
 
 def _names(suppression: Suppression) -> str:
     return ", ".join(name[:_LONGEST] for name in suppression.names)
-
-
-UNUSED: Final = Rule("GWP0007", "info", suppression_unused)
-RULES: Final[tuple[Rule, ...]] = (
-    UNUSED,
-    Rule("GWP0008", "warning", unknown_rule_id),
-    Rule("GWP0012", "error", suppression_without_reason, ("configuration",)),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.fields import each_text
 from kubectl_policy.model.kinds import plural, with_article
@@ -54,6 +54,7 @@ def noted(world: Linted, names: Collection[str]) -> Iterator[Finding]:
     return (said_of(diagnostic) for diagnostic in world.snapshot.diagnostics if diagnostic.rule in names)
 
 
+@lint_rule("GWP0001", "info")
 def kind_not_loaded(world: Linted) -> Iterator[Finding]:
     """Nothing was read of a kind that objects refer to.
 
@@ -93,6 +94,7 @@ def _unknown_references(world: Linted) -> Iterator[tuple[Resource, ObjectRef]]:
             yield gateway, owner
 
 
+@lint_rule("GWP0002", "warning", blinds=True)
 def forbidden(world: Linted) -> Iterator[Finding]:
     """Objects that matter may not be read by whoever asks.
 
@@ -104,6 +106,7 @@ def forbidden(world: Linted) -> Iterator[Finding]:
     yield from _unread(world, [gap for gap in world.snapshot.gaps if gap.needs])
 
 
+@lint_rule("GWP0017", "warning", blinds=True)
 def not_answered(world: Linted) -> Iterator[Finding]:
     """Objects that matter could not be read from a cluster, and not for want of a permission.
 
@@ -135,6 +138,7 @@ def where_all_is(world: Linted) -> Origin | None:
     return Origin(first.origin.source) if first else None
 
 
+@lint_rule("GWP0003", "info")
 def crd_absent(world: Linted) -> Iterator[Finding]:
     """A kind is taken for a policy kind by its looks alone.
 
@@ -154,6 +158,7 @@ def crd_absent(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=resources[0].ref, message=f"{message}; no definition was read that says so", fix=fix)
 
 
+@lint_rule("GWP0004", "error", blinds=True)
 def parse_error(world: Linted) -> Iterator[Finding]:
     """A file or a document in it could not be read.
 
@@ -165,6 +170,7 @@ def parse_error(world: Linted) -> Iterator[Finding]:
     return noted(world, _NOT_PARSED)
 
 
+@lint_rule("GWP0005", "warning")
 def template_leftover(world: Linted) -> Iterator[Finding]:
     """A template stands where a manifest should be.
 
@@ -210,6 +216,7 @@ def _hostnames_and_classes(world: Linted) -> Iterator[tuple[Resource, str, tuple
                 yield from ((resource, str(field), (text,)) for field, text in each_text(resource.raw, path))
 
 
+@lint_rule("GWP0006", "warning")
 def duplicate_object(world: Linted) -> Iterator[Finding]:
     """An object is there several times.
 
@@ -220,14 +227,3 @@ def duplicate_object(world: Linted) -> Iterator[Finding]:
     Source: kustomize, "may not add resource with an already registered id".
     """
     return noted(world, _DUPLICATES)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP0001", "info", kind_not_loaded),
-    Rule("GWP0002", "warning", forbidden, blinds=True),
-    Rule("GWP0003", "info", crd_absent),
-    Rule("GWP0004", "error", parse_error, blinds=True),
-    Rule("GWP0005", "warning", template_leftover),
-    Rule("GWP0006", "warning", duplicate_object),
-    Rule("GWP0017", "warning", not_answered, blinds=True),
-)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.served import has_tls, is_served, related_listener
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.world import grouped
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.listeners import Listener
 
 
+@lint_rule("GWP6009", "warning")
 def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
     """Two Gateways at one address have the same certificate for different hostnames.
 
@@ -54,6 +55,7 @@ def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
                     )
 
 
+@lint_rule("GWP6010", "warning")
 def gateway_host_port_overlap(world: Linted) -> Iterator[Finding]:
     """Two Gateways claim the same port and hostname at one address.
 
@@ -108,9 +110,3 @@ def _listeners(world: Linted, gateway: ObjectRef) -> Sequence[Listener]:
     """The listeners of a Gateway, and of the ListenerSets that it admits."""
     owners = (gateway, *world.gateways.admitted(gateway))
     return [listener for owner in owners for listener in world.gateways.listeners(owner)]
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP6009", "warning", duplicate_cert_across_gateways),
-    Rule("GWP6010", "warning", gateway_host_port_overlap),
-)

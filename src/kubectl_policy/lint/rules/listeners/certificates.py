@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.grants import grant_for
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.served import has_tls, is_served, place_of_hostname, related_listener
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import each_mapping, mapping_at, strings_at, text_at
@@ -48,6 +48,7 @@ class _Reference(Struct, frozen=True):
     reason: str
 
 
+@lint_rule("GWP6004", "error", "closed world")
 def cert_ref_missing(world: Linted) -> Iterator[Finding]:
     """A listener names a certificate that does not exist, that it may not use, or that is none.
 
@@ -107,6 +108,7 @@ def _wrong(world: Linted, owner: Resource, ref: _Reference, problem: Problem) ->
     )
 
 
+@lint_rule("GWP6007", "warning")
 def wildcard_depth(world: Linted) -> Iterator[Finding]:
     """A hostname has more labels than the certificate for it covers.
 
@@ -181,9 +183,3 @@ def _certificates(world: Linted) -> Mapping[ObjectRef, Sequence[Resource]]:
 def _names_in(certificate: Resource) -> Iterator[str]:
     names = (text_at(certificate.raw, "spec.commonName"), *strings_at(certificate.raw, "spec.dnsNames"))
     return (comparable(name) for name in names if name)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP6004", "error", cert_ref_missing, ("closed world",)),
-    Rule("GWP6007", "warning", wildcard_depth),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.served import has_tls, is_served, related_listener
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.topology.gateway.hostnames import around, comparable
@@ -26,6 +26,7 @@ _MOST_LISTENERS: Final = 64
 _INSECURE: Final = "AllowInsecureFallback"
 
 
+@lint_rule("GWP6001", "error")
 def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
     """Listeners have the same port, protocol and hostname, so that no request can be given to one of them.
 
@@ -48,6 +49,7 @@ def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
                 yield world.unknown(owner, listener.field, message)
 
 
+@lint_rule("GWP6002", "error")
 def protocol_conflict(world: Linted) -> Iterator[Finding]:
     """Listeners on one port have protocols that cannot share it.
 
@@ -100,6 +102,7 @@ def _conflicted(world: Linted, owner: Resource, conflict: Conflict, field: str, 
     )
 
 
+@lint_rule("GWP6003", "warning")
 def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
     """A listener for TLS has a hostname that another one on its port matches as well.
 
@@ -135,6 +138,7 @@ def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
             )
 
 
+@lint_rule("GWP6011", "error")
 def too_many_listeners(world: Linted) -> Iterator[Finding]:
     """A Gateway or a ListenerSet has more listeners than the API allows.
 
@@ -153,6 +157,7 @@ def too_many_listeners(world: Linted) -> Iterator[Finding]:
             )
 
 
+@lint_rule("GWP6012", "warning", guards=True)
 def insecure_frontend_validation(world: Linted) -> Iterator[Finding]:
     """A Gateway lets clients in whose certificates are missing or not valid.
 
@@ -174,12 +179,3 @@ def insecure_frontend_validation(world: Linted) -> Iterator[Finding]:
                     message="clients get in without a valid certificate: only the backends can refuse them",
                     fix=Fix(words="write AllowValidOnly", value="AllowValidOnly"),
                 )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP6001", "error", listeners_not_distinct),
-    Rule("GWP6002", "error", protocol_conflict),
-    Rule("GWP6003", "warning", overlapping_tls_hostnames),
-    Rule("GWP6011", "error", too_many_listeners),
-    Rule("GWP6012", "warning", insecure_frontend_validation, guards=True),
-)

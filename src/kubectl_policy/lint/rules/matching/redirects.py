@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.facts.matches import EXACT, PREFIX
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.served import related_listener
 from kubectl_policy.model.fields import items_at, mapping_at, text_at
 from kubectl_policy.model.unknown import port_at
@@ -61,6 +61,7 @@ def _filters_of(holder: str, raw: Json) -> Iterator[tuple[str, str, Json]]:
         yield holder, f"{holder}.filters[{position}]", item
 
 
+@lint_rule("GWP7008", "error")
 def replaceprefix_needs_prefix(world: Linted) -> Iterator[Finding]:
     """A filter replaces the prefix of a path in a rule that does not match by one prefix alone.
 
@@ -90,6 +91,7 @@ def replaceprefix_needs_prefix(world: Linted) -> Iterator[Finding]:
                     )
 
 
+@lint_rule("GWP7009", "error")
 def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
     """A rule redirects requests and rewrites them, too.
 
@@ -123,6 +125,7 @@ def _redirects(world: Linted) -> Iterator[_Redirect]:
             yield _Redirect(each.route, each.rule, f"{each.field}.requestRedirect", to)
 
 
+@lint_rule("GWP7010", "warning")
 def redirect_loop(world: Linted) -> Iterator[Finding]:
     """A redirect leads to the rule that it comes from.
 
@@ -210,6 +213,7 @@ def _may_take(  # noqa: PLR0913, PLR0917 (a request, and who would have it)
     )
 
 
+@lint_rule("GWP6008", "info", "closed world")
 def http_without_redirect(world: Linted) -> Iterator[Finding]:
     """A hostname is served on plain HTTP without a redirect, although it is served on HTTPS as well.
 
@@ -275,11 +279,3 @@ def _in_the_clear(world: Linted, route: ObjectRef, node: NodeRef, hostnames: Seq
             "redirect, although there is HTTPS for them",
             related=(related_listener(world, node, "the listener for plain HTTP"),),
         )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP6008", "info", http_without_redirect, ("closed world",)),
-    Rule("GWP7008", "error", replaceprefix_needs_prefix),
-    Rule("GWP7009", "error", redirect_and_rewrite),
-    Rule("GWP7010", "warning", redirect_loop),
-)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.facts.matches import PREFIX, REGULAR_EXPRESSION
 from kubectl_policy.lint.finding import Finding, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.served import place_of_hostname, related_listener
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.refs import is_unnamed
@@ -33,6 +33,7 @@ _MAYBE_NONE: Final = frozenset("*?{")
 _MOST_COMPARED: Final = 16
 
 
+@lint_rule("GWP7001", "warning")
 def rule_unreachable(world: Linted) -> Iterator[Finding]:
     """No request reaches a rule, as others come first for all that it matches.
 
@@ -106,6 +107,7 @@ def _is_isolated(world: Linted, left: LeftToOther) -> bool:
     return any(ISOLATION in (feature, text_at(feature, "name")) for feature in features)
 
 
+@lint_rule("GWP7002", "warning")
 def match_duplicate(world: Linted) -> Iterator[Finding]:
     """Two routes on one listener match the same requests, so that only one of them has these.
 
@@ -175,6 +177,7 @@ def _section(world: Linted, match: RouteMatch) -> str:
     return section if is_unnamed(section) else f"rule {section}"
 
 
+@lint_rule("GWP7003", "warning")
 def match_duplicate_in_route(world: Linted) -> Iterator[Finding]:
     """A route has the same match twice, and only the first one counts.
 
@@ -207,6 +210,7 @@ def match_duplicate_in_route(world: Linted) -> Iterator[Finding]:
         yield Finding(subject=match.route.ref, field=match.field, message=message, related=related)
 
 
+@lint_rule("GWP7005", "info")
 def regex_precedence_undefined(world: Linted) -> Iterator[Finding]:
     """Whether a regular expression or a prefix comes first is up to the implementation.
 
@@ -274,6 +278,7 @@ def _undecided(world: Linted, match: RouteMatch, other: RouteMatch, place: Place
     )
 
 
+@lint_rule("GWP7007", "info")
 def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
     """A hostname has routes for some paths alone, while another route takes every path for more hosts.
 
@@ -309,12 +314,3 @@ def _catching(world: Linted, routes: Iterable[Resource]) -> Resource | None:
     """The first of some routes that takes every request."""
     matches = world.competition.matches
     return next((each for each in routes if any(match.conditions.takes_all for match in matches[each.ref])), None)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP7001", "warning", rule_unreachable),
-    Rule("GWP7002", "warning", match_duplicate),
-    Rule("GWP7003", "warning", match_duplicate_in_route),
-    Rule("GWP7005", "info", regex_precedence_undefined),
-    Rule("GWP7007", "info", catch_all_shadowed_by_host),
-)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.failures import failures
 from kubectl_policy.lint.finding import Finding, Related, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API
@@ -67,6 +67,7 @@ def _found(world: Linted, policy: Resource, attachment: Attachment, problem: Pro
     )
 
 
+@lint_rule("GWP1012", "warning", "closed world")
 def target_unattached(world: Linted) -> Iterator[Finding]:
     """A policy targets an object that gets no requests, as it is attached to nothing itself.
 
@@ -150,6 +151,7 @@ def _unserved(world: Linted) -> Mapping[ObjectRef, Problem]:
     return found
 
 
+@lint_rule("GWP1013", "info", "closed world")
 def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
     """A policy targets a Gateway, a listener or a ListenerSet to which no route is attached.
 
@@ -202,6 +204,7 @@ def _is_without_routes(world: Linted, target: NodeRef) -> bool | None:
     return True if world.has_all(*ROUTES, *LISTENER_SETS) and not in_doubt else None
 
 
+@lint_rule("GWP1014", "warning", "closed world", "profile")
 def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
     """A policy on a backend has no effect, as no route sends requests there.
 
@@ -260,6 +263,7 @@ def _in_filters(world: Linted) -> AbstractSet[ObjectRef]:
     return {ref.object for route in routes for ref in backend_refs(world.index, route) if not ref.forwards}
 
 
+@lint_rule("GWP1016", "warning", "profile")
 def foreign_controller(world: Linted) -> Iterator[Finding]:
     """A policy targets something on which its implementation does not act.
 
@@ -277,11 +281,3 @@ def foreign_controller(world: Linted) -> Iterator[Finding]:
         first, *others = targets.values()
         more = f", nor {some([str(each.target.object) for each in others])}" if others else ""
         yield _found(world, policy, first.attachment, Problem(message=f"{first.message}{more}"))
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP1012", "warning", target_unattached, ("closed world",)),
-    Rule("GWP1013", "info", target_gateway_no_routes, ("closed world",)),
-    Rule("GWP1014", "warning", backend_policy_unreferenced, ("closed world", "profile")),
-    Rule("GWP1016", "warning", foreign_controller, ("profile",)),
-)

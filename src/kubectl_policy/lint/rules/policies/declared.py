@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.lint.failures import failures, holding
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.linted import nearest
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
 from kubectl_policy.profiles.load import built_in_profiles
 from kubectl_policy.profiles.profile import TARGET_FIELDS
@@ -30,6 +30,7 @@ _SINGULAR, _PLURAL, _ = TARGET_FIELDS
 _MEMBERS: Final = ("group", "kind", "name", "namespace", "sectionName", "matchLabels", "matchExpressions")
 
 
+@lint_rule("GWP1006", "warning", "closed world")
 def selector_matches_nothing(world: Linted) -> Iterator[Finding]:
     """A policy selects its targets by labels that no object has.
 
@@ -80,6 +81,7 @@ def _similar_label(world: Linted, failure: Failure) -> Fix | None:
     return None
 
 
+@lint_rule("GWP1007", "warning")
 def selector_matches_all(world: Linted) -> Iterator[Finding]:
     """A policy selects its targets by labels and asks for none, so that it selects all.
 
@@ -107,6 +109,7 @@ def _selecting_all(policy: Resource, attachment: Attachment) -> str:
     return f"selects every {declared.kind}{where}, also those to come: it asks for no label"
 
 
+@lint_rule("GWP1009", "warning")
 def duplicate_target(world: Linted) -> Iterator[Finding]:
     """A policy names the same target twice.
 
@@ -140,6 +143,7 @@ def _named_twice(world: Linted, policy: Resource, attachments: Iterable[Attachme
             )
 
 
+@lint_rule("GWP1010", "info")
 def multiple_targetrefs_unsupported(world: Linted) -> Iterator[Finding]:
     """A BackendTLSPolicy has more than one target.
 
@@ -156,6 +160,7 @@ def multiple_targetrefs_unsupported(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=policy.ref, field=_PLURAL, message=message)
 
 
+@lint_rule("GWP1011", "info")
 def deprecated_targetref_singular(world: Linted) -> Iterator[Finding]:
     """A policy names its target by `targetRef`, where its kind has `targetRefs` by now.
 
@@ -186,6 +191,7 @@ def _has_both(world: Linted, profile: PolicyKindProfile) -> bool:
     return {_SINGULAR, _PLURAL} <= {*fields}
 
 
+@lint_rule("GWP1020", "error")
 def target_unnamed(world: Linted) -> Iterator[Finding]:
     """A target reference has no kind, or neither a name nor labels to select by.
 
@@ -198,6 +204,7 @@ def target_unnamed(world: Linted) -> Iterator[Finding]:
         yield Finding(subject=failure.policy.ref, field=failure.field, message=failure.message, reason="TargetNotFound")
 
 
+@lint_rule("GWP1021", "warning", "profile")
 def target_field_misspelt(world: Linted) -> Iterator[Finding]:
     """A target reference has a field that no such reference has, but for a letter or two.
 
@@ -222,14 +229,3 @@ def target_field_misspelt(world: Linted) -> Iterator[Finding]:
 
 def _is_known_by_profile(world: Linted, kind: GroupKind) -> bool:
     return world.registry.known(kind).known_by == "profile" and kind not in world.index.definitions
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP1006", "warning", selector_matches_nothing, ("closed world",)),
-    Rule("GWP1007", "warning", selector_matches_all),
-    Rule("GWP1009", "warning", duplicate_target),
-    Rule("GWP1010", "info", multiple_targetrefs_unsupported),
-    Rule("GWP1011", "info", deprecated_targetref_singular),
-    Rule("GWP1020", "error", target_unnamed),
-    Rule("GWP1021", "warning", target_field_misspelt, ("profile",)),
-)

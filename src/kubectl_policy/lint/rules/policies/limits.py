@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.questions.predicted.policies import PolicyStatuses
@@ -28,6 +28,7 @@ _MOST: Final = 16
 _MANY: Final = 13
 
 
+@lint_rule("GWP1017", "error", "profile")
 def ancestor_limit(world: Linted) -> Iterator[Finding]:
     """A policy has more ancestors than its status has room for, or nearly so many.
 
@@ -71,6 +72,7 @@ def _parents_of(world: Linted, route: ObjectRef) -> int:
     return _MANY if world.relations.delegations.refs else len(parent_refs(world.index, route))
 
 
+@lint_rule("GWP1018", "info", "profile")
 def filter_and_policy_double(world: Linted) -> Iterator[Finding]:
     """A policy sets what a rule of the route that it targets sets itself.
 
@@ -105,6 +107,7 @@ def _doubled(world: Linted, losses: Losses, route: ObjectRef, field: str, lost: 
     )
 
 
+@lint_rule("GWP1028", "error", "profile")
 def target_contended(world: Linted) -> Iterator[Finding]:
     """Two sections to which a policy applies share what each must have for itself.
 
@@ -136,6 +139,7 @@ def _contended(world: Linted, policy: Resource, contention: Contention) -> Findi
     )
 
 
+@lint_rule("GWP1029", "warning", "status", "profile")
 def target_status_missing(world: Linted) -> Iterator[Finding]:
     """A policy waits for something in the status of its target, and that is not there.
 
@@ -160,11 +164,3 @@ def target_status_missing(world: Linted) -> Iterator[Finding]:
             else:
                 doubt = f"whether {target} has {field} is unknown: it was read without its status"
                 yield world.unknown(policy, attachment.declared.field, doubt)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP1017", "error", ancestor_limit, ("profile",)),
-    Rule("GWP1018", "info", filter_and_policy_double, ("profile",)),
-    Rule("GWP1028", "error", target_contended, ("profile",)),
-    Rule("GWP1029", "warning", target_status_missing, ("status", "profile")),
-)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -11,7 +11,7 @@ from kubectl_policy.attachment.validity import FAILING
 from kubectl_policy.lint.failures import failures
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.linted import nearest
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import FieldPath, mapping_at
 from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.questions.shared.reasons import named
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.profile import Role
 
 
+@lint_rule("GWP1022", "warning")
 def no_target(world: Linted) -> Iterator[Finding]:
     """A policy has no target.
 
@@ -46,6 +47,7 @@ def _misspelt(world: Linted, policy: ObjectRef) -> Fix | None:
     return next((Fix(words=f"did you mean {meant}, not {field}?") for field, meant in near.items() if meant), None)
 
 
+@lint_rule("GWP1023", "warning", "closed world")
 def extension_unused(world: Linted) -> Iterator[Finding]:
     """A filter, or an object with parameters of Gateways, is named by nothing.
 
@@ -69,6 +71,7 @@ def _without_target(world: Linted, *roles: Role) -> Iterator[Finding]:
             yield failure.doubt
 
 
+@lint_rule("GWP1024", "error", "profile")
 def policy_invalid(world: Linted) -> Iterator[Finding]:
     """A policy says something that makes it invalid, so that its controller applies it nowhere.
 
@@ -112,6 +115,7 @@ def _without(message: str, field: str, policy: Resource) -> str:
     return f"{value} {rest}" if said.startswith("(") else said
 
 
+@lint_rule("GWP1025", "error", "profile")
 def target_invalid(world: Linted) -> Iterator[Finding]:
     """A policy targets a Gateway that its controllers ignore, as it is not valid.
 
@@ -123,6 +127,7 @@ def target_invalid(world: Linted) -> Iterator[Finding]:
     yield from _refused(world, "target invalid")
 
 
+@lint_rule("GWP1026", "error", "profile")
 def target_not_enabled(world: Linted) -> Iterator[Finding]:
     """A policy is for a feature that the parameters of its Gateway do not turn on.
 
@@ -134,6 +139,7 @@ def target_not_enabled(world: Linted) -> Iterator[Finding]:
     yield from _refused(world, "not enabled")
 
 
+@lint_rule("GWP7012", "error", "profile")
 def policy_overlap_same_host_path(world: Linted) -> Iterator[Finding]:
     """A policy targets a route that shares a Gateway, port, hostname and path with one that it does not target.
 
@@ -162,6 +168,7 @@ def _refused(world: Linted, concern: Concern) -> Iterator[Finding]:
             )
 
 
+@lint_rule("GWP1027", "error", "profile")
 def filter_unsupported(world: Linted) -> Iterator[Finding]:
     """A filter names an object that filters of such a route, or of a backend, cannot name.
 
@@ -171,14 +178,3 @@ def filter_unsupported(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteFilter.ExtensionRef (Gateway API, apis/v1/httproute_types.go).
     """
     yield from _refused(world, "filter unsupported")
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP1022", "warning", no_target),
-    Rule("GWP1023", "warning", extension_unused, ("closed world",)),
-    Rule("GWP1024", "error", policy_invalid, ("profile",)),
-    Rule("GWP1025", "error", target_invalid, ("profile",)),
-    Rule("GWP1026", "error", target_not_enabled, ("profile",)),
-    Rule("GWP1027", "error", filter_unsupported, ("profile",)),
-    Rule("GWP7012", "error", policy_overlap_same_host_path, ("profile",)),
-)

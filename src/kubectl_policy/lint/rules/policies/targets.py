@@ -11,7 +11,7 @@ from kubectl_policy.lint.failures import failures, holding, right_groups
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.grants import grant_for
 from kubectl_policy.lint.linted import nearest
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import strings_at, value_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _NOT_FOUND: Final = "TargetNotFound"
 
 
+@lint_rule("GWP1001", "error", "closed world")
 def target_not_found(world: Linted) -> Iterator[Finding]:
     """A policy targets an object that does not exist.
 
@@ -42,6 +43,7 @@ def target_not_found(world: Linted) -> Iterator[Finding]:
         yield _missing(world, failure, "does not exist") if failure.certain else failure.doubt
 
 
+@lint_rule("GWP1008", "error", "closed world")
 def partial_target_resolution(world: Linted) -> Iterator[Finding]:
     """A policy targets several objects, some of which do not exist.
 
@@ -71,6 +73,7 @@ def _missing(world: Linted, failure: Failure, what: str) -> Finding:
     )
 
 
+@lint_rule("GWP1002", "error")
 def target_section_not_found(world: Linted) -> Iterator[Finding]:
     """A policy targets a listener, a rule or a port that its target has not.
 
@@ -125,6 +128,7 @@ def _place_of_section(world: Linted, failure: Failure) -> str:
     return f"{failure.field}.sectionName" + (f"s[{several.index(section)}]" if section in several else "")
 
 
+@lint_rule("GWP1003", "error", "profile")
 def target_kind_unsupported(world: Linted) -> Iterator[Finding]:
     """A policy targets a kind for which policies of its kind are not made.
 
@@ -151,6 +155,7 @@ def _similar(word: str, words: Iterable[str]) -> Fix | None:
     return Fix(words=f"did you mean {near}?", value=near) if near else None
 
 
+@lint_rule("GWP1004", "error")
 def target_group_wrong(world: Linted) -> Iterator[Finding]:
     """A policy names a kind with an API group that has no such kind, or with a version in the group.
 
@@ -202,6 +207,7 @@ def _group(name: str) -> str:
     return f"group {name}" if name else 'the core group, ""'
 
 
+@lint_rule("GWP1005", "error", "profile")
 def target_cross_namespace(world: Linted) -> Iterator[Finding]:
     """A policy targets an object in another namespace, and may not.
 
@@ -249,13 +255,3 @@ def _permitting(world: Linted, failure: Failure) -> Fix:
     if world.index.get(near):
         return Fix(words=f"there is {near}", value=policy.namespace)
     return Fix(words=f"a {policy.kind} for it has to be in namespace {target.namespace}")
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP1001", "error", target_not_found, ("closed world",)),
-    Rule("GWP1002", "error", target_section_not_found),
-    Rule("GWP1003", "error", target_kind_unsupported, ("profile",)),
-    Rule("GWP1004", "error", target_group_wrong),
-    Rule("GWP1005", "error", target_cross_namespace, ("profile",)),
-    Rule("GWP1008", "error", partial_target_resolution, ("closed world",)),
-)

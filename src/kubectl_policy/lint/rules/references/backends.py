@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.grants import grant_for
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.shares import is_mirror, lost_with
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import mappings_at
@@ -30,6 +30,7 @@ _Concern: TypeAlias = Literal["missing", "port", "kind", "permission", "mirror",
 _MOST_RELATED: Final = 3
 
 
+@lint_rule("GWP5001", "error", "closed world")
 def backend_not_found(world: Linted) -> Iterator[Finding]:
     """A route sends requests to a backend that does not exist.
 
@@ -48,6 +49,7 @@ def backend_not_found(world: Linted) -> Iterator[Finding]:
         yield _broken(world, route, backend, field=field, related=related, fix=fix)
 
 
+@lint_rule("GWP5002", "error")
 def backend_port_missing(world: Linted) -> Iterator[Finding]:
     """A route names a port that its Service does not have, or none.
 
@@ -72,6 +74,7 @@ def backend_port_missing(world: Linted) -> Iterator[Finding]:
         yield _broken(world, route, backend, field=f"{field}.port" if wanted else field, known=known, fix=fix)
 
 
+@lint_rule("GWP5003", "error")
 def backend_kind_unsupported(world: Linted) -> Iterator[Finding]:
     """A route names a backend of a kind that can be none.
 
@@ -85,6 +88,7 @@ def backend_kind_unsupported(world: Linted) -> Iterator[Finding]:
         yield _broken(world, route, backend, field=f"{backend.ref.field}.kind")
 
 
+@lint_rule("GWP5004", "error", "closed world")
 def ref_not_permitted(world: Linted) -> Iterator[Finding]:
     """A route names a backend in another namespace, and no ReferenceGrant there lets it.
 
@@ -114,6 +118,7 @@ def unsupported_protocol(world: Linted) -> Iterator[Finding]:
         yield _broken(world, route, backend, field=f"{backend.ref.field}.port")
 
 
+@lint_rule("GWP5015", "warning", "closed world")
 def mirror_backend_invalid(world: Linted) -> Iterator[Finding]:
     """A route mirrors requests to a backend that does not exist.
 
@@ -191,12 +196,3 @@ def _broken(  # noqa: PLR0913 (what findings have)
         related=related or ((world.related(named),) if world.index.get(named) else ()),
         fix=fix,
     )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP5001", "error", backend_not_found, ("closed world",)),
-    Rule("GWP5002", "error", backend_port_missing),
-    Rule("GWP5003", "error", backend_kind_unsupported),
-    Rule("GWP5004", "error", ref_not_permitted, ("closed world",)),
-    Rule("GWP5015", "warning", mirror_backend_invalid, ("closed world",)),
-)

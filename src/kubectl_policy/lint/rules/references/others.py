@@ -12,7 +12,7 @@ from kubectl_policy.attachment.needs import is_permitted, named_needs
 from kubectl_policy.attachment.validity import FAILING
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.grants import grant_for
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, mapping_at, value_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import with_article
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _MOST_RELATED: Final = 3
 
 
+@lint_rule("GWP5012", "error", "closed world")
 def ca_ref_invalid(world: Linted) -> Iterator[Finding]:
     """A BackendTLSPolicy refers to a CA certificate that is not there, or is none.
 
@@ -47,6 +48,7 @@ def ca_ref_invalid(world: Linted) -> Iterator[Finding]:
                 yield _not_a_certificate(world, policy, ref, ref.problem)
 
 
+@lint_rule("GWP5013", "error")
 def ca_and_wellknown(world: Linted) -> Iterator[Finding]:
     """A BackendTLSPolicy does not say by which CA certificates the backend is known, or says it twice.
 
@@ -68,6 +70,7 @@ def ca_and_wellknown(world: Linted) -> Iterator[Finding]:
             )
 
 
+@lint_rule("GWP5014", "error", "closed world")
 def extensionref_not_found(world: Linted) -> Iterator[Finding]:
     """A filter of a route names an object that does not exist.
 
@@ -84,6 +87,7 @@ def extensionref_not_found(world: Linted) -> Iterator[Finding]:
             yield from _absent(world, route, named.object, f"{named.field}.name", f"; {what} get an error response")
 
 
+@lint_rule("GWP5016", "error", "closed world", "profile")
 def policy_side_ref_missing(world: Linted) -> Iterator[Finding]:
     """A policy refers to an object that it needs, and that does not exist.
 
@@ -101,6 +105,7 @@ def policy_side_ref_missing(world: Linted) -> Iterator[Finding]:
             yield from _absent(world, subject, each.ref, field, harm, severity=each.severity)
 
 
+@lint_rule("GWP5017", "error", "closed world", "profile")
 def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
     """A policy refers to an object in another namespace, and no ReferenceGrant there lets it.
 
@@ -130,6 +135,7 @@ def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
             )
 
 
+@lint_rule("GWP5018", "error", "closed world")
 def parameters_not_found(world: Linted) -> Iterator[Finding]:
     """A Gateway or a GatewayClass names parameters that do not exist.
 
@@ -146,6 +152,7 @@ def parameters_not_found(world: Linted) -> Iterator[Finding]:
             yield from _absent(world, holder, named.object, f"{named.field}.name", harm, reason="InvalidParameters")
 
 
+@lint_rule("GWP5019", "warning", "profile")
 def filter_attaches_nothing(world: Linted) -> Iterator[Finding]:
     """A filter of a route names a policy of a kind that no filter attaches.
 
@@ -283,14 +290,3 @@ def _absent(  # noqa: PLR0913 (what findings have)
         )
     elif presence == "unknown":
         yield world.unknown(subject, field, world.index.not_here(ref))
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP5012", "error", ca_ref_invalid, ("closed world",)),
-    Rule("GWP5013", "error", ca_and_wellknown),
-    Rule("GWP5014", "error", extensionref_not_found, ("closed world",)),
-    Rule("GWP5016", "error", policy_side_ref_missing, ("closed world", "profile")),
-    Rule("GWP5017", "error", policy_side_ref_needs_grant, ("closed world", "profile")),
-    Rule("GWP5018", "error", parameters_not_found, ("closed world",)),
-    Rule("GWP5019", "warning", filter_attaches_nothing, ("profile",)),
-)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import items_at, text_at, value_at
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _Source: TypeAlias = "tuple[GroupKind, str]"
 
 
+@lint_rule("GWP5005", "info", "closed world", guards=True)
 def refgrant_unused(world: Linted) -> Iterator[Finding]:
     """A ReferenceGrant permits nothing that is used.
 
@@ -50,6 +51,7 @@ def refgrant_unused(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=grant.ref, message=f"nothing uses it: no reference of {who} is to what it opens")
 
 
+@lint_rule("GWP5006", "warning", "closed world", guards=True)
 def refgrant_too_broad(world: Linted) -> Iterator[Finding]:
     """A ReferenceGrant opens all objects of a kind, while a single one of them is used.
 
@@ -145,9 +147,3 @@ def _unread(world: Linted, grant: Resource) -> str:
     if world.analysis.may_be_otherwise or any(map(is_unknown, names)):
         return "something in the input is to be filled in"
     return ""
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP5005", "info", refgrant_unused, ("closed world",), guards=True),
-    Rule("GWP5006", "warning", refgrant_too_broad, ("closed world",), guards=True),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.unknown import is_unfilled
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MOST_RELATED: Final = 3
 
 
+@lint_rule("GWP4009", "error")
 def listenerset_not_allowed(world: Linted) -> Iterator[Finding]:
     """A ListenerSet names a Gateway that does not take it.
 
@@ -51,6 +52,7 @@ def listenerset_not_allowed(world: Linted) -> Iterator[Finding]:
             )
 
 
+@lint_rule("GWP4015", "info")
 def default_gateway_implicit(world: Linted) -> Iterator[Finding]:
     """A route attaches to default Gateways, without naming them.
 
@@ -78,6 +80,7 @@ def default_gateway_implicit(world: Linted) -> Iterator[Finding]:
             )
 
 
+@lint_rule("GWP4016", "error", "closed world")
 def gatewayclass_missing(world: Linted) -> Iterator[Finding]:
     """A Gateway names a GatewayClass that does not exist.
 
@@ -92,6 +95,7 @@ def gatewayclass_missing(world: Linted) -> Iterator[Finding]:
             yield from world.absent(gateway, gateway_class, "spec.gatewayClassName", reason="Pending")
 
 
+@lint_rule("GWP4019", "error")
 def listener_kind_impossible(world: Linted) -> Iterator[Finding]:
     """A listener allows a kind of routes that its protocol cannot serve.
 
@@ -120,11 +124,3 @@ def impossible_kinds(world: Linted, listener: Listener) -> list[GroupKind | None
         return []
     possible = world.gateways.kinds_by_protocol(listener)
     return [kind if kind.group == GATEWAY_API and kind not in possible else None for kind in named]
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP4009", "error", listenerset_not_allowed),
-    Rule("GWP4015", "info", default_gateway_implicit),
-    Rule("GWP4016", "error", gatewayclass_missing, ("closed world",)),
-    Rule("GWP4019", "error", listener_kind_impossible),
-)

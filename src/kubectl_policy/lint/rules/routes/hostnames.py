@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.lint.finding import Finding, Related, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
@@ -29,6 +29,7 @@ _MOST_RELATED: Final = 3
 _BOTH_KINDS: Final = (HTTP_ROUTE, GRPC_ROUTE)
 
 
+@lint_rule("GWP4006", "error")
 def hostname_no_intersection(world: Linted) -> Iterator[Finding]:
     """A route and its listener have no hostname in common.
 
@@ -43,6 +44,7 @@ def hostname_no_intersection(world: Linted) -> Iterator[Finding]:
             yield _without_common_hostname(world, each)
 
 
+@lint_rule("GWP4007", "warning")
 def hostname_partially_ignored(world: Linted) -> Iterator[Finding]:
     """A hostname of a route matches none of its listeners, and is ignored.
 
@@ -56,6 +58,7 @@ def hostname_partially_ignored(world: Linted) -> Iterator[Finding]:
             yield from _ignored_hostnames(world, route)
 
 
+@lint_rule("GWP4011", "warning")
 def http_grpc_same_host(world: Linted) -> Iterator[Finding]:
     """An HTTPRoute and a GRPCRoute are for the same hostname at one listener.
 
@@ -78,6 +81,7 @@ def http_grpc_same_host(world: Linted) -> Iterator[Finding]:
                 yield _taken_by_other(world, each, listener)
 
 
+@lint_rule("GWP4014", "info")
 def attaches_everywhere(world: Linted) -> Iterator[Finding]:
     """A route names neither a listener nor hostnames, and so serves every listener of its Gateway.
 
@@ -250,11 +254,3 @@ def _everywhere(world: Linted, route: Resource) -> Iterator[Finding]:
                 message=message,
                 related=(world.related(parent.object),),
             )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP4006", "error", hostname_no_intersection),
-    Rule("GWP4007", "warning", hostname_partially_ignored),
-    Rule("GWP4011", "warning", http_grpc_same_host),
-    Rule("GWP4014", "info", attaches_everywhere),
-)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.linted import nearest
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.routes.gateways import impossible_kinds
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.unknown import is_unknown
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _MOST_RELATED: Final = 3
 
 
+@lint_rule("GWP4001", "error", "closed world")
 def parent_not_found(world: Linted) -> Iterator[Finding]:
     """A route or a ListenerSet names a parent that does not exist.
 
@@ -47,6 +48,7 @@ def parent_not_found(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=listener_set.ref, field="spec.parentRef", message=message, reason="Invalid")
 
 
+@lint_rule("GWP4002", "error")
 def parent_section_not_found(world: Linted) -> Iterator[Finding]:
     """A route names a listener of its parent, or a port of a Service, by a name that there is none of.
 
@@ -62,6 +64,7 @@ def parent_section_not_found(world: Linted) -> Iterator[Finding]:
             yield _refused(world, each, field=each.field)
 
 
+@lint_rule("GWP4003", "error")
 def parent_port_no_listener(world: Linted) -> Iterator[Finding]:
     """A route names a port of its parent on which there is no listener, or not the one that it names as well.
 
@@ -74,6 +77,7 @@ def parent_port_no_listener(world: Linted) -> Iterator[Finding]:
         yield _refused(world, each, field=f"{each.field}.port")
 
 
+@lint_rule("GWP4004", "error")
 def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
     """A route is in a namespace from which its listener takes no routes.
 
@@ -90,6 +94,7 @@ def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
         yield _refused(world, each, field=each.field, fix=fix)
 
 
+@lint_rule("GWP4005", "error")
 def not_allowed_kind(world: Linted) -> Iterator[Finding]:
     """A route is of a kind that its listener does not take.
 
@@ -106,6 +111,7 @@ def not_allowed_kind(world: Linted) -> Iterator[Finding]:
             yield _refused(world, each, field=each.field)
 
 
+@lint_rule("GWP4012", "error")
 def tlsroute_wrong_listener(world: Linted) -> Iterator[Finding]:
     """A TLSRoute names a listener that does not serve TLSRoutes.
 
@@ -120,6 +126,7 @@ def tlsroute_wrong_listener(world: Linted) -> Iterator[Finding]:
             yield _refused(world, each, field=each.field)
 
 
+@lint_rule("GWP4008", "error")
 def parentrefs_not_distinct(world: Linted) -> Iterator[Finding]:
     """A route names the same parent twice, and not as different sections of it.
 
@@ -134,6 +141,7 @@ def parentrefs_not_distinct(world: Linted) -> Iterator[Finding]:
             yield from _not_distinct(route, parents)
 
 
+@lint_rule("GWP4017", "info")
 def mesh_consumer_route(world: Linted) -> Iterator[Finding]:
     """A route names a Service of another namespace as its parent, and so is for clients of its own namespace alone.
 
@@ -228,15 +236,3 @@ def _not_distinct(route: Resource, parents: Sequence[ParentRef]) -> Iterator[Fin
         elif lone:
             message = f"it names {parent.object} as {other} does, and only one of them has a {lone}"
             yield Finding(subject=route.ref, field=field, message=message)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP4001", "error", parent_not_found, ("closed world",)),
-    Rule("GWP4002", "error", parent_section_not_found),
-    Rule("GWP4003", "error", parent_port_no_listener),
-    Rule("GWP4004", "error", not_allowed_namespace),
-    Rule("GWP4005", "error", not_allowed_kind),
-    Rule("GWP4008", "error", parentrefs_not_distinct),
-    Rule("GWP4012", "error", tlsroute_wrong_listener),
-    Rule("GWP4017", "info", mesh_consumer_route),
-)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.references import may_be_more
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.questions.shared.unattached import refusal
 from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES
@@ -24,6 +24,7 @@ _FOUND_THERE: Final = frozenset(
 )
 
 
+@lint_rule("GWP4013", "error", "closed world")
 def attached_nowhere(world: Linted) -> Iterator[Finding]:
     """A route is attached to nothing, so that no request reaches it.
 
@@ -42,6 +43,7 @@ def attached_nowhere(world: Linted) -> Iterator[Finding]:
             yield from _nowhere(world, route, of_route.get(route, ()))
 
 
+@lint_rule("GWP4018", "error")
 def route_cycle(world: Linted) -> Iterator[Finding]:
     """Routes delegate to each other in a circle.
 
@@ -137,9 +139,3 @@ def _delegates_otherwise(world: Linted) -> bool:
     known = {(route, each.ref.field) for route, refs in relations.delegations.refs.items() for each in refs}
     every = ((ref.object.group_kind, (route, ref.field)) for route, ref in relations.forwards) if strange else ()
     return any(kind in strange and place not in known for kind, place in every)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP4013", "error", attached_nowhere, ("closed world",)),
-    Rule("GWP4018", "error", route_cycle),
-)

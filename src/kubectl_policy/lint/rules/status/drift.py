@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.status.trouble import (
     NOT_SERVING,
     as_computed,
@@ -52,6 +52,7 @@ _FOR_LISTENERS: Final = frozenset({"ListenersNotValid", "ListenersNotReady", "Li
 _NEVER: Final = 1970
 
 
+@lint_rule("GWP3006", "info", "status")
 def affected_condition_missing(world: Linted) -> Iterator[Finding]:
     """An object does not say that a policy affects it, although the controller of that kind reports so elsewhere.
 
@@ -94,6 +95,7 @@ def _works(world: Linted, policy: ObjectRef) -> bool:
     return not any(NOT_WORKING.get(condition.type) == condition.status for condition in said)
 
 
+@lint_rule("GWP3007", "warning", "status")
 def affected_condition_stale(world: Linted) -> Iterator[Finding]:
     """An object says that a policy affects it, and none does, or others do.
 
@@ -135,6 +137,7 @@ def _kind_without_policies(world: Linted, told: Told) -> GroupKind | None:
     return None
 
 
+@lint_rule("GWP3008", "warning", "status")
 def negative_condition(world: Linted) -> Iterator[Finding]:
     """A controller reports that a GatewayClass, a Gateway, a listener or a route is not in order.
 
@@ -169,6 +172,7 @@ def _is_cause(told: Told, others: Sequence[Told]) -> bool:
     return comparison.type != "Programmed" or all(other.comparison.at for other in others)
 
 
+@lint_rule("GWP3009", "warning", "status")
 def pending_too_long(world: Linted) -> Iterator[Finding]:
     """No controller has taken up an object.
 
@@ -201,6 +205,7 @@ def _since(resource: Resource, condition: Json) -> datetime | None:
     return changed if changed and changed.year != _NEVER else resource.created
 
 
+@lint_rule("GWP3010", "info", "status")
 def ancestor_orphan(world: Linted) -> Iterator[Finding]:
     """A status has an entry for something that does not exist any more, or that the object does not name any more.
 
@@ -220,6 +225,7 @@ def ancestor_orphan(world: Linted) -> Iterator[Finding]:
         yield finding_about(world, told, message)
 
 
+@lint_rule("GWP3011", "info", "status")
 def aggregated_status(world: Linted) -> Iterator[Finding]:
     """A status stands for more ancestors than it has entries for.
 
@@ -233,6 +239,7 @@ def aggregated_status(world: Linted) -> Iterator[Finding]:
             yield finding_about(world, told, f"{told.words}; what holds for the others is not known from the status")
 
 
+@lint_rule("GWP3012", "warning", "status")
 def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
     """A Gateway counts other routes, or ListenerSets, than are attached as computed.
 
@@ -255,6 +262,7 @@ def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
             yield finding_about(world, told, counted)
 
 
+@lint_rule("GWP3013", "warning", "status")
 def partially_invalid_route(world: Linted) -> Iterator[Finding]:
     """A controller serves a part of a route only.
 
@@ -268,15 +276,3 @@ def partially_invalid_route(world: Linted) -> Iterator[Finding]:
         if told.resource.ref.group_kind in ROUTES and told.has(_PARTLY):
             serving = next((words for start, words in _SERVING.items() if told.message.startswith(f": {start}")), "")
             yield finding_about(world, told, f"{told.words}{serving}")
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP3006", "info", affected_condition_missing, ("status",)),
-    Rule("GWP3007", "warning", affected_condition_stale, ("status",)),
-    Rule("GWP3008", "warning", negative_condition, ("status",)),
-    Rule("GWP3009", "warning", pending_too_long, ("status",)),
-    Rule("GWP3010", "info", ancestor_orphan, ("status",)),
-    Rule("GWP3011", "info", aggregated_status, ("status",)),
-    Rule("GWP3012", "warning", attachedroutes_mismatch, ("status",)),
-    Rule("GWP3013", "warning", partially_invalid_route, ("status",)),
-)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.facts.reported import Told, worded
 from kubectl_policy.lint.finding import Finding, Fix
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import integer_at, time_at
 from kubectl_policy.questions.shared.reported import NOT_WORKING
 from kubectl_policy.questions.status.objects import COMPARED
@@ -71,6 +71,7 @@ def finding_about(world: Linted, told: Told, message: str, *, severity: Severity
     )
 
 
+@lint_rule("GWP3001", "warning", "status")
 def stale_observed_generation(world: Linted) -> Iterator[Finding]:
     """What a controller reported is about an earlier version of the object.
 
@@ -94,6 +95,7 @@ def stale_observed_generation(world: Linted) -> Iterator[Finding]:
             yield finding_about(world, told, message)
 
 
+@lint_rule("GWP3002", "warning", "status")
 def no_status(world: Linted) -> Iterator[Finding]:
     """No controller has reported anything on an object of a cluster.
 
@@ -155,6 +157,7 @@ def _why(resource: Resource, missing: Iterable[Comparison]) -> str:
     return next((words[each.explanation] for each in missing if each.explanation in words), "")
 
 
+@lint_rule("GWP3003", "error", "status")
 def accepted_false(world: Linted) -> Iterator[Finding]:
     """A controller does not accept a policy.
 
@@ -183,6 +186,7 @@ def accepted_false(world: Linted) -> Iterator[Finding]:
         )
 
 
+@lint_rule("GWP3004", "error", "status")
 def programmed_false(world: Linted) -> Iterator[Finding]:
     """A controller accepts a policy and does not enforce it.
 
@@ -207,6 +211,7 @@ def programmed_false(world: Linted) -> Iterator[Finding]:
             yield finding_about(world, told, told.words, severity=severity)
 
 
+@lint_rule("GWP3005", "warning", "status")
 def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
     """A controller reports something else than what follows from the manifests.
 
@@ -270,12 +275,3 @@ def _contradiction(world: Linted, told: Told) -> Finding:
         message = f"{told.words}; {as_computed(comparison, computed)}"
         severity = "info" if computed.status == reported.status else "warning"
     return finding_about(world, told, message, severity=severity)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP3001", "warning", stale_observed_generation, ("status",)),
-    Rule("GWP3002", "warning", no_status, ("status",)),
-    Rule("GWP3003", "error", accepted_false, ("status",)),
-    Rule("GWP3004", "error", programmed_false, ("status",)),
-    Rule("GWP3005", "warning", status_contradicts_computed, ("status",)),
-)

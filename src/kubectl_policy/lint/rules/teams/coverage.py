@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from msgspec import Struct
 
 from kubectl_policy.lint.finding import Finding, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, value_at
 from kubectl_policy.model.world import grouped
@@ -36,6 +36,7 @@ _SURROUNDINGS: Final = re.compile(r"\b(?:route|gateway|listener)\b")
 _MOST_NAMED: Final = 3
 
 
+@lint_rule("GWP9001", "error", "configuration", guards=True)
 def route_without_required_policy(world: Linted) -> Iterator[Finding]:
     """A route lacks a policy, or a setting of one, that the config file requires for it.
 
@@ -147,6 +148,7 @@ def _entrance(path: Path) -> str:
     return f"listener {first.section} of {first.object}" if first.object.group_kind == GATEWAY else str(first)
 
 
+@lint_rule("GWP9002", "error", "configuration")
 def setting_out_of_bounds(world: Linted) -> Iterator[Finding]:
     """A setting in force is not as the config file wants it.
 
@@ -250,9 +252,3 @@ def _out_of_bounds(
             *(world.related(route, "affected") for route in routes[:_MOST_NAMED]),
         ),
     )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP9001", "error", route_without_required_policy, ("configuration",), guards=True),
-    Rule("GWP9002", "error", setting_out_of_bounds, ("configuration",)),
-)

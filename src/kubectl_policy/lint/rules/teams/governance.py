@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_policy.lint.facts.losses import there
 from kubectl_policy.lint.facts.matches import matches_of
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
@@ -54,6 +54,7 @@ class _Rule(Struct, frozen=True, gc=False):
     conditions: tuple[Conditions, ...]
 
 
+@lint_rule("GWP9003", "warning")
 def retry_amplification(world: Linted) -> Iterator[Finding]:
     """Requests are retried at one Gateway, and each of these tries is retried again at the next one.
 
@@ -163,6 +164,7 @@ def _overlap(ones: Sequence[Conditions], others: Sequence[Conditions]) -> bool:
     return any(one.fits(other) and (one.has_path(other.path) or other.has_path(one.path)) for one, other in pairs)
 
 
+@lint_rule("GWP9004", "warning")
 def timeout_inversion(world: Linted) -> Iterator[Finding]:
     """The time that a rule gives to tries is longer than the time that requests have.
 
@@ -222,6 +224,7 @@ def _of_policies(world: Linted, effective: EffectivePolicy) -> Iterator[tuple[st
             yield leaf.value, leaf.source.object
 
 
+@lint_rule("GWP9005", "info", "configuration")
 def wide_blast_radius(world: Linted) -> Iterator[Finding]:
     """A policy affects many routes, so that a change of it wants a second look.
 
@@ -241,6 +244,7 @@ def wide_blast_radius(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=policy.ref, message=f"affects {len(routes):,} routes {where}: {_named(routes)}")
 
 
+@lint_rule("GWP9006", "info", "configuration")
 def cross_team_influence(world: Linted) -> Iterator[Finding]:
     """A policy of one team changes what routes of other teams do.
 
@@ -268,6 +272,7 @@ def cross_team_influence(world: Linted) -> Iterator[Finding]:
             )
 
 
+@lint_rule("GWP9007", "info", "closed world", "configuration")
 def owner_label_missing(world: Linted) -> Iterator[Finding]:
     """A policy says nothing of who owns it, nor does its Namespace.
 
@@ -313,12 +318,3 @@ def _seconds(duration: Json) -> float:
 
 def _words(seconds: float) -> str:
     return f"{seconds:g}s"
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP9003", "warning", retry_amplification),
-    Rule("GWP9004", "warning", timeout_inversion),
-    Rule("GWP9005", "info", wide_blast_radius, ("configuration",)),
-    Rule("GWP9006", "info", cross_team_influence, ("configuration",)),
-    Rule("GWP9007", "info", owner_label_missing, ("closed world", "configuration")),
-)
