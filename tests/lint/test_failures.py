@@ -50,7 +50,7 @@ def test_every_failure_is_told(path: Path, *, complete: bool) -> None:
     """At its reference, or where the policy says what is wrong."""
     snapshot = load_manifests(str(path), options=InputOptions(complete=complete))
     world = Linted(analyze(snapshot), LintSettings(), lambda _: True)
-    every = [each for module in MODULES for rule in module.RULES for each in rule.check(world)]
+    every = [each for module in MODULES for rule in rules_of(module) for each in rule.check(world)]
     for concern in {*get_args(Concern)} - ELSEWHERE:
         for failure in failing.failures(world, concern):
             subjects = {failure.policy.ref, failure.attachment.declared.named_by}

@@ -12,28 +12,10 @@ from kubectl_policy.lint.finding import SEVERITIES
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date, datetime
-    from typing import Protocol
 
     from kubectl_policy.lint.requirement import Requirement
+    from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import Origin, Severity
-
-    class Named(Protocol):
-        """What a rule is called: to say which ones count, no more of it needs to be known."""
-
-        @property
-        def id(self) -> str:
-            """Its id."""
-            ...
-
-        @property
-        def name(self) -> str:
-            """Its name."""
-            ...
-
-        @property
-        def blinds(self) -> bool:
-            """Whether it finds what should have been linted, and was not."""
-            ...
 
 
 Threshold: TypeAlias = Literal["error", "warning", "info", "never"]
@@ -74,7 +56,7 @@ class LintSettings(Struct, frozen=True, kw_only=True):
         """The day that it is, as far as that is known."""
         return self.now.date() if self.now else None
 
-    def has(self, rule: Named) -> bool:
+    def has(self, rule: Rule) -> bool:
         """Whether a rule is to be checked: of two names by which it is selected and ignored, the more exact one counts.
 
         What says that a rule is unknown is always selected: a name that was misspelt selects nothing. So is what says
@@ -86,7 +68,7 @@ class LintSettings(Struct, frozen=True, kw_only=True):
         ignored = max((_exactness(rule, name) for name in self.ignored), default=0)
         return (selected or rule.blinds or rule.name == UNKNOWN_RULE) > ignored
 
-    def severity_of(self, rule: Named) -> Level | None:
+    def severity_of(self, rule: Rule) -> Level | None:
         """The severity that a rule is given instead of its own, by the most exact name of it; None if it keeps that."""
         names = sorted(filter(partial(is_called, rule), self.severities), key=partial(_exactness, rule))
         return self.severities[names[-1]] if names else None
@@ -100,12 +82,12 @@ class LintSettings(Struct, frozen=True, kw_only=True):
         return self.fail_on != "never" and SEVERITIES.index(severity) <= SEVERITIES.index(self.fail_on)
 
 
-def is_called(rule: Named, name: str) -> bool:
+def is_called(rule: Rule, name: str) -> bool:
     """Whether a name is that of a rule: its id, its name, or the beginning of its id."""
     return name == rule.name or (name.startswith("GWP") and rule.id.startswith(name))
 
 
-def _exactness(rule: Named, name: str) -> int:
+def _exactness(rule: Rule, name: str) -> int:
     """How exactly a rule is called by a name: by how many letters of its id; 0 if it is not called so."""
     if name == rule.name:
         return len(rule.id)

@@ -10,11 +10,10 @@ from msgspec import Struct
 from kubectl_policy.lint.facts.matches import matches_of
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.attached_hostnames import is_left_to_others
 from kubectl_policy.topology.gateway.hostnames import comparable, intersection
-from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, ROUTES, hostnames_of, parent_refs
+from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, hostnames_of, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,7 +67,6 @@ class Competition:
         self._topology = analysis.topology
         self._index = analysis.index
         self._relations = analysis.topology.relations
-        self._snapshot = analysis.snapshot
 
     @cached_property
     def routes(self) -> Sequence[Resource]:
@@ -79,13 +77,6 @@ class Competition:
     def matches(self) -> Mapping[ObjectRef, Sequence[RouteMatch]]:
         """The matches of each route."""
         return {route.ref: matches_of(route) for route in self.routes}
-
-    @cached_property
-    def all_is_read(self) -> bool:
-        """Whether there are no routes but those that were read."""
-        kinds = {"", *(kind.kind for kind in ROUTES)}
-        hidden = (gap for gap in self._snapshot.gaps if gap.group in {None, GATEWAY_API} and gap.kind in kinds)
-        return self._snapshot.complete and not any(hidden)
 
     @property
     def at(self) -> Mapping[NodeRef, Mapping[str, Sequence[Resource]]]:
@@ -236,6 +227,14 @@ class Competition:
             and (hostname in map(comparable, own)) == (hostname in map(comparable, others))
             and _as_long(winner, match)
         )
+
+
+def hostname_field(route: Resource, hostname: str) -> str:
+    """Where a route names a hostname; empty if it only has it in common with a listener."""
+    for position, written in enumerate(items_at(route.raw, "spec.hostnames")):
+        if isinstance(written, str) and comparable(written) == hostname:
+            return f"spec.hostnames[{position}]"
+    return ""
 
 
 class _Placed:

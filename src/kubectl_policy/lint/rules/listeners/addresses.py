@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.served import has_tls, is_served, related_listener
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import certificate_refs
@@ -38,7 +37,7 @@ def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
         first: dict[tuple[object, object], Listener] = {}
         for gateway in gateways:
             for listener in _listeners(world, gateway):
-                if not has_tls(listener) or not is_served(world, listener):
+                if not listener.has_tls or not world.is_served(listener):
                     continue
                 for ref in certificate_refs(world.gateways, listener):
                     other = first.setdefault((listener.port, ref.target), listener)
@@ -51,7 +50,7 @@ def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
                         field=ref.field,
                         message=f"{other} has {ref.target} as well, on the same port of {address}: requests for the "
                         "hostname of one may come in at the other, on a connection that is reused, and get 404",
-                        related=(related_listener(world, other.node, "the other listener"),),
+                        related=(world.related_listener(other.node, "the other listener"),),
                     )
 
 
@@ -74,7 +73,7 @@ def gateway_host_port_overlap(world: Linted) -> Iterator[Finding]:
             listener, other = world.gateways.listener(node), world.gateways.listener(conflict.other)
             if not listener or not other or listener.gateway == other.gateway or node in told:
                 continue
-            if is_served(world, listener) and is_served(world, other):
+            if world.is_served(listener) and world.is_served(other):
                 told.add(node)
                 hostname = f" and hostname {listener.hostname}" if listener.hostname else ""
                 both = (
@@ -87,7 +86,7 @@ def gateway_host_port_overlap(world: Linted) -> Iterator[Finding]:
                     field=listener.field,
                     message=f"{other} claims {both} of {address} as well",
                     reason=conflict.reason,
-                    related=(related_listener(world, other.node, "the other listener"),),
+                    related=(world.related_listener(other.node, "the other listener"),),
                 )
 
 

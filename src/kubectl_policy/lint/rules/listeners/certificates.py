@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.lint.facts.competition import hostname_field
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.lint.grants import grant_for
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.served import has_tls, is_served, place_of_hostname, related_listener
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import each_mapping, mapping_at, strings_at, text_at
 from kubectl_policy.model.unknown import is_unknown_hostname
@@ -104,7 +103,7 @@ def _wrong(world: Linted, owner: Resource, ref: _Reference, problem: Problem) ->
         field=f"{ref.field}.name" if is_missing else ref.field,
         message=problem.message,
         reason=NOT_PERMITTED if is_refused else ref.reason,
-        fix=grant_for(world, owner.ref, ref.target) if is_refused else fix,
+        fix=world.grant_for(owner.ref, ref.target) if is_refused else fix,
     )
 
 
@@ -120,7 +119,7 @@ def wildcard_depth(world: Linted) -> Iterator[Finding]:
     Source: RFC 9525, section 6.3 (before: RFC 2818); Hostnames (Gateway API, site-src/concepts/hostnames.md).
     """
     for owner, listener in world.listeners:
-        if not has_tls(listener) or not is_served(world, listener):
+        if not listener.has_tls or not world.is_served(listener):
             continue
         names = _names_of_certificates(world, owner, listener)
         if not any(name.startswith("*.") for name in names):
@@ -137,9 +136,9 @@ def _too_deep(world: Linted, owner: Resource, listener: Listener, hostname: str,
     routes = world.competition.at.get(listener.node, {}).get(hostname, ())
     message = f"the certificate of {{}} is for {wide}, which stands for a single label: it does not cover {hostname}"
     for route in filter(world.lints, routes):
-        place = place_of_hostname(route, hostname)
+        place = hostname_field(route, hostname)
         if place:
-            related = (related_listener(world, listener.node, "the listener"),)
+            related = (world.related_listener(listener.node, "the listener"),)
             return Finding(subject=route.ref, field=place, message=message.format(listener), related=related)
     return Finding(subject=owner.ref, field=f"{listener.field}.hostname", message=message.format("the listener"))
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.served import has_tls, is_served, related_listener
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.topology.gateway.hostnames import around, comparable
 from kubectl_policy.topology.gateway.listeners import listener_words
@@ -98,7 +97,7 @@ def _conflicted(world: Linted, owner: Resource, conflict: Conflict, field: str, 
         field=field,
         message=message,
         reason=conflict.reason,
-        related=(related_listener(world, conflict.other, "the other listener"),),
+        related=(world.related_listener(conflict.other, "the other listener"),),
     )
 
 
@@ -115,14 +114,14 @@ def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
     """
     known: dict[tuple[ObjectRef, Port | None], Mapping[str, Listener]] = {}
     for owner, listener in world.listeners:
-        if not (listener.gateway and listener.hostname and has_tls(listener)):
+        if not (listener.gateway and listener.hostname and listener.has_tls):
             continue
-        if not world.gateways.hostnames_on_port_of(listener) or not is_served(world, listener):
+        if not world.gateways.hostnames_on_port_of(listener) or not world.is_served(listener):
             continue
         place = (listener.gateway, listener.port)
         if place not in known:
-            on_port = (each for each in world.gateways.on_port_of(listener) if has_tls(each))
-            known[place] = {comparable(each.hostname): each for each in on_port if is_served(world, each)}
+            on_port = (each for each in world.gateways.on_port_of(listener) if each.has_tls)
+            known[place] = {comparable(each.hostname): each for each in on_port if world.is_served(each)}
         names = dict.fromkeys((*around(listener.hostname), ""))
         wider = [known[place][name] for name in names if name in known[place]]
         others = [each for each in wider if each.hostname != listener.hostname]
@@ -134,7 +133,7 @@ def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
                 field=f"{listener.field}.hostname",
                 message=message,
                 reason="OverlappingHostnames",
-                related=tuple(related_listener(world, each.node, "the wider listener") for each in others),
+                related=tuple(world.related_listener(each.node, "the wider listener") for each in others),
             )
 
 

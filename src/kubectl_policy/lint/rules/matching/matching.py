@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lint.facts.matches import EXACT, PREFIX
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.served import is_served
 from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -139,7 +139,7 @@ def no_rule_for_listener_host(world: Linted) -> Iterator[Finding]:
             subject=owner.ref,
             field=listener.field,
             message=f"no route is attached to it: {lost}",
-            certain=competition.all_is_read and not may_be,
+            certain=world.has_all(*ROUTES) and not may_be,
         )
 
 
@@ -148,4 +148,4 @@ def _takes_routes(world: Linted, listener: Listener) -> bool:
     gateways, gateway = world.gateways, listener.gateway
     if gateway is None or text_at(world.index.raw(gateway), "spec.defaultScope", "None") != "None":
         return False
-    return bool(gateways.kinds_served(listener)) and is_served(world, listener)
+    return bool(gateways.kinds_served(listener)) and world.is_served(listener)

@@ -10,12 +10,11 @@ from msgspec.structs import replace
 from kubectl_policy.lint.facts.matches import EXACT, PREFIX
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.served import related_listener
 from kubectl_policy.model.fields import items_at, mapping_at, text_at
 from kubectl_policy.model.unknown import port_at
 from kubectl_policy.topology.gateway.hostnames import around, comparable
 from kubectl_policy.topology.gateway.listeners import listener_words
-from kubectl_policy.topology.references import HTTP_ROUTE, hostnames_of, parent_refs
+from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES, hostnames_of, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -153,8 +152,8 @@ def redirect_loop(world: Linted) -> Iterator[Finding]:
                 field=redirect.field,
                 message=f"requests at {listener_words(place.at)} are sent {to}: clients go round in circles",
                 # A rule that was not read may take the path.
-                certain=not path or world.competition.all_is_read,
-                related=(related_listener(world, place.at, "the listener"),),
+                certain=not path or world.has_all(*ROUTES),
+                related=(world.related_listener(place.at, "the listener"),),
                 fix=fix,
             )
 
@@ -238,7 +237,7 @@ def http_without_redirect(world: Linted) -> Iterator[Finding]:
                     is_http = route.ref.group_kind == HTTP_ROUTE
                     if is_http and not _is_for_acme(world.competition.matches[route.ref]):
                         plain.setdefault(route.ref, []).append(hostname or "every host")
-        if world.competition.all_is_read:
+        if world.has_all(*ROUTES):
             for route_ref, hostnames in plain.items():
                 yield from _in_the_clear(world, route_ref, node, hostnames)
         elif plain:
@@ -277,5 +276,5 @@ def _in_the_clear(world: Linted, route: ObjectRef, node: NodeRef, hostnames: Seq
             field=f"spec.parentRefs[{binding.parent_index}]",
             message=f"requests for {some(hostnames)} at {listener_words(node)} are served on plain HTTP, without a "
             "redirect, although there is HTTPS for them",
-            related=(related_listener(world, node, "the listener for plain HTTP"),),
+            related=(world.related_listener(node, "the listener for plain HTTP"),),
         )

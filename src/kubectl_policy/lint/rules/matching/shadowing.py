@@ -5,17 +5,17 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.lint.facts.competition import hostname_field
 from kubectl_policy.lint.facts.matches import PREFIX, REGULAR_EXPRESSION
 from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.served import place_of_hostname, related_listener
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.gateways import ISOLATION
 from kubectl_policy.topology.gateway.hostnames import around, covers
 from kubectl_policy.topology.gateway.listeners import listener_words
-from kubectl_policy.topology.references import HTTP_ROUTE
+from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,7 +61,7 @@ def rule_unreachable(world: Linted) -> Iterator[Finding]:
     for node in sorted(world.relations.delegations.cut_off):
         rule = world.topology.sections(node.object).index(node.section)
         message = "no request reaches it: its matches lie outside those of the rules that delegate to the route"
-        field, certain = f"spec.rules[{rule}]", competition.all_is_read
+        field, certain = f"spec.rules[{rule}]", world.has_all(*ROUTES)
         yield Finding(subject=node.object, field=field, message=message, certain=certain)
 
 
@@ -87,7 +87,7 @@ def _left_to_others(world: Linted) -> Iterator[Finding]:
             field="spec.parentRefs",
             message=f"no request reaches it: {some(where)}, to which it is not attached",
             certain=all(_is_isolated(world, each) for each in every),
-            related=tuple(related_listener(world, other, "is more specific") for other in others if other),
+            related=tuple(world.related_listener(other, "is more specific") for other in others if other),
         )
 
 
@@ -305,7 +305,7 @@ def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
                     f"no route for {hostname} at {listener_words(node)} takes every path; for other paths some "
                     f"implementations answer 404, although {other.ref} takes every path for {wider or 'every host'}"
                 )
-                field = place_of_hostname(route, hostname)
+                field = hostname_field(route, hostname)
                 related = (world.related(other.ref, "takes every path"),)
                 yield Finding(subject=route.ref, field=field, message=message, related=related)
 

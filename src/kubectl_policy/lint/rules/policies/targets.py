@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.failures import failures, holding, right_groups
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.grants import grant_for
-from kubectl_policy.lint.linted import nearest
+from kubectl_policy.lint.linted import nearest, similar
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import strings_at, value_at
 from kubectl_policy.model.kinds import with_article
@@ -19,7 +18,7 @@ from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.topology.references import GATEWAY, ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.lint.failures import Failure
@@ -95,7 +94,7 @@ def target_section_not_found(world: Linted) -> Iterator[Finding]:
                 message=failure.message,
                 reason=_NOT_FOUND,
                 related=(world.related(target.object, "the target"),),
-                fix=_of_listener_set(world, target) or _similar(failure.attachment.declared.section, names),
+                fix=_of_listener_set(world, target) or similar(failure.attachment.declared.section, names),
             )
         else:
             yield failure.doubt
@@ -146,13 +145,8 @@ def target_kind_unsupported(world: Linted) -> Iterator[Finding]:
             field=f"{failure.field}.kind",
             message=failure.message,
             reason="Invalid",
-            fix=None if is_kind else _similar(failure.attachment.declared.kind, (each.kind for each in kinds)),
+            fix=None if is_kind else similar(failure.attachment.declared.kind, (each.kind for each in kinds)),
         )
-
-
-def _similar(word: str, words: Iterable[str]) -> Fix | None:
-    near = nearest(word, words)
-    return Fix(words=f"did you mean {near}?", value=near) if near else None
 
 
 @lint_rule("GWP1004", "error")
@@ -250,7 +244,7 @@ def _permitting(world: Linted, failure: Failure) -> Fix:
     policy, target = failure.policy.ref, failure.target.object
     is_selected = failure.attachment.declared.selector is not None
     if is_selected or world.registry.known(policy.group_kind).cross_namespace is not False:
-        return grant_for(world, policy, replace(target, name="") if is_selected else target)
+        return world.grant_for(policy, replace(target, name="") if is_selected else target)
     near = replace(target, namespace=policy.namespace)
     if world.index.get(near):
         return Fix(words=f"there is {near}", value=policy.namespace)

@@ -11,7 +11,6 @@ from kubectl_policy.attachment.calls import calls_of
 from kubectl_policy.attachment.needs import is_permitted, named_needs
 from kubectl_policy.attachment.validity import FAILING
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.lint.grants import grant_for
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, mapping_at, value_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
@@ -130,7 +129,7 @@ def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
                 message=f"{message}{harm}",
                 reason="RefNotPermitted",
                 related=tuple(world.related(grant.ref, "does not let it in") for grant in grants),
-                fix=grant_for(world, each.owner, each.ref),
+                fix=world.grant_for(each.owner, each.ref),
                 severity=each.severity,
             )
 

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.rules.references.backends import unsupported_protocol
-from kubectl_policy.lint.shares import lost_with, sharing
+from kubectl_policy.lint.rules.references.backends import lost_with, sharing, unsupported_protocol
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import items_at, labels_of, mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import SERVICE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.linted import nearest
+from kubectl_policy.lint.linted import similar
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.routes.gateways import impossible_kinds
 from kubectl_policy.model.kinds import SERVICE
@@ -216,8 +216,7 @@ def _other_section(world: Linted, parent: ParentRef) -> Fix | None:
     for listener_set in world.gateways.listener_sets(parent.object):
         if parent.section in world.topology.sections(listener_set):
             return Fix(words=f"{listener_set} has that listener: name it as the parent")
-    near = nearest(parent.section, world.topology.sections(parent.object))
-    return Fix(words=f"did you mean {near}?", value=near) if near else None
+    return similar(parent.section, world.topology.sections(parent.object))
 
 
 def _not_distinct(route: Resource, parents: Sequence[ParentRef]) -> Iterator[Finding]:
