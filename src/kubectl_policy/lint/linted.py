@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kubectl_policy.lint.facts.competition import Competition
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.lint.facts.refusals import Refusal
     from kubectl_policy.lint.settings import LintSettings
-    from kubectl_policy.model import GroupKind, Json, NodeRef, Resource
+    from kubectl_policy.model import GroupKind, Json, NodeRef, Resource, Severity
     from kubectl_policy.model.snapshot import Comment
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.resolution import Resolution, Source
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.listeners import Listener
 
 _Value = TypeVar("_Value")
+# Of a finding about many objects, so many are given.
+_MAX_RELATED: Final = 10
 # Of more names than that, none is compared with one that was misspelt.
 _MOST_COMPARED: Final = 5_000
 _FEW_LETTERS: Final = (3, 4)
@@ -193,6 +195,10 @@ class Linted:
         resource = self.index.get(obj)
         return Related(object=obj, words=words, field=field, origin=resource.origin if resource else None)
 
+    def related_to(self, objects: Iterable[ObjectRef], words: str) -> tuple[Related, ...]:
+        """Other objects that a finding is about as well, as many as are worth to be listed."""
+        return tuple(self.related(obj, words) for obj in islice(objects, _MAX_RELATED))
+
     def is_served(self, listener: Listener) -> bool:
         """Whether a listener is on a Gateway that was read, as far as is known, and in conflict with no other one."""
         gateway, owner = listener.gateway, listener.node.object
@@ -229,12 +235,27 @@ class Linted:
         }
         return Fix(words=f"add ReferenceGrant {target.namespace}/{name}", manifest=manifest)
 
-    def absent(self, subject: Resource, to: ObjectRef, field: str, *, reason: str = "") -> Iterator[Finding]:
-        """That what a reference names does not exist, or may not; nothing if it does. Namespaces need not be read."""
+    def absent(  # noqa: PLR0913 (what findings have)
+        self,
+        subject: Resource,
+        to: ObjectRef,
+        field: str,
+        harm: str = "",
+        *,
+        reason: str = "",
+        severity: Severity | None = None,
+    ) -> Iterator[Finding]:
+        """That what a reference names does not exist, or may not, with the harm that follows; nothing if it does."""
         presence = self.index.presence(to)
         if presence == "missing":
-            message = f"{to} does not exist"
-            yield Finding(subject=subject.ref, field=field, message=message, reason=reason, fix=self.did_you_mean(to))
+            yield Finding(
+                subject=subject.ref,
+                field=field,
+                message=f"{to} does not exist{harm}",
+                reason=reason,
+                fix=self.did_you_mean(to),
+                severity=severity,
+            )
         elif presence == "unknown":
             yield self.unknown(subject, field, self.index.not_here(to))
 

@@ -60,74 +60,61 @@ class LeftToOther(Struct, frozen=True, gc=False):
 
 
 class Competition:
-    """The routes of HTTP and of gRPC in one world, as they compete for requests; all of it is worked out once."""
+    """The routes of HTTP and of gRPC in one world, also those that are not linted, as they compete for requests."""
 
     def __init__(self, analysis: Analysis) -> None:
-        """Remember where to look."""
+        """Find out where the routes get their requests."""
         self._topology = analysis.topology
         self._index = analysis.index
-        self._relations = analysis.topology.relations
-
-    @cached_property
-    def routes(self) -> Sequence[Resource]:
-        """The routes, by kind, namespace and name; also those that are not linted."""
-        return [route for kind in _COMPETING for route in self._index.of_kind(kind)]
+        self.routes = [route for kind in _COMPETING for route in self._index.of_kind(kind)]
+        self.at: dict[NodeRef, _Routes] = {}
+        """The routes that have requests at each listener, by the hostnames for which they do."""
+        self.left_to_others: list[LeftToOther] = []
+        """The hostnames for which routes have no requests at listeners to which they are attached."""
+        self._places: dict[ObjectRef, list[Place]] = {}
+        self._perhaps: dict[_At, _Routes] = {}
+        self._elsewhere: set[ObjectRef] = set()
+        for route in self.routes:
+            names = hostnames_of(self._index, route.ref) or ("",)
+            for binding in analysis.topology.relations.bindings(route.ref):
+                if binding.state != "refused":
+                    self._place(route, binding, names)
 
     @cached_property
     def matches(self) -> Mapping[ObjectRef, Sequence[RouteMatch]]:
         """The matches of each route."""
         return {route.ref: matches_of(route) for route in self.routes}
 
-    @property
-    def at(self) -> Mapping[NodeRef, Mapping[str, Sequence[Resource]]]:
-        """The routes that have requests at each listener, by the hostnames for which they do."""
-        return self._placed.at
-
-    @property
-    def left_to_others(self) -> Sequence[LeftToOther]:
-        """The hostnames for which routes have no requests at listeners to which they are attached."""
-        return self._placed.left
-
     def places_of(self, route: ObjectRef) -> Sequence[Place]:
         """Where a route is known to have requests, each place once."""
-        return self._placed.of.get(route, ())
+        return self._places.get(route, ())
 
     def is_elsewhere(self, route: ObjectRef) -> bool:
         """Whether a route has requests, or may have some, in another way than at a listener."""
         by_default = text_at(self._index.raw(route), "spec.useDefaultGateways", "None") != "None"
-        return by_default or route in self._placed.elsewhere
+        return by_default or route in self._elsewhere
 
-    @cached_property
-    def _placed(self) -> _Placed:
-        placed = _Placed()
-        for route in self.routes:
-            names = hostnames_of(self._index, route.ref) or ("",)
-            for binding in self._relations.bindings(route.ref):
-                if binding.state != "refused":
-                    self._place(placed, route, binding, names)
-        return placed
-
-    def _place(self, placed: _Placed, route: Resource, binding: Binding, names: Iterable[str]) -> None:
+    def _place(self, route: Resource, binding: Binding, names: Iterable[str]) -> None:
         listener = self._topology.gateways.listener(binding.listener) if binding.listener else None
         if binding.state == "unknown":
-            placed.elsewhere.add(route.ref)
+            self._elsewhere.add(route.ref)
             for name in names:
                 hostname = name if listener is None else intersection(name, listener.hostname)
                 if hostname is not None:
-                    _add(placed.perhaps.setdefault(self._named(binding), {}), comparable(hostname), route)
+                    _add(self._perhaps.setdefault(self._named(binding), {}), comparable(hostname), route)
         elif listener is None or binding.is_delegated:
-            placed.elsewhere.add(route.ref)
+            self._elsewhere.add(route.ref)
         else:
-            known = placed.at.setdefault(listener.node, {})
+            known = self.at.setdefault(listener.node, {})
             for name in names:
                 hostname = intersection(name, listener.hostname)
                 if hostname is None:
                     continue
                 hostname = comparable(hostname)
                 if hostname not in known and is_left_to_others(self._topology, listener, hostname):
-                    placed.left.append(LeftToOther(route, listener.node, hostname))
+                    self.left_to_others.append(LeftToOther(route, listener.node, hostname))
                 elif _add(known, hostname, route):
-                    placed.of.setdefault(route.ref, []).append(Place(listener.node, hostname))
+                    self._places.setdefault(route.ref, []).append(Place(listener.node, hostname))
 
     def _named(self, binding: Binding) -> _At:
         """What a route names as its parent, of which it is not known whether it takes the route."""
@@ -148,7 +135,7 @@ class Competition:
             for hostname, routes in by_hostname.items():
                 if len(routes) > 1:
                     found += self._lost(Place(node, hostname), routes)
-        for (node, _), by_hostname in self._placed.perhaps.items():
+        for (node, _), by_hostname in self._perhaps.items():
             for hostname, routes in by_hostname.items():
                 known = self.at.get(node, {}).get(hostname, ())
                 if len(known) + len(routes) > 1:
@@ -235,17 +222,6 @@ def hostname_field(route: Resource, hostname: str) -> str:
         if isinstance(written, str) and comparable(written) == hostname:
             return f"spec.hostnames[{position}]"
     return ""
-
-
-class _Placed:
-    """Where routes are: what is collected while they are looked at."""
-
-    def __init__(self) -> None:
-        self.at: dict[NodeRef, _Routes] = {}
-        self.of: dict[ObjectRef, list[Place]] = {}
-        self.perhaps: dict[_At, _Routes] = {}
-        self.left: list[LeftToOther] = []
-        self.elsewhere: set[ObjectRef] = set()
 
 
 def _add(known: _Routes, hostname: str, route: Resource) -> bool:

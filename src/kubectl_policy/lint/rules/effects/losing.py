@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.lint.facts.losses import by_winner, sort_of
 from kubectl_policy.lint.finding import Finding, Fix, some
@@ -14,18 +14,14 @@ from kubectl_policy.resolution import field_name
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_policy.lint.facts.losses import How, Loss, Losses
-    from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Resolution, Source
     from kubectl_policy.resolution.traced import Field
-
-# As many others are given with a finding, however many there are.
-_MOST_RELATED: Final = 10
 
 
 @lint_rule("GWP2003", "warning", "closed world", "profile")
@@ -66,7 +62,7 @@ def _overridden(world: Linted, losses: Losses) -> Finding:
         subject=policy,
         message=f"nothing of it is in force: {why}",
         certain=world.has_all(*ROUTES) or _is_seen_from_above(world, policy),
-        related=_others(world, by, "is in force instead"),
+        related=world.related_to(by, "is in force instead"),
     )
 
 
@@ -119,7 +115,7 @@ def _partially(world: Linted, losses: Losses, lost: Sequence[Loss]) -> Finding:
         subject=losses.policy.ref,
         field=losses.place(lost),
         message=f"{some(names)} {_is(names)} not in force for {some([*map(str, objects)])}: {instead} {place}",
-        related=_others(world, by, "is in force instead"),
+        related=world.related_to(by, "is in force instead"),
     )
 
 
@@ -248,7 +244,7 @@ def override_shadows_lower(world: Linted) -> Iterator[Finding]:
                 field=losses.place(dead),
                 message=f"{what} in force: {some([*map(str, by)])} {_is(by, 'overrides', 'override')} that from above",
                 certain=world.has_all(*ROUTES) or _is_seen_from_above(world, losses.policy.ref),
-                related=_others(world, by, "overrides it"),
+                related=world.related_to(by, "overrides it"),
             )
 
 
@@ -256,10 +252,6 @@ def _overridden_everywhere(losses: Losses) -> list[Loss]:
     """What is lost on every path, to overrides alone."""
     by_override = [loss for loss in losses.all if loss.how == "overridden" and loss.instead != "the same"]
     return losses.of_dead_fields(by_override) if by_override else []
-
-
-def _others(world: Linted, refs: Iterable[ObjectRef], words: str) -> tuple[Related, ...]:
-    return tuple(world.related(ref, words) for ref in [*refs][:_MOST_RELATED])
 
 
 def _is(what: Sequence[object], one: str = "is", several: str = "are") -> str:

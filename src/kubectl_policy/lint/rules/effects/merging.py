@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 # So many policies say the same before anybody would want to hear of it.
 _REPEATED: Final = 3
-_MOST_RELATED: Final = 10
 # Stands for what differs from rule to rule of a route.
 _SEVERAL: Final = frozenset({""})
 _NOTHING: Final[frozenset[str]] = frozenset()
@@ -135,7 +134,7 @@ def _protected_by_some(world: Linted, backend: ObjectRef, kind: GroupKind) -> It
             subject=backend,
             message=f"{kind.kind} sets {some(differing)} for requests by way of {some(having)}, and not by way of "
             f"{some([*map(str, lacking)])}",
-            related=tuple(world.related(route, "not protected") for route in lacking[:_MOST_RELATED]),
+            related=world.related_to(lacking, "not protected"),
         )
 
 
@@ -227,7 +226,7 @@ def _repeated(world: Linted, alike: Sequence[Resource]) -> Iterator[Finding]:
                 subject=first,
                 field="spec",
                 message=f"says the same as {some([*map(str, others)])}: one policy with several targets could say it",
-                related=tuple(world.related(other, "says the same") for other in others[:_MOST_RELATED]),
+                related=world.related_to(others, "says the same"),
             )
 
 
@@ -304,5 +303,5 @@ def _redundant(world: Linted, policy: ObjectRef, same: Sequence[ObjectRef]) -> F
         field="spec",
         message=f"sets nothing that is not in force without it: {some([*map(str, same)])} {verb} the same",
         certain=world.has_all(policy.group_kind),
-        related=tuple(world.related(each, "says the same") for each in same[:_MOST_RELATED]),
+        related=world.related_to(same, "says the same"),
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
 from kubectl_policy.lint.failures import failures
-from kubectl_policy.lint.finding import Finding, Related, some
+from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import value_at
@@ -38,9 +37,8 @@ if TYPE_CHECKING:
 
 _Attached: TypeAlias = "tuple[Resource, Attachment, NodeRef]"
 _EXPORT: Final = "ServiceExport"
-# Of reasons, and of objects.
+# So many reasons are named.
 _MOST_TOLD: Final = 2
-_MOST_RELATED: Final = 10
 
 
 def _attached(world: Linted) -> Sequence[_Attached]:
@@ -91,17 +89,12 @@ def target_unattached(world: Linted) -> Iterator[Finding]:
             field=field,
             message=f"{_some(targets)} {verb} no requests, so that this has no effect there: {problem.message}",
             certain=problem.certain,
-            related=_related(world, targets),
+            related=world.related_to(targets, "the target"),
         )
 
 
 def _some(targets: Iterable[NodeRef | ObjectRef]) -> str:
     return some([named(each) if isinstance(each, NodeRef) else str(each) for each in targets])
-
-
-def _related(world: Linted, targets: Iterable[ObjectRef]) -> tuple[Related, ...]:
-    """As many of some targets as are worth to be listed."""
-    return tuple(world.related(each, "the target") for each in islice(targets, _MOST_RELATED))
 
 
 def _why_without_requests(world: Linted, target: ObjectRef) -> Problem | None:
@@ -176,7 +169,7 @@ def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
             field=field,
             message=f"no route is attached to {_some(targets)}, so that the policy has no effect there",
             certain=certain,
-            related=_related(world, dict.fromkeys(each.object for each in targets)),
+            related=world.related_to(dict.fromkeys(node.object for node in targets), "the target"),
         )
 
 

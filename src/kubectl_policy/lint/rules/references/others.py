@@ -83,7 +83,7 @@ def extensionref_not_found(world: Linted) -> Iterator[Finding]:
     for route in world.of_kind(*WITH_FILTERS):
         for named in world.relations.filters_of(route.ref):
             what = f"requests to {named.backend}" if named.backend else "requests to this rule"
-            yield from _absent(world, route, named.object, f"{named.field}.name", f"; {what} get an error response")
+            yield from world.absent(route, named.object, f"{named.field}.name", f"; {what} get an error response")
 
 
 @lint_rule("GWP5016", "error", "closed world", "profile")
@@ -101,7 +101,7 @@ def policy_side_ref_missing(world: Linted) -> Iterator[Finding]:
     for each in world.once(_settings):
         if each.permitted:
             subject, field, harm = _subject(world, each, "" if each.is_name else ".name")
-            yield from _absent(world, subject, each.ref, field, harm, severity=each.severity)
+            yield from world.absent(subject, each.ref, field, harm, severity=each.severity)
 
 
 @lint_rule("GWP5017", "error", "closed world", "profile")
@@ -148,7 +148,7 @@ def parameters_not_found(world: Linted) -> Iterator[Finding]:
         named = parameters_ref(world.index, holder.ref)
         if named:
             harm = f"; controllers should not accept the {holder.ref.kind} for that"
-            yield from _absent(world, holder, named.object, f"{named.field}.name", harm, reason="InvalidParameters")
+            yield from world.absent(holder, named.object, f"{named.field}.name", harm, reason="InvalidParameters")
 
 
 @lint_rule("GWP5019", "warning", "profile")
@@ -264,28 +264,3 @@ def _subject(world: Linted, each: _Setting, part: str) -> tuple[Resource, str, s
     if owner and world.lints(owner):
         return owner, f"{each.field}{part}", each.harm
     return each.policy, "", f" ({each.field} of {each.owner}){each.harm}"
-
-
-def _absent(  # noqa: PLR0913 (what findings have)
-    world: Linted,
-    subject: Resource,
-    ref: ObjectRef,
-    field: str,
-    harm: str,
-    *,
-    reason: str = "",
-    severity: Severity | None = None,
-) -> Iterator[Finding]:
-    """That what a reference names does not exist, with the harm that follows; or that it may not exist."""
-    presence = world.index.presence(ref)
-    if presence == "missing":
-        yield Finding(
-            subject=subject.ref,
-            field=field,
-            message=f"{ref} does not exist{harm}",
-            reason=reason,
-            fix=world.did_you_mean(ref),
-            severity=severity,
-        )
-    elif presence == "unknown":
-        yield world.unknown(subject, field, world.index.not_here(ref))

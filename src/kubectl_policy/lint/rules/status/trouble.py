@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from kubectl_policy.lint.facts.reported import Told, worded
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
@@ -176,14 +178,7 @@ def accepted_false(world: Linted) -> Iterator[Finding]:
             message = f"{message}; {as_computed(comparison, computed)}"
         found = finding_about(world, told, message)
         step = _NEXT_STEPS.get(found.reason)
-        yield Finding(
-            subject=found.subject,
-            field=found.field,
-            message=found.message,
-            reason=found.reason,
-            related=found.related,
-            fix=Fix(words=step) if step else None,
-        )
+        yield replace(found, fix=Fix(words=step) if step else None)
 
 
 @lint_rule("GWP3004", "error", "status")
@@ -208,7 +203,7 @@ def programmed_false(world: Linted) -> Iterator[Finding]:
         since = time_at(world.reported.written(told)[1], "lastTransitionTime")
         if found.reason != _IN_WORK or not world.reported.is_recent(since):
             severity: Severity = "warning" if found.reason in _NO_MISTAKES else "error"
-            yield finding_about(world, told, told.words, severity=severity)
+            yield replace(found, severity=severity)
 
 
 @lint_rule("GWP3005", "warning", "status")

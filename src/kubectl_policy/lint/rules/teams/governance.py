@@ -12,7 +12,7 @@ from kubectl_policy.lint.facts.matches import matches_of
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, text_at, value_at
+from kubectl_policy.model.fields import each_text, integer_at, items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
 from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.changes.behind import routes_behind
@@ -42,7 +42,7 @@ _REQUEST: Final = "rule.timeouts.request"
 _DURATION: Final = pattern(r"(?:[0-9]+(?:\.[0-9]+)?(?:h|ms|m|s))+")
 _SPAN: Final = pattern(r"([0-9]+(?:\.[0-9]+)?)(h|ms|m|s)")
 _SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_MOST_RELATED: Final = 10
+_MAX_RELATED: Final = 10
 
 
 class _Rule(Struct, frozen=True, gc=False):
@@ -77,7 +77,11 @@ def retry_amplification(world: Linted) -> Iterator[Finding]:
 
 
 def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: ObjectRef) -> Iterator[Finding]:
-    before = [rule for rule in _retrying(world, first) if _leads_to(world, rule.node, service)]
+    before = [
+        rule
+        for rule in _retrying(world, first)
+        if any(node.object == service for node in world.relations.below_rule(rule.node))
+    ]
     if not before or _rewrites(world, first):
         return
     behind = dict.fromkeys(
@@ -135,16 +139,10 @@ def _retries(world: Linted, rule: NodeRef) -> int:
     return max(filter(None, found), default=0)
 
 
-def _leads_to(world: Linted, rule: NodeRef, service: ObjectRef) -> bool:
-    return any(node.object == service for node in world.relations.below_rule(rule))
-
-
 def _rewrites(world: Linted, route: ObjectRef) -> bool:
     """Whether a route changes by what the next Gateway tells requests apart."""
-    filters = (
-        each for rule in mappings_at(world.index.raw(route), "spec.rules") for each in mappings_at(rule, "filters")
-    )
-    return any(text_at(each, "type") in {"URLRewrite", "RequestHeaderModifier", "ExtensionRef"} for each in filters)
+    types = (text for _, text in each_text(world.index.raw(route), "spec.rules.filters.type"))
+    return not {"URLRewrite", "RequestHeaderModifier", "ExtensionRef"}.isdisjoint(types)
 
 
 def _hostnames(world: Linted, route: ObjectRef) -> frozenset[str]:
@@ -194,7 +192,7 @@ def _inverted(world: Linted, route: Resource, place: int, rule: Json, each: floa
             continue
         by = f" by {source}" if source != route.ref else ""
         longer = each > whole
-        what = f"a try may take {said}" if longer else f"{tries} tries of {said} each may take {_words(each * tries)}"
+        what = f"a try may take {said}" if longer else f"{tries} tries of {said} each may take {each * tries:g}s"
         yield Finding(
             subject=route.ref,
             field=f"spec.rules[{place}].timeouts.backendRequest",
@@ -241,7 +239,9 @@ def wide_blast_radius(world: Linted) -> Iterator[Finding]:
         if len(routes) >= least:
             namespaces = {route.namespace for route in routes}
             where = f"in {len(namespaces)} namespaces" if len(namespaces) > 1 else f"in namespace {min(namespaces)}"
-            yield Finding(subject=policy.ref, message=f"affects {len(routes):,} routes {where}: {_named(routes)}")
+            yield Finding(
+                subject=policy.ref, message=f"affects {len(routes):,} routes {where}: {some([*map(str, routes)])}"
+            )
 
 
 @lint_rule("GWP9006", "info", "configuration")
@@ -267,8 +267,8 @@ def cross_team_influence(world: Linted) -> Iterator[Finding]:
             teams = sorted({owners[route] for route in theirs})
             yield Finding(
                 subject=policy.ref,
-                message=f"is owned by {ours}, and affects {_named(theirs)} of {some(teams)}",
-                related=tuple(world.related(route, f"owned by {owners[route]}") for route in theirs[:_MOST_RELATED]),
+                message=f"is owned by {ours}, and affects {some([*map(str, theirs)])} of {some(teams)}",
+                related=tuple(world.related(route, f"owned by {owners[route]}") for route in theirs[:_MAX_RELATED]),
             )
 
 
@@ -305,16 +305,8 @@ def _routes(world: Linted, enforcement: Enforcement) -> list[ObjectRef]:
     return sorted(found or {each.route for each in routes_behind(world.analysis, affected(enforcement, profile))})
 
 
-def _named(routes: Sequence[ObjectRef]) -> str:
-    return some([*map(str, routes)])
-
-
 def _seconds(duration: Json) -> float:
     """A duration in seconds; 0 for none, which is no limit, and for what is not written as one."""
     if not isinstance(duration, str) or not _DURATION.fullmatch(duration):
         return 0
     return sum(float(number) * _SECONDS[unit] for number, unit in _SPAN.findall(duration))
-
-
-def _words(seconds: float) -> str:
-    return f"{seconds:g}s"
