@@ -7,7 +7,7 @@ from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.rules.definitions import schemas, versions
 from kubectl_policy.lint.rules.effects import conflicts, losing, merging
 from kubectl_policy.lint.rules.input import suppressions, visibility, written
-from kubectl_policy.lint.rules.listeners import addresses, certificates, distinct
+from kubectl_policy.lint.rules.listeners import certificates, distinct
 from kubectl_policy.lint.rules.matching import matching, redirects, shadowing
 from kubectl_policy.lint.rules.policies import attachment, declared, limits, refused, targets
 from kubectl_policy.lint.rules.references import backends, others, permissions, serving
@@ -25,6 +25,6 @@ def rules_of(*groups: ModuleType) -> tuple[Rule, ...]:
 RULES: Final = rules_of(
     *(visibility, written, suppressions, targets, declared, attachment, limits, refused),
     *(conflicts, losing, merging, trouble, drift, parents, unreached, hostnames, gateways),
-    *(backends, serving, permissions, others, distinct, certificates, addresses),
+    *(backends, serving, permissions, others, distinct, certificates),
     *(matching, shadowing, redirects, schemas, versions, coverage, governance, changes),
 )

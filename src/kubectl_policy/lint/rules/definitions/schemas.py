@@ -13,6 +13,7 @@ from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, stri
 from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, names_in_crd, with_article
 from kubectl_policy.patterns import pattern
 from kubectl_policy.profiles.infer import references_to_targets, refers_to_targets
+from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,18 +28,10 @@ _HANDSHAKES: Final = ("referencegrant", "handshake", "same namespace")
 _STRATEGY_FIELDS: Final = ("strategy", "mergeStrategy")
 _QUOTED: Final = pattern(r"""['"](\w+)['"]""")
 # The levels of the hierarchy, and the kinds that stand on each.
-_LEVELS: Final[Mapping[str, int]] = {
-    "GatewayClass": 0,
-    "Gateway": 1,
-    "ListenerSet": 1,
-    "XListenerSet": 1,
-    "HTTPRoute": 2,
-    "GRPCRoute": 2,
-    "TLSRoute": 2,
-    "TCPRoute": 2,
-    "UDPRoute": 2,
-    "Service": 3,
-    "ServiceImport": 3,
+_LEVELS: Final = {
+    kind.kind: level
+    for level, kinds in enumerate(((GATEWAY_CLASS,), WITH_LISTENERS, ROUTES, WITH_PORTS))
+    for kind in kinds
 }
 _NO_SCHEMA: Final[Mapping[str, Json]] = MappingProxyType({})
 # What a schema is looked through for, no deeper.
@@ -176,16 +169,11 @@ def crd_cross_ns_no_handshake(world: Linted) -> Iterator[Finding]:
         profile = world.registry.profile_of(each.kind)
         if profile is None or profile.known_by == "profile":
             continue
-        said = " ".join(
-            (text_at(each.schema, "description"), *_descriptions(mapping_at(each.schema, "properties.spec")))
-        )
+        descriptions = (text_at(each.schema, "description"), *_descriptions(mapping_at(each.schema, "properties.spec")))
+        said = " ".join(" ".join(descriptions).lower().split())
         for name, reference in references_to_targets(each.schema):
             has_namespace = "namespace" in mapping_at(reference, "properties")
-            if (
-                has_namespace
-                and said.strip()
-                and not any(word in " ".join(said.lower().split()) for word in _HANDSHAKES)
-            ):
+            if has_namespace and said and not any(phrase in said for phrase in _HANDSHAKES):
                 where = f"{each.kind.kind} can target other namespaces by spec.{name}.namespace"
                 yield each.finding(f"{where}, and its descriptions name no ReferenceGrant or other agreement")
 

@@ -34,20 +34,22 @@ def crd_version_skew(world: Linted) -> Iterator[Finding]:
 
     Source: GatewayClassConditionStatusSupportedVersion (Gateway API, apis/v1/gatewayclass_types.go); Istio IST0156.
     """
-    versions = {definition: _bundle_of(definition) for definition in world.index.of_kind(CRD) if _is_of_api(definition)}
-    known = {definition: version for definition, version in versions.items() if version}
-    newest = max(known.values(), default=())
-    example = next((definition for definition, version in known.items() if version == newest), None)
-    for definition, version in known.items():
-        if version != newest and example:
-            there = f"{example.ref.name} of {_annotation(example, _BUNDLE)}"
-            message = f"is of Gateway API {_annotation(definition, _BUNDLE)}{_channel(definition)}, and {there}"
+    versions: dict[Resource, tuple[int, ...]] = {}
+    for definition in world.index.of_kind(CRD):
+        numbers = _NUMBERS.findall(_annotation(definition, _BUNDLE).partition("-")[0])[:3]
+        if numbers and text_at(definition.raw, "spec.group") in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}:
+            versions[definition] = tuple(int(number[:9]) for number in numbers)
+    newest = max(versions, key=lambda definition: versions[definition], default=None)
+    for definition, version in versions.items():
+        if newest and version != versions[newest]:
+            channel = _annotation(definition, _CHANNEL)
+            bundle = f"{_annotation(definition, _BUNDLE)}{f' ({channel})' if channel else ''}"
             yield Finding(
                 subject=definition.ref,
                 field=f'metadata.annotations["{_BUNDLE}"]',
-                message=message,
-                related=(world.related(example.ref, "the newest one"),),
-                fix=Fix(words=f"install all of {_annotation(example, _BUNDLE)}"),
+                message=f"is of Gateway API {bundle}, and {newest.ref.name} of {_annotation(newest, _BUNDLE)}",
+                related=(world.related(newest.ref, "the newest one"),),
+                fix=Fix(words=f"install all of {_annotation(newest, _BUNDLE)}"),
             )
     for told in world.reported.current:
         if told.resource.ref.group_kind == GATEWAY_CLASS and told.has(_UNSUPPORTED):
@@ -56,24 +58,9 @@ def crd_version_skew(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=told.resource.ref, field=field, message=told.words, reason=reason)
 
 
-def _is_of_api(definition: Resource) -> bool:
-    return text_at(definition.raw, "spec.group") in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}
-
-
 def _annotation(resource: Resource, name: str) -> str:
     found = mapping_at(resource.raw, "metadata.annotations").get(name)
     return found if isinstance(found, str) else ""
-
-
-def _channel(definition: Resource) -> str:
-    channel = _annotation(definition, _CHANNEL)
-    return f" ({channel})" if channel else ""
-
-
-def _bundle_of(definition: Resource) -> tuple[int, ...]:
-    """The version of Gateway API that a definition is of, as numbers; none if it does not say any."""
-    version = _annotation(definition, _BUNDLE).partition("-")[0]
-    return tuple(int(number[:9]) for number in _NUMBERS.findall(version)[:3])
 
 
 @lint_rule("GWP8009", "info")

@@ -14,13 +14,11 @@ from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.attachment import Attachment
     from kubectl_policy.lint.facts.losses import Loss, Losses
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
-    from kubectl_policy.resolution.effective import OwnValue
     from kubectl_policy.resolution.enforcement import Contention
 
 # As many ancestors as a status has room for, and so many that this is near.
@@ -43,8 +41,9 @@ def ancestor_limit(world: Linted) -> Iterator[Finding]:
     for policy in world.policies:
         profile = world.registry.known(policy.ref.group_kind)
         is_known = profile.known_by == "profile" and profile.status.placement != "policy"
+        targets = (each.target for each in world.analysis.attachments[policy.ref] if is_known and each.target)
         # It takes long to say what is reported, and hardly any policy has so many.
-        if is_known and _at_most(world, world.analysis.attachments[policy.ref]) >= _MANY:
+        if sum(_max_ancestors(world, target.object) for target in targets) >= _MANY:
             ancestors = [each.ancestor for each in statuses.of(policy.ref) if each.ancestor]
             if len(ancestors) >= _MANY:
                 names = some([named(each) for each in ancestors])
@@ -55,12 +54,8 @@ def ancestor_limit(world: Linted) -> Iterator[Finding]:
                 )
 
 
-def _at_most(world: Linted, attachments: Iterable[Attachment]) -> int:
-    """A number of ancestors that a policy with some attachments does not exceed."""
-    return sum(_ancestors_of(world, each.target.object) for each in attachments if each.target)
-
-
-def _ancestors_of(world: Linted, target: ObjectRef) -> int:
+def _max_ancestors(world: Linted, target: ObjectRef) -> int:
+    """A number that the ancestors of a policy on a target do not exceed."""
     if target.group_kind in ROUTES:
         return _parents_of(world, target)
     if target.group_kind in WITH_LISTENERS:
@@ -83,15 +78,15 @@ def filter_and_policy_double(world: Linted) -> Iterator[Finding]:
     the order is ExtensionRef, section, route.
     """
     for losses in world.losses if any(each.has_object_fields for each in world.registry.policy_kinds) else ():
-        found: dict[tuple[ObjectRef, str], list[tuple[Loss, OwnValue]]] = {}
+        doubled: dict[tuple[ObjectRef, str], list[Loss]] = {}
         for loss in losses.all:
             # A policy further up is there for those who say nothing.
             if loss.how == "by the object" and loss.leaf.source.target.object == loss.by.object:
                 for own in loss.resolution.own:
                     if loss.field[: len(own.field)] == own.field:
-                        found.setdefault((loss.by.object, own.object_field), []).append((loss, own))
-        for (route, field), pairs in found.items():
-            yield _doubled(world, losses, route, field, [loss for loss, _ in pairs])
+                        doubled.setdefault((loss.by.object, own.object_field), []).append(loss)
+        for (route, field), lost in doubled.items():
+            yield _doubled(world, losses, route, field, lost)
 
 
 def _doubled(world: Linted, losses: Losses, route: ObjectRef, field: str, lost: Sequence[Loss]) -> Finding:

@@ -239,9 +239,8 @@ def wide_blast_radius(world: Linted) -> Iterator[Finding]:
         if len(routes) >= least:
             namespaces = {route.namespace for route in routes}
             where = f"in {len(namespaces)} namespaces" if len(namespaces) > 1 else f"in namespace {min(namespaces)}"
-            yield Finding(
-                subject=policy.ref, message=f"affects {len(routes):,} routes {where}: {some([*map(str, routes)])}"
-            )
+            message = f"affects {len(routes):,} routes {where}: {some([*map(str, routes)])}"
+            yield Finding(subject=policy.ref, message=message)
 
 
 @lint_rule("GWP9006", "info", "configuration")
