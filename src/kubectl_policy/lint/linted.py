@@ -15,7 +15,6 @@ from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import plural
-from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
@@ -76,7 +75,6 @@ class Linted:
         self.relations = analysis.topology.relations
         self.gateways = analysis.topology.gateways
         self._worked_out: dict[Callable[..., Any], Any] = {}
-        self._by_name: dict[GroupKind, Mapping[str, Sequence[ObjectRef]]] = {}
 
     def once(self, work: Callable[[Linted], _Value]) -> _Value:
         """What a function makes of the world, worked out once: what only the rules of one module ask for."""
@@ -269,14 +267,8 @@ class Linted:
         fix = similar(ref.name, names)
         if fix:
             return fix
-        elsewhere = self._called(ref.group_kind).get(ref.name, ())
-        return Fix(words=f"there is {elsewhere[0]}") if elsewhere else None
-
-    def _called(self, kind: GroupKind) -> Mapping[str, Sequence[ObjectRef]]:
-        """The objects of a kind by their names, in whichever namespaces."""
-        if kind not in self._by_name:
-            self._by_name[kind] = grouped((each.name, each) for each in self.index.world.names_of(kind))
-        return self._by_name[kind]
+        elsewhere = (known for known in self.index.world.names_of(ref.group_kind) if known.name == ref.name)
+        return next((Fix(words=f"there is {known}") for known in elsewhere), None)
 
 
 def nearest(word: str, words: Iterable[str]) -> str:

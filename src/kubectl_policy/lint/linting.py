@@ -85,8 +85,13 @@ def found_in(
     left = [*_together(names, [each.findings for each in judged]), *unused_in(judged, settings)]
     hidden = _together(names, [[each.finding for each in one.suppressed] for one in judged])
     by_key = {each.finding.key: each for one in judged for each in one.suppressed}
+
+    def raw_of(ref: ObjectRef) -> Json:
+        resources = (world.analysis.index.get(ref) for world in worlds)
+        return next((resource.raw for resource in resources if resource), None)
+
     # What is suppressed has a fingerprint as well, so that those of the others do not depend on it.
-    every = fingerprinted((_located(finding, locate) for finding in (*left, *hidden)), _raw_of(worlds))
+    every = fingerprinted((_located(finding, locate) for finding in (*left, *hidden)), raw_of)
     return Found(
         findings=in_order(every[: len(left)]),
         suppressed=tuple(
@@ -117,16 +122,6 @@ def _located(finding: Finding, locate: Locate) -> Finding:
         replace(each, origin=locate(each.origin, each.field if is_certain else "")) for each in finding.related
     )
     return replace(finding, origin=locate(finding.origin, finding.field if is_certain else ""), related=related)
-
-
-def _raw_of(worlds: Sequence[LintedWorld]) -> Callable[[ObjectRef], Json]:
-    """The objects of some worlds, by their names."""
-
-    def raw_of(ref: ObjectRef) -> Json:
-        found = (world.analysis.index.get(ref) for world in worlds)
-        return next((each.raw for each in found if each), None)
-
-    return raw_of
 
 
 def findings_in(world: Linted) -> tuple[Finding, ...]:

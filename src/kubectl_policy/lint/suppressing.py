@@ -68,7 +68,8 @@ def suppress(world: Linted, findings: Iterable[Finding], locate: Locate = lambda
             lines = _lines(finding, origin, locate)
             near.setdefault(origin.source, []).append((rule, lines[-1]))
             about += places[origin.source]
-        uses = [use for each in about for use in _uses(each, rule) if each.covers(finding, lines)]
+        covering = [suppression for suppression in about if suppression.covers(finding, lines)]
+        uses = [Use(each, name) for each in covering for name in each.names if is_called(rule, name)]
         used.update(uses)
         if uses:
             by = uses[0].suppression
@@ -87,10 +88,6 @@ def _lines(finding: Finding, origin: Origin, locate: Locate) -> list[int]:
         # A key may have any letters.
         around = [""]
     return [(locate(origin, field) or origin).line for field in around]
-
-
-def _uses(suppression: Suppression, rule: Rule) -> Iterator[Use]:
-    return (Use(suppression, name) for name in suppression.names if is_called(rule, name))
 
 
 def _needed(world: Linted, holding: Sequence[Suppression]) -> Iterator[Use]:

@@ -145,17 +145,15 @@ class Reported:
         else:
             yield from (self._objects if kind in COMPARED else self._policies).of(resource).comparisons
 
-    @cached_property
-    def _is_any(self) -> bool:
-        return any(told.comparison.reported for told in self.every)
-
     def lacks_report(self, resource: Resource) -> bool:
         """Whether nothing was reported on an object of a cluster, or one that was read with others that have one.
 
         Manifests have no status.
         """
-        metadata = mapping_at(resource.raw, "metadata")
-        return (self._is_any or "uid" in metadata or "generation" in metadata) and not has_report(resource.raw)
+        if has_report(resource.raw):
+            return False
+        in_cluster = not mapping_at(resource.raw, "metadata").keys().isdisjoint(("uid", "generation"))
+        return in_cluster or any(told.comparison.reported for told in self.every)
 
     def unreported(self, resource: Resource) -> tuple[Comparison, ...]:
         """What should be reported on an object on which nothing is."""
@@ -206,7 +204,9 @@ class Reported:
             return next(iter(doubts), computed) or "something that it depends on was not read"
         if comparison.explanation and comparison.explanation in _GUESSED:
             return _GUESSED[comparison.explanation]
-        if comparison.explanation == "no class" and not self._knows_classes:
+        snapshot = self._analysis.snapshot
+        knows_classes = snapshot.complete or (GATEWAY_CLASS, "") in snapshot.listed
+        if comparison.explanation == "no class" and not knows_classes:
             return "no GatewayClass was read that says whether a controller acts on it"
         return ""
 
@@ -227,11 +227,6 @@ class Reported:
         owner = gateways.class_of(gateway) if gateway else None
         if owner:
             yield owner
-
-    @property
-    def _knows_classes(self) -> bool:
-        snapshot = self._analysis.snapshot
-        return snapshot.complete or (GATEWAY_CLASS, "") in snapshot.listed
 
     def is_new(self, resource: Resource) -> bool:
         """Whether an object was written so shortly ago that controllers may not have come to it."""

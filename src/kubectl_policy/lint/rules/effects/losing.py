@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Resolution, Source
-    from kubectl_policy.resolution.traced import Field
 
 
 @lint_rule("GWP2003", "warning", "closed world", "profile")
@@ -200,9 +199,11 @@ def default_taken_away(world: Linted) -> Iterator[Finding]:
                 does = f"sets {some([*fields])} to null" if removed else "sets nothing"
                 what = "what" if removed else f"{some(losses.names(lost))}, which"
                 where = some([*map(str, losses.objects(lost))])
+                parts = (part for part in first.resolution.contributions if part.source == first.by and part.spec)
+                spec = next((part.field for part in parts), "spec")
                 yield Finding(
                     subject=winner,
-                    field=_place_of(first.resolution, first.by, first.field) if removed else "spec",
+                    field=f"{spec}.{field_name(first.field)}" if removed else "spec",
                     message=f"{does}, and so takes away {what} {policy} sets for {where}",
                     related=(world.related(policy, "sets it", losses.place(lost)),),
                 )
@@ -212,12 +213,6 @@ def _says_nothing(resolution: Resolution, source: Source) -> bool:
     """Whether a source takes part without declaring any field."""
     own = [part.spec for part in resolution.contributions if part.source == source]
     return bool(own) and not any(own)
-
-
-def _place_of(resolution: Resolution, source: Source, field: Field) -> str:
-    """Where a source declares a field that it has in an outcome."""
-    parts = (part.field for part in resolution.contributions if part.source == source and part.spec)
-    return f"{next(parts, 'spec')}.{field_name(field)}"
 
 
 @lint_rule("GWP2007", "warning", "profile")
@@ -233,9 +228,7 @@ def override_shadows_lower(world: Linted) -> Iterator[Finding]:
     for losses in world.losses:
         dead = _overridden_everywhere(losses) if losses.are_certain else []
         all_of_it = losses.enforcement.state == "Overridden"
-        if dead and not (
-            all_of_it and {loss.how for loss in losses.all if loss.instead != "the same"} != {"overridden"}
-        ):
+        if dead and not (all_of_it and _hows(losses) != {"overridden"}):
             by = sorted({loss.by.object for loss in dead})
             names = losses.names(dead)
             what = "nothing of it is" if all_of_it else f"{some(names)} {_is(names)} nowhere"

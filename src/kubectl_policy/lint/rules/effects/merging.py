@@ -244,7 +244,10 @@ def redundant_policy(world: Linted) -> Iterator[Finding]:
     for policy, enforcement in world.enforcements:
         if ENFORCEMENT[enforcement.state].in_force:
             profile = world.registry.known(policy.ref.group_kind)
-            same = _others_alike(policy.ref, enforcement, profile) if _is_foldable(profile) else ()
+            # Whether it is known what comes of policies together, and nothing else decides on that.
+            by_more = profile.by_listener or profile.route_choice or profile.strategy_from_above
+            is_foldable = not (profile.all_apply or profile.assumed or by_more)
+            same = _others_alike(policy.ref, enforcement, profile) if is_foldable else ()
             if same:
                 yield _redundant(world, policy.ref, same)
     for losses in world.losses:
@@ -252,12 +255,6 @@ def redundant_policy(world: Linted) -> Iterator[Finding]:
             hows = {(loss.how, loss.instead) for loss in losses.all}
             if hows == {("on the same target", "the same")}:
                 yield _redundant(world, losses.policy.ref, sorted({loss.by.object for loss in losses.all}))
-
-
-def _is_foldable(profile: PolicyKindProfile) -> bool:
-    """Whether it is known what comes of policies together, and nothing else decides on that."""
-    by_more = profile.by_listener or profile.route_choice or profile.strategy_from_above
-    return not (profile.all_apply or profile.assumed or by_more)
 
 
 def _others_alike(policy: ObjectRef, enforcement: Enforcement, profile: PolicyKindProfile) -> Sequence[ObjectRef]:

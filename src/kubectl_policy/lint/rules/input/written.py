@@ -133,22 +133,20 @@ def unknown_field(world: Linted) -> Iterator[Finding]:
     Source: Kubernetes, "Server Side Field Validation"; pruning in k8s.io/apiextensions-apiserver.
     """
     for kind in world.index.definitions:
+        references = references_to_targets(world.index.defaults.schema_of(kind))
+        # A definition that leaves out what references to targets are made of was shortened.
+        if any(not mapping_at(reference, "properties") for _, reference in references):
+            continue
         for resource in world.of_kind(kind):
             for field in world.analysis.dropped_fields(resource.ref):
                 name = str(field.steps[-1])
                 known = mapping_at(_schema_around(world, kind, resource, field), "properties")
-                if field.steps[0] == "status" or not known or _is_shortened(world, kind):
+                if field.steps[0] == "status" or not known:
                     continue
                 near = nearest(name, known)
                 fix = Fix(words=f"did you mean {near}?") if near else None
                 message = f"{kind.kind} has no such field{_installed(world, kind)}: it would be refused, or dropped"
                 yield Finding(subject=resource.ref, field=str(field), message=message, fix=fix)
-
-
-def _is_shortened(world: Linted, kind: GroupKind) -> bool:
-    """Whether a definition has references to targets, and leaves out what they are made of."""
-    references = references_to_targets(world.index.defaults.schema_of(kind))
-    return any(not mapping_at(reference, "properties") for _, reference in references)
 
 
 def _schema_around(world: Linted, kind: GroupKind, resource: Resource, field: FieldPath) -> Mapping[str, Json]:

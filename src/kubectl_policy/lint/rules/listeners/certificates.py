@@ -76,10 +76,9 @@ def _references(world: Linted, owner: Resource) -> Iterator[_Reference]:
         if target.name:
             problem = certificate_problem(gateways, owner.ref, target)
             yield _Reference(_CLIENT, target, problem, "InvalidClientCertificateRef")
-        for field, reference in each_mapping(tls, "frontend.default.validation.caCertificateRefs"):
-            yield _authority(world, owner, field, reference)
-        for field, reference in each_mapping(tls, "frontend.perPort.tls.validation.caCertificateRefs"):
-            yield _authority(world, owner, field, reference)
+        for part in ("default", "perPort.tls"):
+            for field, reference in each_mapping(tls, f"frontend.{part}.validation.caCertificateRefs"):
+                yield _authority(world, owner, field, reference)
 
 
 def _authority(world: Linted, owner: Resource, field: FieldPath, reference: Mapping[str, Json]) -> _Reference:
@@ -161,7 +160,12 @@ def _names_of_certificates(world: Linted, owner: Resource, listener: Listener) -
 def _names_by_cert_manager(world: Linted, owner: Resource, secret: ObjectRef) -> Sequence[str] | None:
     """The names in a certificate that cert-manager keeps in a Secret; None if it is not known to make it."""
     certificates = world.once(_certificates).get(secret, ())
-    names = [name for each in certificates for name in _names_in(each)]
+    names = [
+        comparable(name)
+        for certificate in certificates
+        for name in (text_at(certificate.raw, "spec.commonName"), *strings_at(certificate.raw, "spec.dnsNames"))
+        if name
+    ]
     if owner.ref.namespace == secret.namespace and not _ISSUERS.isdisjoint(
         mapping_at(owner.raw, "metadata.annotations")
     ):
@@ -177,8 +181,3 @@ def _certificates(world: Linted) -> Mapping[ObjectRef, Sequence[Resource]]:
         (ObjectRef(SECRET, each.ref.namespace, text_at(each.raw, "spec.secretName")), each)
         for each in world.index.of_kind(_CERTIFICATE)
     )
-
-
-def _names_in(certificate: Resource) -> Iterator[str]:
-    names = (text_at(certificate.raw, "spec.commonName"), *strings_at(certificate.raw, "spec.dnsNames"))
-    return (comparable(name) for name in names if name)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.facts.competition import LeftToOther, Loss, Place
     from kubectl_policy.lint.facts.matches import RouteMatch
-    from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
 
@@ -49,13 +48,18 @@ def rule_unreachable(world: Linted) -> Iterator[Finding]:
     competition = world.competition
     for (route, rule), losses in competition.lost_rules.items():
         if _asks_more_than_once(losses):
-            taken = grouped((_rule(world, loss), str(loss.match.conditions)) for loss in losses)
+            # In its own route, a rule is called by its name alone.
+            taken = grouped(
+                ((_rule_words if loss.place else _section)(world, loss.winner), str(loss.match.conditions))
+                for loss in losses
+            )
+            winners = dict.fromkeys((loss.winner.route.ref, loss.winner.field) for loss in losses)
             where = [f"{other} comes first for {some(conditions)}" for other, conditions in taken.items()]
             yield Finding(
                 subject=route,
                 field=f"spec.rules[{rule}]",
                 message=f"no request reaches it: {some(where)}",
-                related=tuple(_winners(world, losses)),
+                related=tuple(world.related(winner, "comes first", field) for winner, field in winners),
             )
     yield from _left_to_others(world)
     for node in sorted(world.relations.delegations.cut_off):
@@ -67,11 +71,6 @@ def rule_unreachable(world: Linted) -> Iterator[Finding]:
 
 def _asks_more_than_once(losses: Iterable[Loss]) -> bool:
     return len({loss.match.conditions for loss in losses}) > 1
-
-
-def _winners(world: Linted, losses: Iterable[Loss]) -> Iterator[Related]:
-    for winner in dict.fromkeys((loss.winner.route.ref, loss.winner.field) for loss in losses):
-        yield world.related(winner[0], "comes first", winner[1])
 
 
 def _left_to_others(world: Linted) -> Iterator[Finding]:
@@ -161,11 +160,6 @@ def _where(places: Sequence[Place]) -> str:
     hostnames = sorted({place.hostname or "every host" for place in places})
     listeners = dict.fromkeys(listener_words(place.at) for place in places)
     return f"for {some(hostnames)} at {some(list(listeners))}"
-
-
-def _rule(world: Linted, loss: Loss) -> str:
-    """What the rule is called that comes first: in its own route by its name alone."""
-    return _section(world, loss.winner) if loss.place is None else _rule_words(world, loss.winner)
 
 
 def _rule_words(world: Linted, match: RouteMatch) -> str:

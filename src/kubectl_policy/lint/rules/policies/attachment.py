@@ -212,7 +212,8 @@ def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
         yield _found(world, failure.policy, failure.attachment, problem)
     for policy, attachment, target in world.once(_attached):
         backend = target.object
-        if not _is_backend(world, backend) or not _is_of_gateways(world.registry.known(policy.ref.group_kind)):
+        is_backend = backend.group_kind in WITH_PORTS or world.relations.has_ports(backend.group_kind)
+        if not is_backend or not _is_of_gateways(world.registry.known(policy.ref.group_kind)):
             continue
         relations = world.relations
         if relations.is_named_as_backend(backend) or relations.routes_naming(backend):
@@ -221,10 +222,6 @@ def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
         if may_be_named or not _is_named_otherwise(world, backend):
             message = f"no route sends requests to {backend}, so that the policy has no effect there"
             yield _found(world, policy, attachment, Problem(message=message, certain=not may_be_named))
-
-
-def _is_backend(world: Linted, target: ObjectRef) -> bool:
-    return target.group_kind in WITH_PORTS or world.relations.has_ports(target.group_kind)
 
 
 def _is_of_gateways(profile: PolicyKindProfile) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.lint.failures import Failure
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
 
 _SINGULAR, _PLURAL, _ = TARGET_FIELDS
@@ -99,14 +99,11 @@ def selector_matches_all(world: Linted) -> Iterator[Finding]:
         # Where there is nothing to select, selector-matches-nothing says so.
         takes_all = world.registry.known(policy.ref.group_kind).empty_selector == "everything"
         if takes_all and attachment.declared.kind and attachment.state != "target missing":
-            yield Finding(subject=policy.ref, field=key[1], message=_selecting_all(policy, attachment))
-
-
-def _selecting_all(policy: Resource, attachment: Attachment) -> str:
-    declared = attachment.declared
-    home = "" if declared.namespaces else declared.namespace or policy.ref.namespace
-    where = f" in namespace {home}" if home else ""
-    return f"selects every {declared.kind}{where}, also those to come: it asks for no label"
+            declared = attachment.declared
+            home = "" if declared.namespaces else declared.namespace or policy.ref.namespace
+            where = f" in namespace {home}" if home else ""
+            message = f"selects every {declared.kind}{where}, also those to come: it asks for no label"
+            yield Finding(subject=policy.ref, field=key[1], message=message)
 
 
 @lint_rule("GWP1009", "warning")
@@ -215,17 +212,13 @@ def target_field_misspelt(world: Linted) -> Iterator[Finding]:
     Source: LocalPolicyTargetReferenceWithSectionName (Gateway API, apis/v1/policy_types.go).
     """
     for policy, attachment in world.attachments:
-        declared = attachment.declared
+        declared, kind = attachment.declared, policy.ref.group_kind
         for name in declared.unknown:
             near = nearest(name, _MEMBERS)
-            if near and _is_known_by_profile(world, policy.ref.group_kind):
+            if near and world.registry.known(kind).known_by == "profile" and kind not in world.index.definitions:
                 yield Finding(
                     subject=policy.ref,
                     field=f"{declared.field}.{name}",
                     message="is no field of a target reference, so that it has no effect",
                     fix=Fix(words=f"did you mean {near}?"),
                 )
-
-
-def _is_known_by_profile(world: Linted, kind: GroupKind) -> bool:
-    return world.registry.known(kind).known_by == "profile" and kind not in world.index.definitions

@@ -86,15 +86,17 @@ def target_section_not_found(world: Linted) -> Iterator[Finding]:
         if failure.certain and _may_be_number(world, failure):
             yield replace(failure.doubt, message=f"{failure.message}; it may be a number, if the kind has such names")
         elif failure.certain:
-            target = failure.target
+            target, section = failure.target, failure.attachment.declared.section
+            several = strings_at(value_at(world.index.raw(failure.policy.ref), failure.field), "sectionNames")
+            name = f"sectionNames[{several.index(section)}]" if section in several else "sectionName"
             names = [name for name in world.topology.sections(target.object) if not is_unnamed(name)]
             yield Finding(
                 subject=failure.policy.ref,
-                field=_place_of_section(world, failure),
+                field=f"{failure.field}.{name}",
                 message=failure.message,
                 reason=_NOT_FOUND,
                 related=(world.related(target.object, "the target"),),
-                fix=_of_listener_set(world, target) or similar(failure.attachment.declared.section, names),
+                fix=_of_listener_set(world, target) or similar(section, names),
             )
         else:
             yield failure.doubt
@@ -118,13 +120,6 @@ def _of_listener_set(world: Linted, target: NodeRef) -> Fix | None:
     sets = world.gateways.admitted(target.object) if target.object.group_kind == GATEWAY else ()
     owner = next((each for each in sets if target.section in world.topology.sections(each)), None)
     return Fix(words=f"{target.section} is a listener of {owner}, which can be targeted itself") if owner else None
-
-
-def _place_of_section(world: Linted, failure: Failure) -> str:
-    """Where a reference names its section: alone, or in a list of several."""
-    section = failure.attachment.declared.section
-    several = strings_at(value_at(world.index.raw(failure.policy.ref), failure.field), "sectionNames")
-    return f"{failure.field}.sectionName" + (f"s[{several.index(section)}]" if section in several else "")
 
 
 @lint_rule("GWP1003", "error", "profile")
@@ -219,24 +214,22 @@ def target_cross_namespace(world: Linted) -> Iterator[Finding]:
         if key in told:
             continue
         told.add(key)
+        severity: Severity | None = None
+        if is_selected:
+            holds = any(each.declared.field == failure.field for each in holding(world, failure.policy.ref))
+            severity = "info" if holds else "warning"
         yield (
             Finding(
                 subject=failure.policy.ref,
                 field=failure.field if is_selected else f"{failure.field}.namespace",
                 message=failure.message,
                 related=(world.related(target, "the target"),),
-                severity=_severity(world, failure) if is_selected else None,
+                severity=severity,
                 fix=_permitting(world, failure),
             )
             if failure.certain
             else failure.doubt
         )
-
-
-def _severity(world: Linted, failure: Failure) -> Severity:
-    """How bad it is that some of what a selector reaches is not permitted."""
-    holds = any(each.declared.field == failure.field for each in holding(world, failure.policy.ref))
-    return "info" if holds else "warning"
 
 
 def _permitting(world: Linted, failure: Failure) -> Fix:

@@ -121,8 +121,9 @@ class _Mentions:
                 for namespace in namespaces & words:
                     self._of_source.setdefault((source, namespace), set()).update(words)
                 # Policies may select their targets without naming them.
-                for target in _targets(world, resource.ref) if is_policy else ():
-                    if target.namespace in namespaces:
+                for attachment in world.analysis.attachments[resource.ref] if is_policy else ():
+                    target = attachment.target.object if attachment.target else None
+                    if target and target.namespace in namespaces:
                         self._of_source.setdefault((source, target.namespace), set()).add(target.name)
 
     def of(self, grant: Resource) -> AbstractSet[str]:
@@ -132,10 +133,6 @@ class _Mentions:
             sources, inside = key
             self._of_sources[key] = {word for each in sources for word in self._of_source.get((each, inside), ())}
         return self._of_sources[key]
-
-
-def _targets(world: Linted, policy: ObjectRef) -> Iterator[ObjectRef]:
-    return (each.target.object for each in world.analysis.attachments[policy] if each.target)
 
 
 def _unread(world: Linted, grant: Resource) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.facts.refusals import Refusal
     from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import NodeRef, Resource
+    from kubectl_policy.model import Resource
     from kubectl_policy.topology.references import ParentRef
 
 # So many of several alike are told.
@@ -57,7 +57,8 @@ def parent_section_not_found(world: Linted) -> Iterator[Finding]:
     Source: ParentReference.SectionName and RouteReasonNoMatchingParent (Gateway API, apis/v1/shared_types.go).
     """
     for each in _refused_as(world, "listener-missing"):
-        parent = _parent_of(world, each)
+        parents = parent_refs(world.index, each.route.ref)
+        parent = next(parent for parent in parents if parent.position == each.position)
         if parent.section:
             yield _refused(world, each, field=f"{each.field}.sectionName", fix=_other_section(world, parent))
         else:
@@ -170,10 +171,12 @@ def _refused(world: Linted, each: Refusal, *, field: str, fix: Fix | None = None
     """That a reference attaches a route to nothing, for a reason that the first of its listeners gives."""
     if not each.certain:
         return world.unknown(each.route, field, each.message)
+    others = [node.section for node in each.listeners[1:]]
+    also = f"; so it is at listener{'s' if len(others) > 1 else ''} {some(others)}" if others else ""
     return Finding(
         subject=each.route.ref,
         field=field,
-        message=f"{each.message}{_also(each.listeners)}",
+        message=f"{each.message}{also}",
         reason=each.reason,
         related=_related(world, each),
         fix=fix,
@@ -189,12 +192,6 @@ def _is_impossible(world: Linted, each: Refusal) -> bool:
     return False
 
 
-def _also(listeners: Sequence[NodeRef]) -> str:
-    """Which other listeners refuse a route for the same reason as the first one, in words."""
-    others = [each.section for each in listeners[1:]]
-    return f"; so it is at listener{'s' if len(others) > 1 else ''} {some(others)}" if others else ""
-
-
 def _related(world: Linted, each: Refusal) -> tuple[Related, ...]:
     """The parent of a reference, if it was read; or its listeners, with what of them matters."""
     if not each.listeners:
@@ -204,11 +201,6 @@ def _related(world: Linted, each: Refusal) -> tuple[Related, ...]:
         world.related(node.object, f"listener {node.section}", reason.field if reason.object == node.object else "")
         for node, reason in named
     )
-
-
-def _parent_of(world: Linted, each: Refusal) -> ParentRef:
-    parents = parent_refs(world.index, each.route.ref)
-    return next(parent for parent in parents if parent.position == each.position)
 
 
 def _other_section(world: Linted, parent: ParentRef) -> Fix | None:

@@ -39,7 +39,8 @@ def attached_nowhere(world: Linted) -> Iterator[Finding]:
     for each in world.refusals:
         of_route.setdefault(each.route, []).append(each)
     for route in world.routes:
-        if world.relations.is_unattached(route.ref) and not _uses_default_gateways(route):
+        uses_defaults = text_at(route.raw, "spec.useDefaultGateways") not in {"", "None"}
+        if world.relations.is_unattached(route.ref) and not uses_defaults:
             yield from _nowhere(world, route, of_route.get(route, ()))
 
 
@@ -64,10 +65,6 @@ def route_cycle(world: Linted) -> Iterator[Finding]:
             message=f"a request would loop: {' → '.join(map(str, (*routes, routes[0])))}",
             related=tuple(world.related(route, "on the circle") for route in routes if route != subject),
         )
-
-
-def _uses_default_gateways(route: Resource) -> bool:
-    return text_at(route.raw, "spec.useDefaultGateways") not in {"", "None"}
 
 
 def _nowhere(world: Linted, route: Resource, refused: Sequence[Refusal]) -> Iterator[Finding]:

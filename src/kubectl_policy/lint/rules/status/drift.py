@@ -23,12 +23,11 @@ from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import datetime
 
     from kubectl_policy.lint.facts.reported import Told
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
+    from kubectl_policy.model import GroupKind, ObjectRef
 
 # By which a controller says of any object, also of a policy, that something of it is not as it should be.
 _WARNING: Final = {"Warning": "True"}
@@ -185,7 +184,9 @@ def pending_too_long(world: Linted) -> Iterator[Finding]:
     """
     for told_there in by_place(told for told in world.reported.current if told.is_pending).values():
         told, types = told_there[0], [each.comparison.type for each in told_there]
-        since = _since(told.resource, world.reported.written(told)[1])
+        changed = time_at(world.reported.written(told)[1], "lastTransitionTime")
+        # What never was otherwise is so since the object is there.
+        since = changed if changed and changed.year != _NEVER else told.resource.created
         above = world.reported.above(told.resource.ref)
         if world.reported.is_recent(since) or any(map(world.reported.is_refused, above)):
             continue
@@ -197,12 +198,6 @@ def pending_too_long(world: Linted) -> Iterator[Finding]:
             f"no controller that goes by {controller} has taken it up" if is_class else "no controller has taken it up"
         )
         yield finding_about(world, told, f"{state}{when}: {who}")
-
-
-def _since(resource: Resource, condition: Json) -> datetime | None:
-    """Since when a condition is as it is, if it ever was otherwise; else since the object is there."""
-    changed = time_at(condition, "lastTransitionTime")
-    return changed if changed and changed.year != _NEVER else resource.created
 
 
 @lint_rule("GWP3010", "info", "status")

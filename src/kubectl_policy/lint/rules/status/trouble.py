@@ -231,7 +231,9 @@ def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
         elif known and not _is_refused(world, known[0].comparison.at):
             # A listener that has no report is seldom one that does not serve.
             severity: Severity = "warning" if known[0].is_about_another else "info"
-            message = f"nothing is reported{known[0].where}, where {_expected(known)} should be"
+            claims = [(told.comparison.type, told.comparison.computed) for told in known]
+            expected = " and ".join(f"{type_}={worded(type_, computed)}" for type_, computed in claims if computed)
+            message = f"nothing is reported{known[0].where}, where {expected} should be"
             yield finding_about(world, known[0], message, severity=severity)
 
 
@@ -243,11 +245,6 @@ def _is_to_compare(told: Told) -> bool:
     if told.has({**_REFUSED, **_NOT_IN_FORCE} if is_about_policies(told) else NOT_SERVING):
         return False
     return comparison.disagrees or (comparison.verdict == "undecided" and comparison.reported is not None)
-
-
-def _expected(reports: Iterable[Told]) -> str:
-    claims = [(told.comparison.type, told.comparison.computed) for told in reports]
-    return " and ".join(f"{type_}={worded(type_, computed)}" for type_, computed in claims if computed)
 
 
 def as_computed(comparison: Comparison, computed: Claim) -> str:

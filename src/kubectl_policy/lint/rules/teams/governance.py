@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.facts.matches import Conditions
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.resolution import EffectivePolicy
     from kubectl_policy.resolution.enforcement import Enforcement
 
 # GEP-1762: what an implementation makes for a Gateway, its Service among that, has its name in this label.
@@ -209,17 +208,15 @@ def _request_timeouts(world: Linted, route: ObjectRef, place: int, rule: Json) -
         return {(own, route): None}
     node = NodeRef(route, world.topology.sections(route)[place])
     paths = [path for path in world.topology.paths(node) if world.topology.carries_traffic(path)]
-    entries = effective_entries(world.analysis, node, paths)
-    return dict.fromkeys(each for entry in entries for each in _of_policies(world, entry.effective))
-
-
-def _of_policies(world: Linted, effective: EffectivePolicy) -> Iterator[tuple[str, ObjectRef]]:
-    """The timeout of requests that policies say, by the field that stands for that of rules."""
-    profile = world.registry.known(effective.kind).at(effective.target.object.group_kind)
-    for field, stands_for in profile.object_fields.items():
-        leaf = there(effective.spec, field.split(".")) if stands_for == _REQUEST else None
-        if isinstance(leaf, Leaf) and isinstance(leaf.value, str):
-            yield leaf.value, leaf.source.object
+    timeouts: dict[tuple[str, ObjectRef], None] = {}
+    for entry in effective_entries(world.analysis, node, paths):
+        effective = entry.effective
+        profile = world.registry.known(effective.kind).at(effective.target.object.group_kind)
+        for field, stands_for in profile.object_fields.items():
+            leaf = there(effective.spec, field.split(".")) if stands_for == _REQUEST else None
+            if isinstance(leaf, Leaf) and isinstance(leaf.value, str):
+                timeouts[leaf.value, leaf.source.object] = None
+    return timeouts
 
 
 @lint_rule("GWP9005", "info", "configuration")
