@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.lint.requirement import Requirement
+from kubectl_policy.lint.settings import Requirement
 from kubectl_policy.profiles.shapes import Record
 from tests.lint.examples import lint, requiring, snapshot_of
 

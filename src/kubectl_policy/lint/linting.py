@@ -115,7 +115,6 @@ def _together(names: Sequence[str], found: Sequence[Iterable[Finding]]) -> list[
 
 
 def _located(finding: Finding, locate: Locate) -> Finding:
-    """A finding with the lines of the fields that it is about instead of those of their objects."""
     # Of what is not certain there may be much, of which nobody looks at more than the number.
     is_certain = finding.certain
     related = tuple(

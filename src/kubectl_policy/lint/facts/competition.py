@@ -234,7 +234,6 @@ def _add(known: _Routes, hostname: str, route: Resource) -> bool:
 
 
 def _without_repeated(matches: Iterable[RouteMatch]) -> Sequence[RouteMatch]:
-    """The first one of equal matches."""
     first: dict[Conditions, RouteMatch] = {}
     for match in matches:
         first.setdefault(match.conditions, match)

@@ -150,7 +150,6 @@ def unknown_field(world: Linted) -> Iterator[Finding]:
 
 
 def _schema_around(world: Linted, kind: GroupKind, resource: Resource, field: FieldPath) -> Mapping[str, Json]:
-    """The schema of the mapping that a field is in."""
     version = text_at(resource.raw, "apiVersion").rpartition("/")[2]
     schema = world.index.defaults.schema_of(kind, version)
     for step in field.steps[:-1]:

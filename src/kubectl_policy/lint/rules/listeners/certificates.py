@@ -176,7 +176,6 @@ def _names_by_cert_manager(world: Linted, owner: Resource, secret: ObjectRef) ->
 
 
 def _certificates(world: Linted) -> Mapping[ObjectRef, Sequence[Resource]]:
-    """The Certificates of cert-manager by the Secrets that they are kept in."""
     return grouped(
         (ObjectRef(SECRET, each.ref.namespace, text_at(each.raw, "spec.secretName")), each)
         for each in world.index.of_kind(_CERTIFICATE)

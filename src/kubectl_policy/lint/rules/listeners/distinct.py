@@ -82,7 +82,6 @@ def _conflicts(world: Linted) -> Iterator[tuple[Resource, Listener, Conflict | N
 
 
 def _outcome(world: Linted, listener: Listener, conflict: Conflict) -> str:
-    """Which of two listeners in conflict is accepted."""
     own, other = listener.node.object, conflict.other.object
     if own == other:
         return "neither is accepted"
@@ -261,6 +260,5 @@ def _shared_addresses(world: Linted) -> Mapping[str, Sequence[ObjectRef]]:
 
 
 def _listeners(world: Linted, gateway: ObjectRef) -> Sequence[Listener]:
-    """The listeners of a Gateway, and of the ListenerSets that it admits."""
     owners = (gateway, *world.gateways.admitted(gateway))
     return [listener for owner in owners for listener in world.gateways.listeners(owner)]

@@ -235,7 +235,6 @@ def http_without_redirect(world: Linted) -> Iterator[Finding]:
 
 
 def _served_on_https(world: Linted) -> Mapping[ObjectRef, Sequence[str]]:
-    """The hostnames that routes have at the HTTPS listeners of each Gateway."""
     listeners = ((world.gateways.listener(node), names) for node, names in world.competition.at.items())
     return grouped(
         (listener.gateway, name)

@@ -74,7 +74,6 @@ def _asks_more_than_once(losses: Iterable[Loss]) -> bool:
 
 
 def _left_to_others(world: Linted) -> Iterator[Finding]:
-    """Routes without any request where they are attached, as other listeners are more specific."""
     left = grouped((each.route.ref, each) for each in world.competition.left_to_others)
     for route, every in left.items():
         if world.competition.places_of(route) or world.competition.is_elsewhere(route):
@@ -130,7 +129,6 @@ def match_duplicate(world: Linted) -> Iterator[Finding]:
 
 
 def _shared(world: Linted, losses: Sequence[Loss]) -> Finding:
-    """That a rule has matches in common with one of another route."""
     loss = losses[0]
     match, other = loss.match, loss.winner
     decided = loss.certain and loss.in_order
@@ -230,7 +228,6 @@ def regex_precedence_undefined(world: Linted) -> Iterator[Finding]:
 
 
 def _prefixes(world: Linted, place: Place) -> Mapping[str, Sequence[RouteMatch]]:
-    """The matches of routes at a place by their prefixes."""
     competition = world.competition
     every = (match for route in competition.at[place.at][place.hostname] for match in competition.matches[route.ref])
     found: dict[str, list[RouteMatch]] = {}
@@ -305,6 +302,5 @@ def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
 
 
 def _catching(world: Linted, routes: Iterable[Resource]) -> Resource | None:
-    """The first of some routes that takes every request."""
     matches = world.competition.matches
     return next((each for each in routes if any(match.conditions.takes_all for match in matches[each.ref])), None)

@@ -242,7 +242,6 @@ def _is_named_otherwise(world: Linted, backend: ObjectRef) -> bool:
 
 
 def _is_any_in_mesh(world: Linted) -> bool:
-    """Whether any route has a Service or a ServiceImport as its parent."""
     routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
     return any(parent.object.group_kind in WITH_PORTS for route in routes for parent in parent_refs(world.index, route))
 

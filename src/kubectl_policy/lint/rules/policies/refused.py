@@ -108,7 +108,6 @@ def _field_in(message: str, profile: PolicyKindProfile) -> str:
 
 
 def _without(message: str, field: str, policy: Resource) -> str:
-    """A message without the field and the name of the policy in it."""
     said = message.removeprefix(f"{field} ").replace(f" of {policy.ref} ", " ")
     # As in `(4k) is less than`.
     value, _, rest = said.removeprefix("(").partition(") ")
@@ -152,7 +151,6 @@ def policy_overlap_same_host_path(world: Linted) -> Iterator[Finding]:
 
 
 def _refused(world: Linted, concern: Concern) -> Iterator[Finding]:
-    """What is said of each target of a policy alone."""
     told: set[tuple[Resource, NodeRef]] = set()
     for failure in failures(world, concern):
         if (failure.policy, failure.target) not in told:

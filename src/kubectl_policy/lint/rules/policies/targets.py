@@ -116,7 +116,6 @@ def _may_be_number(world: Linted, failure: Failure) -> bool:
 
 
 def _of_listener_set(world: Linted, target: NodeRef) -> Fix | None:
-    """The ListenerSet of a Gateway that has the listener which the Gateway has not."""
     sets = world.gateways.admitted(target.object) if target.object.group_kind == GATEWAY else ()
     owner = next((each for each in sets if target.section in world.topology.sections(each)), None)
     return Fix(words=f"{target.section} is a listener of {owner}, which can be targeted itself") if owner else None

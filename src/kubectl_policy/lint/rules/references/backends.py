@@ -135,7 +135,6 @@ def mirror_backend_invalid(world: Linted) -> Iterator[Finding]:
 
 
 def _with(world: Linted, concern: _Concern) -> Sequence[_Failing]:
-    """The references of routes to backends with which one thing is wrong, or may be."""
     return world.once(_by_concern).get(concern, ())
 
 

@@ -214,7 +214,6 @@ class _Setting(Struct, frozen=True, kw_only=True):
 
 
 def _settings(world: Linted) -> Sequence[_Setting]:
-    """What the settings of all policies refer to, each reference once."""
     found: dict[tuple[ObjectRef, str], _Setting] = {}
     for policy in world.attaching:
         profile = world.registry.known(policy.ref.group_kind)

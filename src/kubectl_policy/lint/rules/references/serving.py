@@ -124,7 +124,6 @@ def app_protocol_mismatch(world: Linted) -> Iterator[Finding]:
 
 
 def _without_endpoints(world: Linted) -> AbstractSet[ObjectRef]:
-    """The Services of which endpoints were read, and none is ready."""
     ready: dict[ObjectRef, bool] = {}
     for each in world.index.of_kind(_ENDPOINTS):
         is_any = any(items_at(subset, "addresses") for subset in mappings_at(each.raw, "subsets"))

@@ -114,7 +114,6 @@ def _without_common_hostname(world: Linted, each: Refusal) -> Finding:
 
 
 def _hostnames_of(listeners: Sequence[Listener]) -> str:
-    """The hostnames of listeners, with what they are of."""
     if len(listeners) == 1:
         return f"{listeners[0].hostname} of {listeners[0]}"
     every = some([f"{each.hostname} ({each.node.section})" for each in listeners])
@@ -164,7 +163,6 @@ def _that_would_take_it(world: Linted, bindings: Iterable[Binding]) -> Iterator[
 
 
 def _by_listener(world: Linted, kind: GroupKind) -> Mapping[NodeRef, Sequence[Resource]]:
-    """The routes of a kind that are attached to each listener."""
     return grouped(
         (binding.listener, route)
         for route in world.index.of_kind(kind)

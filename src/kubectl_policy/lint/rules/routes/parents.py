@@ -168,7 +168,6 @@ def _refused_as(world: Linted, sort: str) -> Iterator[Refusal]:
 
 
 def _refused(world: Linted, each: Refusal, *, field: str, fix: Fix | None = None) -> Finding:
-    """That a reference attaches a route to nothing, for a reason that the first of its listeners gives."""
     if not each.certain:
         return world.unknown(each.route, field, each.message)
     others = [node.section for node in each.listeners[1:]]
@@ -193,7 +192,6 @@ def _is_impossible(world: Linted, each: Refusal) -> bool:
 
 
 def _related(world: Linted, each: Refusal) -> tuple[Related, ...]:
-    """The parent of a reference, if it was read; or its listeners, with what of them matters."""
     if not each.listeners:
         return (world.related(each.parent),)
     named = zip(each.listeners[:_MOST_RELATED], each.reasons, strict=False)

@@ -76,7 +76,6 @@ def affected_condition_missing(world: Linted) -> Iterator[Finding]:
 
 
 def _marked_by(world: Linted, told: Told) -> Iterator[ObjectRef]:
-    """The policies for which an object should have a mark."""
     node = told.comparison.at or NodeRef(told.resource.ref)
     for condition in target_conditions(world.analysis, node):
         if condition.type == told.comparison.type:
@@ -89,7 +88,6 @@ def _marked_by(world: Linted, told: Told) -> Iterator[ObjectRef]:
 
 
 def _works(world: Linted, policy: ObjectRef) -> bool:
-    """Whether no controller says that a policy does not work."""
     said = reported_conditions(world.index.raw(policy))
     return not any(NOT_WORKING.get(condition.type) == condition.status for condition in said)
 

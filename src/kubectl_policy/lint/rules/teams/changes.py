@@ -119,7 +119,6 @@ def _concerns(world: Linted, obj: ObjectRef) -> bool:
 
 
 def _before(world: Linted, obj: ObjectRef) -> Resource | None:
-    """An object as it was read before the change, if it was."""
     return world.comparison.before.index.get(obj) if world.comparison else None
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.lint.requirement import Requirement
+    from kubectl_policy.lint.settings import Requirement
     from kubectl_policy.model import GroupKind, Json, Resource
     from kubectl_policy.questions.shared.in_force import Entry
     from kubectl_policy.resolution import Resolution
@@ -62,7 +62,6 @@ def route_without_required_policy(world: Linted) -> Iterator[Finding]:
 
 
 def _kinds(world: Linted, requirement: Requirement) -> list[GroupKind]:
-    """The kinds that are required, as far as there are any objects of them, or a profile."""
     registry = world.registry
     known = {*registry.profiled(built_in_groups()), *(each.group_kind for each in registry.policy_kinds)}
     names = [(kind, registry.names_of(kind)) for kind in sorted(known)]
@@ -127,7 +126,6 @@ def _not_covered(
 
 
 def _entrance(path: Path) -> str:
-    """Where requests on a path come in: its listener, or what it begins with."""
     first = next((node for node in path if node.section), path[0])
     return f"listener {first.section} of {first.object}" if first.object.group_kind == GATEWAY else str(first)
 

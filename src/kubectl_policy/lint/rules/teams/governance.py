@@ -114,7 +114,6 @@ def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: Obj
 
 
 def _retrying(world: Linted, route: ObjectRef) -> Iterator[_Rule]:
-    """The rules of a route by which requests are retried."""
     resource = world.index.get(route)
     matches = matches_of(resource) if resource else []
     for place, section in enumerate(world.topology.sections(route)):
@@ -139,7 +138,6 @@ def _retries(world: Linted, rule: NodeRef) -> int:
 
 
 def _rewrites(world: Linted, route: ObjectRef) -> bool:
-    """Whether a route changes by what the next Gateway tells requests apart."""
     types = (text for _, text in each_text(world.index.raw(route), "spec.rules.filters.type"))
     return not {"URLRewrite", "RequestHeaderModifier", "ExtensionRef"}.isdisjoint(types)
 
