@@ -11,6 +11,7 @@ from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.needs import missing_need, named_needs
 from kubectl_policy.attachment.references import absent
 from kubectl_policy.lint.finding import Finding
+from kubectl_policy.model import Problem
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, is_kubernetes_own
 from kubectl_policy.questions.shared.unattached import failed
@@ -74,9 +75,27 @@ class Failure(Struct, frozen=True, gc=False):
         return Finding(subject=self.policy.ref, field=self.field, message=self.message, certain=False)
 
     @property
+    def problem(self) -> Problem:
+        """What is wrong with it."""
+        return Problem(message=self.message, certain=self.certain)
+
+    @property
     def message(self) -> str:
         """Why it fails, in words that follow the name of what attaches."""
         return self.attachment.message.removeprefix(f"{self.attachment.declared.field} ")
+
+
+def finding_about(world: Linted, policy: Resource, attachment: Attachment, problem: Problem) -> Finding:
+    """A finding of what makes an attachment: the policy itself, or what names it."""
+    holder, target = attachment.declared.named_by, attachment.target
+    related = policy.ref if holder else target.object if target else None
+    return Finding(
+        subject=holder or policy.ref,
+        field=attachment.declared.field,
+        message=problem.message,
+        certain=problem.certain,
+        related=(world.related(related, "what it names" if holder else "the target"),) if related else (),
+    )
 
 
 def failures(world: Linted, *concerns: Concern) -> list[Failure]:

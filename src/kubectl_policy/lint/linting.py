@@ -21,12 +21,10 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.report import Suppressed
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.lint.settings import LintSettings
-    from kubectl_policy.lint.suppressing import Judged
-    from kubectl_policy.model import Json, ObjectRef, Origin, Resource, Severity
+    from kubectl_policy.lint.suppressing import Judged, Locate
+    from kubectl_policy.model import Json, ObjectRef, Resource, Severity
     from kubectl_policy.model.snapshot import Comment
 
-    # From where an object was read, and a field of it, to where that field is written, as far as it can be told.
-    Locate = Callable[[Origin | None, str], Origin | None]
     # The comments for this program in a file.
     CommentsOf = Callable[[str], Iterable[Comment]]
 
@@ -126,7 +124,7 @@ def _located(finding: Finding, locate: Locate) -> Finding:
 def findings_in(world: Linted) -> tuple[Finding, ...]:
     """What they find in a world, before anything of it is suppressed."""
     world.index.expect_questions(len(world.resources))
-    found = (finding for rule in RULES if world.settings.has(rule) for finding in _checked(rule, world))
+    found = (finding for rule in RULES if rule.is_checked(world.settings) for finding in _checked(rule, world))
     return in_order({finding.key: finding for finding in found}.values())
 
 
@@ -136,7 +134,7 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def _checked(rule: Rule, world: Linted) -> Iterator[Finding]:
-    own = world.settings.severity_of(rule)
+    own = rule.severity_in(world.settings)
     for finding in rule.check(world):
         resource = world.index.get(finding.subject) if finding.subject else None
         # What is only there for others is not linted, whatever says something of it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -12,11 +12,13 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.settings import Level, LintSettings
     from kubectl_policy.model import Severity
 
 # What must be known, beyond the objects in question, for a finding to be certain: that nothing else exists, what was
 # reported by controllers, what a profile says of the kind, what the config file asks for, or what was before a change.
 Need: TypeAlias = Literal["closed world", "status", "profile", "configuration", "base"]
+_UNKNOWN_RULE: Final = "unknown-rule-id"
 Check: TypeAlias = "Callable[[Linted], Iterator[Finding]]"
 
 
@@ -42,6 +44,33 @@ class Rule(Struct, frozen=True):
     def name(self) -> str:
         """The name of the rule: `target-not-found`."""
         return getattr(self.check, "__name__", "").replace("_", "-")
+
+    def exactness(self, name: str) -> int:
+        """How exactly a name is its name, its id, or the beginning of that; 0 if it is none of these."""
+        if name == self.name:
+            return len(self.id)
+        return len(name) if name.startswith("GWP") and self.id.startswith(name) else 0
+
+    def is_called(self, name: str) -> bool:
+        """Whether a name is its name, its id, or the beginning of that."""
+        return self.exactness(name) > 0
+
+    def severity_in(self, settings: LintSettings) -> Level | None:
+        """The severity that settings give it, by the most exact name of it; None if it keeps its own."""
+        names = sorted(filter(self.is_called, settings.severities), key=self.exactness)
+        return settings.severities[names[-1]] if names else None
+
+    def is_checked(self, settings: LintSettings) -> bool:
+        """Whether it is to be checked: of two names by which it is selected and ignored, the more exact one counts.
+
+        What says that a rule is unknown is always selected: a name that was misspelt selects nothing. So is what says
+        that something was not linted, in which any rule could have found something.
+        """
+        if self.severity_in(settings) == "off":
+            return False
+        selected = max(map(self.exactness, settings.selected), default=1)
+        ignored = max(map(self.exactness, settings.ignored), default=0)
+        return (selected or self.blinds or self.name == _UNKNOWN_RULE) > ignored
 
     @property
     def summary(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date, datetime
 
-    from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import Origin, Resource, Severity
     from kubectl_policy.topology import Path
 
@@ -36,7 +34,6 @@ Threshold: TypeAlias = Literal["error", "warning", "info", "never"]
 # What a rule can be given instead of its own severity.
 Level: TypeAlias = Literal["error", "warning", "info", "off"]
 
-UNKNOWN_RULE: Final = "unknown-rule-id"
 _GATEWAYS: Final = frozenset({"Gateway", "ListenerSet", "XListenerSet"})
 
 
@@ -106,52 +103,33 @@ class Requirement:
 
 
 class LintSettings(Struct, frozen=True, kw_only=True):
-    """What counts, of all that rules find.
-
-    Rules are called by id, by name, or by the beginning of ids (`GWP1`). Those that are `selected`, all if none is, and
-    not `ignored`, are checked. `severities` are those that rules have instead of their own; `off` is as good as
-    ignored. What is less than `least` is not shown, and what is less than `fail_on` lets nothing fail. Suppressions
-    have to give a reason, if it is required. Of names that are `written` in a file, it is known where.
-
-    `requirements` are what is wanted to be in force for routes. `owner` is the label or annotation that names owners,
-    and `widest` the number of routes from which on a policy affects many; without it, no number is too many.
-    Controllers are given so many minutes of `grace` to report, if it is known which time it is `now`.
-    """
+    """What counts, of all that rules find; rules are called by id, by name, or by the beginning of ids (`GWP1`)."""
 
     selected: tuple[str, ...] = ()
+    """Rules to check; all if none is."""
     ignored: tuple[str, ...] = ()
     severities: Mapping[str, Level] = field(default_factory=dict[str, "Level"])
+    """Severities that rules have instead of their own."""
     least: Severity = "info"
+    """What is less is not shown."""
     fail_on: Threshold = "error"
     require_reason: bool = False
+    """Whether suppressions have to give a reason."""
     written: Mapping[str, Origin] = field(default_factory=dict[str, "Origin"])
+    """Where the names of rules stand that are written in a file."""
     requirements: tuple[Requirement, ...] = ()
     owner: str = ""
+    """The label or annotation that names owners."""
     widest: int = 0
+    """The number of routes from which on a policy affects many; 0 for no limit."""
     grace: int = 5
+    """The minutes that controllers have to report."""
     now: datetime | None = None
 
     @property
     def today(self) -> date | None:
         """The day that it is, as far as that is known."""
         return self.now.date() if self.now else None
-
-    def has(self, rule: Rule) -> bool:
-        """Whether a rule is to be checked: of two names by which it is selected and ignored, the more exact one counts.
-
-        What says that a rule is unknown is always selected: a name that was misspelt selects nothing. So is what says
-        that something was not linted, in which any rule could have found something.
-        """
-        if self.severity_of(rule) == "off":
-            return False
-        selected = max((_exactness(rule, name) for name in self.selected), default=1)
-        ignored = max((_exactness(rule, name) for name in self.ignored), default=0)
-        return (selected or rule.blinds or rule.name == UNKNOWN_RULE) > ignored
-
-    def severity_of(self, rule: Rule) -> Level | None:
-        """The severity that a rule is given instead of its own, by the most exact name of it; None if it keeps that."""
-        names = sorted(filter(partial(is_called, rule), self.severities), key=partial(_exactness, rule))
-        return self.severities[names[-1]] if names else None
 
     def shows(self, severity: Severity) -> bool:
         """Whether what is so bad is shown."""
@@ -160,15 +138,3 @@ class LintSettings(Struct, frozen=True, kw_only=True):
     def fails(self, severity: Severity) -> bool:
         """Whether what is so bad lets a run fail."""
         return self.fail_on != "never" and SEVERITIES.index(severity) <= SEVERITIES.index(self.fail_on)
-
-
-def is_called(rule: Rule, name: str) -> bool:
-    """Whether a name is that of a rule: its id, its name, or the beginning of its id."""
-    return name == rule.name or (name.startswith("GWP") and rule.id.startswith(name))
-
-
-def _exactness(rule: Rule, name: str) -> int:
-    """How exactly a rule is called by a name: by how many letters of its id; 0 if it is not called so."""
-    if name == rule.name:
-        return len(rule.id)
-    return len(name) if is_called(rule, name) else 0

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from kubectl_policy.lint.report import Suppressed
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.input.suppressions import said_of, suppression_unused
-from kubectl_policy.lint.settings import is_called
 from kubectl_policy.lint.suppression import suppressions_of
 from kubectl_policy.model import FieldPath
 
@@ -69,7 +68,7 @@ def suppress(world: Linted, findings: Iterable[Finding], locate: Locate = lambda
             near.setdefault(origin.source, []).append((rule, lines[-1]))
             about += places[origin.source]
         covering = [suppression for suppression in about if suppression.covers(finding, lines)]
-        uses = [Use(each, name) for each in covering for name in each.names if is_called(rule, name)]
+        uses = [Use(each, name) for each in covering for name in each.names if rule.is_called(name)]
         used.update(uses)
         if uses:
             by = uses[0].suppression
@@ -95,7 +94,7 @@ def _needed(world: Linted, holding: Sequence[Suppression]) -> Iterator[Use]:
     names = {name for each in holding for name in each.names}
     needed = {name for name in names if _is_checked(name, world)}
     # Suppressions may be about others, too.
-    sparing = [each for each in holding if any(is_called(suppression_unused, name) for name in each.names)]
+    sparing = [each for each in holding if any(suppression_unused.is_called(name) for name in each.names)]
     for suppression in holding:
         lines = [suppression.origin.line]
         for use in (Use(suppression, name) for name in suppression.names if name in needed):
@@ -111,10 +110,11 @@ def _is_checked(name: str, world: Linted) -> bool:
         # What a config file asks for need not be what was asked for when somebody suppressed it.
         "configuration": False,
     }
-    rules = [rule for rule in RULES if is_called(rule, name)]
-    return bool(rules) and all(
-        rule != suppression_unused and world.settings.has(rule) and all(decided.get(need, True) for need in rule.needs)
-        for rule in rules
+    rules = [rule for rule in RULES if rule.is_called(name)]
+    if not rules or suppression_unused in rules:
+        return False
+    return all(
+        rule.is_checked(world.settings) and all(decided.get(need, True) for need in rule.needs) for rule in rules
     )
 
 
@@ -122,18 +122,18 @@ def _nearest(use: Use, found: Mapping[str, Sequence[tuple[Rule, int]]]) -> int:
     """The line of the finding that a comment may be meant for; 0 if there is none."""
     written = use.suppression.origin
     near = found.get(written.source, ()) if use.suppression.how == "comment" else ()
-    lines = [line for rule, line in near if is_called(rule, use.name)]
+    lines = [line for rule, line in near if rule.is_called(use.name)]
     return min(lines, key=lambda line: (abs(line - written.line), line), default=0)
 
 
 def unused_in(worlds: Sequence[Judged], settings: LintSettings) -> tuple[Finding, ...]:
     """What is said of suppressions that are needed in none of some worlds."""
-    if not settings.has(suppression_unused):
+    if not suppression_unused.is_checked(settings):
         return ()
     used = frozenset[Use]().union(*(world.used for world in worlds))
     lines = {use: line for world in worlds for use, line in world.unused.items() if use not in used}
     rule = suppression_unused
-    severity = settings.severity_of(rule) or rule.severity
+    severity = rule.severity_in(settings) or rule.severity
     return tuple(replace(_unused(use, line), rule=rule.id, severity=severity) for use, line in lines.items())
 
 

@@ -43,7 +43,7 @@ class Linting:
         Raise `SourceError` for a baseline that cannot be read.
         """
         settings, read = self._settings, self._read
-        checked = {rule.id for rule in RULES if settings.has(rule)}
+        checked = {rule.id for rule in RULES if rule.is_checked(settings)}
         findings = [finding for finding in self._found.findings if self._project.counts(finding)]
         earlier = [finding for finding in _read_baseline(baseline) if finding.rule in checked]
         if read.before:

@@ -17,6 +17,7 @@ from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, hostnames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.lint.facts.matches import Conditions, RouteMatch
@@ -37,18 +38,17 @@ class Place(Struct, frozen=True, gc=False):
     hostname: str
 
 
-class Loss(Struct, frozen=True, gc=False):
-    """A match that has the same requests as one that comes before it: in its own route, or else at a place.
-
-    That is `certain` unless it is not known whether one of the routes is there, and it is `in_order` unless it is not
-    known which of both routes comes first.
-    """
+class LostMatch(Struct, frozen=True, gc=False):
+    """A match that has the same requests as one that comes before it."""
 
     match: RouteMatch
     winner: RouteMatch
     place: Place | None
+    """Where they meet; None in one route."""
     in_order: bool
+    """Whether it is known which of both routes comes first."""
     certain: bool
+    """Whether it is known that both routes are there."""
 
 
 class LeftToOther(Struct, frozen=True, gc=False):
@@ -125,24 +125,20 @@ class Competition:
         return NodeRef(ref.object, ref.section), ref.port
 
     @cached_property
-    def losses(self) -> Sequence[Loss]:
+    def losses(self) -> Sequence[LostMatch]:
         """The matches that have the same requests as others, each with the first one of these that it meets at a place.
 
         One that its own route has before is met there alone.
         """
-        found = [loss for route in self.routes for loss in self._repeated(route.ref)]
+        lost = [loss for route in self.routes for loss in self._repeated(route.ref)]
         for node, by_hostname in self.at.items():
             for hostname, routes in by_hostname.items():
-                if len(routes) > 1:
-                    found += self._lost(Place(node, hostname), routes)
+                lost += self._lost(Place(node, hostname), routes, frozenset())
         for (node, _), by_hostname in self._perhaps.items():
             for hostname, routes in by_hostname.items():
                 known = self.at.get(node, {}).get(hostname, ())
-                if len(known) + len(routes) > 1:
-                    found += self._lost(
-                        Place(node, hostname), [*known, *routes], in_doubt=[each.ref for each in routes]
-                    )
-        return found
+                lost += self._lost(Place(node, hostname), (*known, *routes), frozenset(route.ref for route in routes))
+        return lost
 
     @cached_property
     def _distinct(self) -> Mapping[ObjectRef, Sequence[RouteMatch]]:
@@ -152,45 +148,43 @@ class Competition:
             for route, matches in self.matches.items()
         }
 
-    def _repeated(self, route: ObjectRef) -> Iterator[Loss]:
+    def _repeated(self, route: ObjectRef) -> Iterator[LostMatch]:
         matches, distinct = self.matches[route], self._distinct[route]
         if len(matches) != len(distinct):
             first = {match.conditions: match for match in distinct}
             for match in matches:
                 winner = first[match.conditions]
                 if winner is not match:
-                    yield Loss(match, winner, None, in_order=_as_long(match, winner), certain=True)
+                    yield LostMatch(match, winner, None, in_order=_as_long(match, winner), certain=True)
 
-    def _lost(self, place: Place, routes: Iterable[Resource], in_doubt: Sequence[ObjectRef] = ()) -> Iterator[Loss]:
+    def _lost(self, place: Place, routes: Sequence[Resource], doubtful: AbstractSet[ObjectRef]) -> Iterator[LostMatch]:
         """The matches that routes at one place have in common, but for those that come first."""
-        first: dict[Conditions, RouteMatch] = {}
+        if len(routes) == 1:
+            return
         common: dict[Conditions, list[RouteMatch]] = {}
         for route in routes:
             for match in self._distinct[route.ref]:
-                known = first.setdefault(match.conditions, match)
-                if known is not match:
-                    common.setdefault(match.conditions, [known]).append(match)
-        doubtful = {*in_doubt}
+                common.setdefault(match.conditions, []).append(match)
         for equal in common.values():
             winner, *others = sorted(equal, key=lambda match: match.route.seniority)
             for match in others:
                 certain = doubtful.isdisjoint((match.route.ref, winner.route.ref))
                 # Of routes that are in doubt, all that are with them at a place are looked at again.
-                if not (certain and in_doubt):
+                if not (certain and doubtful):
                     in_order = self._is_known_order(winner, match, place.hostname)
-                    yield Loss(match, winner, place, in_order=in_order, certain=certain)
+                    yield LostMatch(match, winner, place, in_order=in_order, certain=certain)
 
     @cached_property
-    def lost_rules(self) -> Mapping[tuple[ObjectRef, int], Sequence[Loss]]:
+    def lost_rules(self) -> Mapping[tuple[ObjectRef, int], Sequence[LostMatch]]:
         """The rules, by their indices, that no request reaches as all that they match is lost, each with its losses."""
-        found: dict[tuple[ObjectRef, int], list[Loss]] = {}
+        found: dict[tuple[ObjectRef, int], list[LostMatch]] = {}
         for loss in self.losses:
             match = loss.match
             if loss.certain and loss.in_order and (loss.place or loss.winner.rule != match.rule):
                 found.setdefault((match.route.ref, match.rule), []).append(loss)
         return {rule: losses for rule, losses in found.items() if self._is_lost(*rule, losses)}
 
-    def _is_lost(self, route: ObjectRef, rule: int, losses: Iterable[Loss]) -> bool:
+    def _is_lost(self, route: ObjectRef, rule: int, losses: Iterable[LostMatch]) -> bool:
         own = [match for match in self.matches[route] if match.rule == rule]
         written = items_at(items_at(own[0].route.raw, "spec.rules")[rule], "matches")
         everywhere = {*self.places_of(route)}

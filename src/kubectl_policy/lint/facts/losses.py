@@ -30,16 +30,14 @@ Instead: TypeAlias = Literal["the same", "another", "removed", "nothing"]
 
 
 class Loss(Struct, frozen=True, gc=False):
-    """A field that a policy declares, and that is not in force wherever the policies of an outcome meet.
-
-    Of several who beat it, `by` is the first one further down, or else the first one at all. Elements of lists are not
-    told apart: of these, `leaf` is the first.
-    """
+    """A field that a policy declares, and that is not in force wherever the policies of an outcome meet."""
 
     resolution: Resolution
     field: Field
     leaf: Leaf
+    """The value; of the elements of a list, the first."""
     by: Source
+    """Who supersedes it: of several the first one further down, or else the first one at all."""
     how: How
     instead: Instead
 

@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Final
 
 from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.rules.definitions import schemas, versions
+from kubectl_policy.lint.rules import definitions
 from kubectl_policy.lint.rules.effects import conflicts, losing, merging
 from kubectl_policy.lint.rules.input import suppressions, visibility, written
 from kubectl_policy.lint.rules.listeners import certificates, distinct
@@ -26,5 +26,5 @@ RULES: Final = rules_of(
     *(visibility, written, suppressions, targets, declared, attachment, limits, refused),
     *(conflicts, losing, merging, trouble, drift, parents, unreached, hostnames, gateways),
     *(backends, serving, permissions, others, distinct, certificates),
-    *(matching, shadowing, redirects, schemas, versions, coverage, governance, changes),
+    *(matching, shadowing, redirects, definitions, coverage, governance, changes),
 )

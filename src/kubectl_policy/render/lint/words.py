@@ -55,7 +55,7 @@ def told(findings: Iterable[Finding], report: Report) -> tuple[Told, ...]:
 
 def severity_of_rule(rule: Rule, report: Report) -> Severity:
     """How bad what a rule finds is, in this run and where the finding does not say otherwise."""
-    own = report.settings.severity_of(rule)
+    own = rule.severity_in(report.settings)
     return own if own and own != "off" else rule.severity
 
 

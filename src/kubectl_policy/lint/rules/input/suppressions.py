@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.settings import is_called
 from kubectl_policy.lint.suppression import LISTED, REASON, suppressions_of
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def misspelt(name: str) -> str:
     """Which rule may be meant by a name that no rule has, or where to look; empty if one is called so."""
     from kubectl_policy.lint.rules import RULES  # noqa: PLC0415 (the rule above is one of them)
 
-    if any(is_called(rule, name) for rule in RULES):
+    if any(rule.is_called(name) for rule in RULES):
         return ""
     names = [rule.name for rule in RULES]
     # Of letters that look like digits, an id has none; of two ids, neither is more like a third one.

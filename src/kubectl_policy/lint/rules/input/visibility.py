@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.model import GroupKind, Origin
+from kubectl_policy.model import GroupKind, NodeRef, Origin
 from kubectl_policy.model.fields import each_text
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind
@@ -66,9 +66,12 @@ def kind_not_loaded(world: Linted) -> Iterator[Finding]:
     of_cluster = [gap for gap in world.snapshot.gaps if gap.group is not None and not gap.name]
     known = {*world.index.group_kinds, *(GroupKind(gap.group or "", gap.kind) for gap in of_cluster)}
     referring: dict[GroupKind, list[Resource]] = {}
-    for resource, ref in _unknown_references(world):
-        if ref.group_kind not in known and not (is_unknown(ref.name) or is_unknown_kind(ref.group_kind)):
-            referring.setdefault(ref.group_kind, []).append(resource)
+    for resource, _, node in _references(world):
+        kind = node.object.group_kind
+        if kind in known or is_unknown(node.object.name) or is_unknown_kind(kind):
+            continue
+        if world.index.presence(node.object) == "unknown":
+            referring.setdefault(kind, []).append(resource)
     for kind, resources in sorted(referring.items()):
         several = list(dict.fromkeys(resource.ref for resource in resources))
         refer = f"{some(list(map(str, several)))} {'refer' if several[1:] else 'refers'} to {plural(kind.kind)}"
@@ -77,21 +80,19 @@ def kind_not_loaded(world: Linted) -> Iterator[Finding]:
         yield Finding(subject=None, message=message, related=related, origin=resources[0].origin, fix=Fix(words=_ADD))
 
 
-def _unknown_references(world: Linted) -> Iterator[tuple[Resource, ObjectRef]]:
-    """The references of which it is not known whether there is what they name, with what has them."""
+def _references(world: Linted) -> Iterator[tuple[Resource, str, NodeRef]]:
+    """The references that do not lead anywhere, or may not: what has each, its field, and what it names."""
     for policy, attachment in world.failed:
-        if attachment.target and world.index.presence(attachment.target.object) == "unknown":
-            yield policy, attachment.target.object
+        if attachment.target:
+            yield policy, attachment.declared.field, attachment.target
     for route, binding in world.not_bound:
-        if world.index.presence(binding.parent) == "unknown":
-            yield route, binding.parent
+        yield route, f"spec.parentRefs[{binding.parent_index}]", NodeRef(binding.parent)
     for route, backend in world.not_resolved:
-        if world.index.presence(backend.node.object) == "unknown":
-            yield route, backend.node.object
+        yield route, backend.ref.field, NodeRef(backend.ref.object)
     for gateway in world.of_kind(GATEWAY):
         owner = world.gateways.class_of(gateway.ref)
-        if owner and world.index.presence(owner) == "unknown":
-            yield gateway, owner
+        if owner:
+            yield gateway, "spec.gatewayClassName", NodeRef(owner)
 
 
 @lint_rule("GWP0002", "warning", blinds=True)
@@ -183,37 +184,26 @@ def template_leftover(world: Linted) -> Iterator[Finding]:
     """
     yield from noted(world, _TEMPLATES)
     found: dict[tuple[ObjectRef, str], str] = {}
-    for resource, field, texts in (*_uncertain_references(world), *_hostnames_and_classes(world)):
-        for text in texts:
-            # Of an object that is called so, that alone is said.
-            if _BRACES in text and _BRACES not in f"{resource.ref.name} {resource.ref.namespace}":
-                found.setdefault((resource.ref, field), text)
+    references = (
+        (resource, field, text)
+        for resource, field, node in _references(world)
+        for text in (node.object.namespace, node.object.name, node.section)
+    )
+    for resource, field, text in (*references, *_hostnames_and_classes(world)):
+        # Of an object that is called so, that alone is said.
+        if _BRACES in text and _BRACES not in f"{resource.ref.name} {resource.ref.namespace}":
+            found.setdefault((resource.ref, field), text)
     for (ref, field), text in found.items():
         message = f"{text} is a template that was not rendered"
         yield Finding(subject=ref, field=field, message=message, fix=Fix(words="render it first: --render"))
 
 
-def _uncertain_references(world: Linted) -> Iterator[tuple[Resource, str, tuple[str, ...]]]:
-    """The fields with references that do not lead anywhere, or may not, and the names in them."""
-    for policy, attachment in world.failed:
-        if attachment.target:
-            yield policy, attachment.declared.field, (*_names(attachment.target.object), attachment.target.section)
-    for route, binding in world.not_bound:
-        yield route, f"spec.parentRefs[{binding.parent_index}]", _names(binding.parent)
-    for route, backend in world.not_resolved:
-        yield route, backend.ref.field, _names(backend.ref.object)
-
-
-def _names(ref: ObjectRef) -> tuple[str, ...]:
-    return ref.namespace, ref.name
-
-
-def _hostnames_and_classes(world: Linted) -> Iterator[tuple[Resource, str, tuple[str, ...]]]:
+def _hostnames_and_classes(world: Linted) -> Iterator[tuple[Resource, str, str]]:
     """The fields with other names, and what is written there."""
     for paths, resources in (_NAMES_IN_ROUTES, world.routes), (_NAMES_IN_GATEWAYS, world.with_listeners):
         for resource in resources:
             for path in paths:
-                yield from ((resource, str(field), (text,)) for field, text in each_text(resource.raw, path))
+                yield from ((resource, str(field), text) for field, text in each_text(resource.raw, path))
 
 
 @lint_rule("GWP0006", "warning")

@@ -20,7 +20,7 @@ from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.facts.competition import LeftToOther, Loss, Place
+    from kubectl_policy.lint.facts.competition import LeftToOther, LostMatch, Place
     from kubectl_policy.lint.facts.matches import RouteMatch
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
@@ -69,7 +69,7 @@ def rule_unreachable(world: Linted) -> Iterator[Finding]:
         yield Finding(subject=node.object, field=field, message=message, certain=certain)
 
 
-def _asks_more_than_once(losses: Iterable[Loss]) -> bool:
+def _asks_more_than_once(losses: Iterable[LostMatch]) -> bool:
     return len({loss.match.conditions for loss in losses}) > 1
 
 
@@ -118,7 +118,7 @@ def match_duplicate(world: Linted) -> Iterator[Finding]:
     """
     competition = world.competition
     told = {rule for rule, losses in competition.lost_rules.items() if _asks_more_than_once(losses)}
-    pairs: dict[tuple[ObjectRef, int, ObjectRef, bool, bool], list[Loss]] = {}
+    pairs: dict[tuple[ObjectRef, int, ObjectRef, bool, bool], list[LostMatch]] = {}
     for loss in competition.losses:
         match, winner = loss.match, loss.winner
         if loss.place and (match.route.ref, match.rule) not in told:
@@ -128,7 +128,7 @@ def match_duplicate(world: Linted) -> Iterator[Finding]:
         yield _shared(world, losses)
 
 
-def _shared(world: Linted, losses: Sequence[Loss]) -> Finding:
+def _shared(world: Linted, losses: Sequence[LostMatch]) -> Finding:
     loss = losses[0]
     match, other = loss.match, loss.winner
     decided = loss.certain and loss.in_order

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.failures import failures
+from kubectl_policy.lint.failures import failures, finding_about
 from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.topology import Binding
 
 _Attached: TypeAlias = "tuple[Resource, Attachment, NodeRef]"
 _EXPORT: Final = "ServiceExport"
@@ -52,19 +51,6 @@ def _attached(world: Linted) -> Sequence[_Attached]:
     ]
 
 
-def _found(world: Linted, policy: Resource, attachment: Attachment, problem: Problem) -> Finding:
-    """A finding of what makes an attachment: the policy itself, or what names it."""
-    declared, target = attachment.declared, attachment.target
-    other = policy.ref if declared.named_by else target.object if target else None
-    return Finding(
-        subject=declared.named_by or policy.ref,
-        field=declared.field,
-        message=problem.message,
-        certain=problem.certain,
-        related=(world.related(other, "what it names" if declared.named_by else "the target"),) if other else (),
-    )
-
-
 @lint_rule("GWP1012", "warning", "closed world")
 def target_unattached(world: Linted) -> Iterator[Finding]:
     """A policy targets an object that gets no requests, as it is attached to nothing itself.
@@ -78,7 +64,8 @@ def target_unattached(world: Linted) -> Iterator[Finding]:
     failed = [(each.policy, each.attachment, each.target) for each in failures(world, "target unattached")]
     found: dict[tuple[Resource, str, Problem], dict[ObjectRef, None]] = {}
     for policy, attachment, node in (*failed, *world.once(_attached)):
-        problem = _why_without_requests(world, node.object)
+        is_route = node.object.group_kind in ROUTES
+        problem = _why_unattached(world, node.object) if is_route else world.once(_unserved).get(node.object)
         if problem:
             field = "" if attachment.declared.named_by else attachment.declared.field
             found.setdefault((policy, field, problem), {})[node.object] = None
@@ -97,14 +84,9 @@ def _some(targets: Iterable[NodeRef | ObjectRef]) -> str:
     return some([named(each) if isinstance(each, NodeRef) else str(each) for each in targets])
 
 
-def _why_without_requests(world: Linted, target: ObjectRef) -> Problem | None:
-    """Why no request comes to a target of a policy, be it attached as it may; None if any does."""
-    if target.group_kind in ROUTES:
-        return _why_unattached(world, target, world.relations.bindings(target))
-    return world.once(_unserved).get(target) if target.group_kind in WITH_LISTENERS else None
-
-
-def _why_unattached(world: Linted, route: ObjectRef, bindings: Sequence[Binding]) -> Problem | None:
+def _why_unattached(world: Linted, route: ObjectRef) -> Problem | None:
+    """Why no request comes to a route, be it attached as it may; None if any does."""
+    bindings = world.relations.bindings(route)
     attached = [each for each in bindings if each.state == "attached"]
     if attached:
         unserved = world.once(_unserved)
@@ -208,8 +190,7 @@ def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
     Source: istioctl IST0167 (IneffectivePolicy).
     """
     for failure in failures(world, "not referred to"):
-        problem = Problem(message=failure.message, certain=failure.certain)
-        yield _found(world, failure.policy, failure.attachment, problem)
+        yield finding_about(world, failure.policy, failure.attachment, failure.problem)
     for policy, attachment, target in world.once(_attached):
         backend = target.object
         is_backend = backend.group_kind in WITH_PORTS or world.relations.has_ports(backend.group_kind)
@@ -221,7 +202,7 @@ def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
         may_be_named = not world.has_all(*ROUTES) or world.topology.possible.leads_from_routes(backend)
         if may_be_named or not _is_named_otherwise(world, backend):
             message = f"no route sends requests to {backend}, so that the policy has no effect there"
-            yield _found(world, policy, attachment, Problem(message=message, certain=not may_be_named))
+            yield finding_about(world, policy, attachment, Problem(message=message, certain=not may_be_named))
 
 
 def _is_of_gateways(profile: PolicyKindProfile) -> bool:
@@ -269,4 +250,4 @@ def foreign_controller(world: Linted) -> Iterator[Finding]:
     for (policy, _, _), targets in found.items():
         first, *others = targets.values()
         more = f", nor {some([str(each.target.object) for each in others])}" if others else ""
-        yield _found(world, policy, first.attachment, Problem(message=f"{first.message}{more}"))
+        yield finding_about(world, policy, first.attachment, Problem(message=f"{first.message}{more}"))

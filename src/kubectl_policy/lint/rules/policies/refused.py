@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment import without_references
 from kubectl_policy.attachment.validity import FAILING
-from kubectl_policy.lint.failures import failures
+from kubectl_policy.lint.failures import failures, finding_about
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import lint_rule
@@ -155,15 +155,7 @@ def _refused(world: Linted, concern: Concern) -> Iterator[Finding]:
     for failure in failures(world, concern):
         if (failure.policy, failure.target) not in told:
             told.add((failure.policy, failure.target))
-            holder = failure.attachment.declared.named_by
-            other = failure.policy.ref if holder else failure.target.object
-            yield Finding(
-                subject=holder or failure.policy.ref,
-                field=failure.field,
-                message=failure.message,
-                certain=failure.certain,
-                related=(world.related(other, "what it names" if holder else "the target"),),
-            )
+            yield finding_about(world, failure.policy, failure.attachment, failure.problem)
 
 
 @lint_rule("GWP1027", "error", "profile")

@@ -1,4 +1,4 @@
-"""GWP8001 to GWP8007: what definitions of policy kinds owe to GEP-713."""
+"""GWP8001 to GWP8009: definitions of policy kinds and of Gateway API, and versions of kinds that will go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from msgspec import Struct
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, names_in_crd, with_article
+from kubectl_policy.model.kinds import (
+    CRD,
+    GATEWAY_API,
+    GATEWAY_API_EXPERIMENTAL,
+    POLICY_LABEL,
+    TARGETS,
+    names_in_crd,
+    with_article,
+)
 from kubectl_policy.patterns import pattern
 from kubectl_policy.profiles.infer import references_to_targets, refers_to_targets
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
@@ -36,6 +44,10 @@ _LEVELS: Final = {
 _NO_SCHEMA: Final[Mapping[str, Json]] = MappingProxyType({})
 # What a schema is looked through for, no deeper.
 _DEEPEST: Final = 12
+_BUNDLE: Final = f"{GATEWAY_API}/bundle-version"
+_CHANNEL: Final = f"{GATEWAY_API}/channel"
+_NUMBERS: Final = pattern(r"\d+")
+_UNSUPPORTED: Final = {"SupportedVersion": "False"}
 
 
 class _Defined(Struct, frozen=True, kw_only=True):
@@ -236,3 +248,80 @@ def _kinds_in_rules(schema: Mapping[str, Json], about: str) -> Iterator[str]:
         rule = text_at(each, "rule")
         if ".kind" in rule and about in rule and "!=" not in rule:
             yield from _QUOTED.findall(rule)
+
+
+@lint_rule("GWP8008", "warning")
+def crd_version_skew(world: Linted) -> Iterator[Finding]:
+    """The definitions of Gateway API are of different versions, or of one that a controller does not support.
+
+    An installation replaces some of them and leaves others behind, or two implementations have brought their own. A
+    field that only the newer version has is then dropped without a word where the older definition is. A controller
+    that does not support the version says so in the condition SupportedVersion of its GatewayClass. Preliminary
+    versions count as what they lead to; definitions without the annotation of their version are not looked at.
+
+    Source: GatewayClassConditionStatusSupportedVersion (Gateway API, apis/v1/gatewayclass_types.go); Istio IST0156.
+    """
+    versions: dict[Resource, tuple[int, ...]] = {}
+    for definition in world.index.of_kind(CRD):
+        numbers = _NUMBERS.findall(_annotation(definition, _BUNDLE).partition("-")[0])[:3]
+        if numbers and text_at(definition.raw, "spec.group") in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}:
+            versions[definition] = tuple(int(number[:9]) for number in numbers)
+    newest = max(versions, key=lambda definition: versions[definition], default=None)
+    for definition, version in versions.items():
+        if newest and version != versions[newest]:
+            channel = _annotation(definition, _CHANNEL)
+            bundle = f"{_annotation(definition, _BUNDLE)}{f' ({channel})' if channel else ''}"
+            yield Finding(
+                subject=definition.ref,
+                field=f'metadata.annotations["{_BUNDLE}"]',
+                message=f"is of Gateway API {bundle}, and {newest.ref.name} of {_annotation(newest, _BUNDLE)}",
+                related=(world.related(newest.ref, "the newest one"),),
+                fix=Fix(words=f"install all of {_annotation(newest, _BUNDLE)}"),
+            )
+    for report in world.reported.current:
+        if report.resource.ref.group_kind == GATEWAY_CLASS and report.has(_UNSUPPORTED):
+            field, reported = world.reported.written(report)[0], report.comparison.reported
+            reason = reported.reason if reported else ""
+            yield Finding(subject=report.resource.ref, field=field, message=report.words, reason=reason)
+
+
+def _annotation(resource: Resource, name: str) -> str:
+    found = mapping_at(resource.raw, "metadata.annotations").get(name)
+    return found if isinstance(found, str) else ""
+
+
+@lint_rule("GWP8009", "info")
+def served_version_deprecated(world: Linted) -> Iterator[Finding]:
+    """An object is written in a version of its API that is deprecated.
+
+    An API server still takes it, with a warning, and will not after some upgrade. What is stored in the cluster is
+    not concerned: only the manifest has to name another version. Only kinds are looked at of which the definition is in
+    the input.
+
+    Source: CustomResourceDefinitionVersion.deprecated (Kubernetes, apiextensions.k8s.io/v1).
+    """
+    for kind, definition in world.index.definitions.items():
+        versions = {text_at(each, "name"): each for each in mappings_at(definition.raw, "spec.versions")}
+        deprecated = {name for name, each in versions.items() if each.get("deprecated") is True}
+        if not deprecated:
+            continue
+        for resource in world.of_kind(kind):
+            group, _, version = text_at(resource.raw, "apiVersion").rpartition("/")
+            if version in deprecated:
+                current = _current(versions)
+                said = text_at(versions[version], "deprecationWarning")
+                yield Finding(
+                    subject=resource.ref,
+                    field="apiVersion",
+                    message=f"{version} of {kind.kind} is deprecated{f': {said}'.rstrip('.') if said else ''}",
+                    fix=Fix(words=f"use {current}", value=f"{group}/{current}") if current else None,
+                )
+
+
+def _current(versions: Mapping[str, Mapping[str, Json]]) -> str:
+    """The version to use instead: the one that is stored, or else any that is served; empty without one."""
+    fine = {
+        name: each for name, each in versions.items() if each.get("served") is not False and not each.get("deprecated")
+    }
+    stored = (name for name, each in fine.items() if each.get("storage") is True)
+    return next(iter((*stored, *fine)), "")
