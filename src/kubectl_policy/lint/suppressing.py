@@ -12,6 +12,7 @@ from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.input.suppressions import said_of, suppression_unused
 from kubectl_policy.lint.suppression import suppressions_of
 from kubectl_policy.model import FieldPath
+from kubectl_policy.model.world import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.lint.suppression import Suppression
-    from kubectl_policy.model import ObjectRef, Origin
+    from kubectl_policy.model import Origin
 
     # From where an object was read, and a field of it, to where that field is written, as far as it can be told.
     Locate = Callable[[Origin | None, str], Origin | None]
@@ -52,9 +53,7 @@ def suppress(world: Linted, findings: Iterable[Finding], locate: Locate = lambda
     """Judge the findings of a world, whose origins are still those of objects; `locate` has those of fields."""
     holding = [each for each in world.once(suppressions_of) if each.holds(world.settings.today)]
     # By the objects that they are about, and the files in which they are.
-    places: dict[ObjectRef | str, list[Suppression]] = {}
-    for each in holding:
-        places.setdefault(each.subject or each.origin.source, []).append(each)
+    places = grouped((suppression.subject or suppression.origin.source, suppression) for suppression in holding)
     left: list[Finding] = []
     suppressed: list[Suppressed] = []
     used: set[Use] = set()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 
 from kubectl_policy.model.fields import Every, FieldPath, same_json
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.resolution.enforcement import lost_among
 from kubectl_policy.resolution.traced import KeyedList, Leaf, field_name, leaves
@@ -96,10 +97,7 @@ class Losses:
 
     @cached_property
     def _ends(self) -> Mapping[Resolution, Collection[ObjectRef]]:
-        ends: dict[Resolution, set[ObjectRef]] = {}
-        for effective in self.enforcement.outcomes:
-            ends.setdefault(effective.resolution, set()).add(effective.target.object)
-        return ends
+        return grouped((effective.resolution, effective.target.object) for effective in self.enforcement.outcomes)
 
     @cached_property
     def declared(self) -> Mapping[Field, int]:

@@ -11,7 +11,7 @@ from kubectl_policy.lint.rules.listeners import certificates, distinct
 from kubectl_policy.lint.rules.matching import matching, redirects, shadowing
 from kubectl_policy.lint.rules.policies import attachment, declared, limits, refused, targets
 from kubectl_policy.lint.rules.references import backends, others, permissions, serving
-from kubectl_policy.lint.rules.routes import gateways, hostnames, parents, unreached
+from kubectl_policy.lint.rules.routes import hostnames, parents, unreached
 from kubectl_policy.lint.rules.status import drift, trouble
 from kubectl_policy.lint.rules.teams import changes, coverage, governance
 
@@ -24,7 +24,7 @@ def rules_of(*groups: ModuleType) -> tuple[Rule, ...]:
 
 RULES: Final = rules_of(
     *(visibility, written, suppressions, targets, declared, attachment, limits, refused),
-    *(conflicts, losing, merging, trouble, drift, parents, unreached, hostnames, gateways),
+    *(conflicts, losing, merging, trouble, drift, parents, unreached, hostnames),
     *(backends, serving, permissions, others, distinct, certificates),
     *(matching, shadowing, redirects, definitions, coverage, governance, changes),
 )

@@ -9,6 +9,7 @@ from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, same_json, value_at
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
 from kubectl_policy.resolution.contributions import stanzas_of
@@ -216,10 +217,11 @@ def duplicate_spec(world: Linted) -> Iterator[Finding]:
 
 
 def _repeated(world: Linted, alike: Sequence[Resource]) -> Iterator[Finding]:
-    by_targets: dict[frozenset[GroupKind], list[ObjectRef]] = {}
-    for policy in alike:
-        targets = (each.target for each in world.analysis.attachments[policy.ref] if each.target)
-        by_targets.setdefault(frozenset(target.object.group_kind for target in targets), []).append(policy.ref)
+    attachments = world.analysis.attachments
+    by_targets = grouped(
+        (frozenset(each.target.object.group_kind for each in attachments[policy.ref] if each.target), policy.ref)
+        for policy in alike
+    )
     for first, *others in by_targets.values():
         if len(others) >= _REPEATED - 1:
             yield Finding(

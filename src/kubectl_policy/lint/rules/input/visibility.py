@@ -10,6 +10,7 @@ from kubectl_policy.model import GroupKind, NodeRef, Origin
 from kubectl_policy.model.fields import each_text
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.unseen.unread import gaps
 from kubectl_policy.topology.references import GATEWAY
 
@@ -65,15 +66,15 @@ def kind_not_loaded(world: Linted) -> Iterator[Finding]:
     """
     of_cluster = [gap for gap in world.snapshot.gaps if gap.group is not None and not gap.name]
     known = {*world.index.group_kinds, *(GroupKind(gap.group or "", gap.kind) for gap in of_cluster)}
-    referring: dict[GroupKind, list[Resource]] = {}
-    for resource, _, node in _references(world):
-        kind = node.object.group_kind
-        if kind in known or is_unknown(node.object.name) or is_unknown_kind(kind):
-            continue
-        if world.index.presence(node.object) == "unknown":
-            referring.setdefault(kind, []).append(resource)
+    referring = grouped(
+        (node.object.group_kind, resource)
+        for resource, _, node in _references(world)
+        if node.object.group_kind not in known
+        and not (is_unknown(node.object.name) or is_unknown_kind(node.object.group_kind))
+        and world.index.presence(node.object) == "unknown"
+    )
     for kind, resources in sorted(referring.items()):
-        several = list(dict.fromkeys(resource.ref for resource in resources))
+        several = [resource.ref for resource in resources]
         refer = f"{some(list(map(str, several)))} {'refer' if several[1:] else 'refers'} to {plural(kind.kind)}"
         message = f"no {kind.kind} is in {world.index.place}: {refer}, which may exist or not"
         related = tuple(world.related(ref) for ref in several[:_MOST_RELATED])

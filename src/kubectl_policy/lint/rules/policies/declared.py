@@ -41,17 +41,15 @@ def selector_matches_nothing(world: Linted) -> Iterator[Finding]:
     """
     for failure in failures(world, "nothing selected"):
         # What is in doubt may be one object of several.
-        if not any(each.declared.field == failure.field for each in holding(world, failure.policy.ref)):
-            yield _selecting_nothing(world, failure)
-
-
-def _selecting_nothing(world: Linted, failure: Failure) -> Finding:
-    if not failure.certain:
-        return failure.doubt
-    if _may_be_global(world, failure):
-        return replace(failure.doubt, message=f"{failure.message}, unless policies there are for all namespaces")
-    fix = _similar_label(world, failure)
-    return Finding(subject=failure.policy.ref, field=failure.field, message=failure.message, fix=fix)
+        if any(attachment.declared.field == failure.field for attachment in holding(world, failure.policy.ref)):
+            continue
+        if not failure.certain:
+            yield failure.doubt
+        elif _may_be_global(world, failure):
+            yield replace(failure.doubt, message=f"{failure.message}, unless policies there are for all namespaces")
+        else:
+            fix = _similar_label(world, failure)
+            yield Finding(subject=failure.policy.ref, field=failure.field, message=failure.message, fix=fix)
 
 
 def _may_be_global(world: Linted, failure: Failure) -> bool:

@@ -13,6 +13,7 @@ from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.linted import nearest
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import FieldPath, mapping_at
+from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.questions.shared.reasons import named
 
@@ -81,11 +82,10 @@ def policy_invalid(world: Linted) -> Iterator[Finding]:
 
     Source: PolicyReasonInvalid (Gateway API, apis/v1/policy_types.go); what makes a kind invalid is in its profile.
     """
-    every: dict[tuple[Resource, str], list[NodeRef]] = {}
-    for failure in failures(world, "policy invalid"):
-        every.setdefault((failure.policy, failure.message), []).append(failure.target)
-    for (policy, message), found in every.items():
-        targets = list(dict.fromkeys(found))
+    reports = grouped(
+        ((failure.policy, failure.message), failure.target) for failure in failures(world, "policy invalid")
+    )
+    for (policy, message), targets in reports.items():
         wrong, failing, _ = message.partition(FAILING)
         field = _field_in(wrong, world.registry.known(policy.ref.group_kind))
         where = some([named(each) for each in targets])
@@ -95,7 +95,7 @@ def policy_invalid(world: Linted) -> Iterator[Finding]:
             field=field,
             message=f"{_without(wrong, field, policy)}; {so}",
             reason="Invalid",
-            related=tuple(world.related(each, "a target") for each in dict.fromkeys(it.object for it in targets)),
+            related=tuple(world.related(obj, "a target") for obj in dict.fromkeys(node.object for node in targets)),
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.linted import similar
 from kubectl_policy.lint.rule import lint_rule
-from kubectl_policy.lint.rules.routes.gateways import impossible_kinds
+from kubectl_policy.lint.rules.routes.unreached import impossible_kinds
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.topology.gateway.handshake import NO_PARENT

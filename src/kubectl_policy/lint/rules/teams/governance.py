@@ -89,7 +89,8 @@ def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: Obj
         for route in world.relations.attached_to(listener.node)
         if route != first
     )
-    hosts = _hostnames(world, first)
+    nodes = dict.fromkeys(binding.listener for binding in world.relations.bindings(first) if binding.listener)
+    hosts = {name for node in nodes for name in attached_hostnames(world.topology, node, first)}
     again = [
         rule
         for listener, route in behind
@@ -140,11 +141,6 @@ def _retries(world: Linted, rule: NodeRef) -> int:
 def _rewrites(world: Linted, route: ObjectRef) -> bool:
     types = (text for _, text in each_text(world.index.raw(route), "spec.rules.filters.type"))
     return not {"URLRewrite", "RequestHeaderModifier", "ExtensionRef"}.isdisjoint(types)
-
-
-def _hostnames(world: Linted, route: ObjectRef) -> frozenset[str]:
-    listeners = dict.fromkeys(each.listener for each in world.relations.bindings(route) if each.listener)
-    return frozenset(name for each in listeners for name in attached_hostnames(world.topology, each, route))
 
 
 def _meet(ones: Iterable[str], others: Iterable[str]) -> bool:
