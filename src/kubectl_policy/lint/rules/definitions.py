@@ -82,7 +82,6 @@ def _defined(world: Linted) -> Iterator[_Defined]:
 
 
 def _policy_kinds(world: Linted) -> Iterator[_Defined]:
-    """The definitions of policy kinds: by their label or, as far as is known, without it."""
     for each in _defined(world):
         profile = world.registry.profile_of(each.kind)
         if each.label is not None or (profile and profile.role == "policy" and refers_to_targets(each.schema)):

@@ -47,7 +47,6 @@ def fully_overridden(world: Linted) -> Iterator[Finding]:
 
 
 def _hows(losses: Losses) -> set[How]:
-    """In which ways a policy is beaten by other values."""
     return {loss.how for loss in losses.all if loss.instead != "the same"}
 
 

@@ -41,7 +41,6 @@ def no_target(world: Linted) -> Iterator[Finding]:
 
 
 def _misspelt(world: Linted, policy: ObjectRef) -> Fix | None:
-    """What looks like the field with the targets, of a policy that has none."""
     spec = mapping_at(world.index.raw(policy), "spec")
     known = [field.removeprefix("spec.") for field in TARGET_FIELDS]
     near = {field: nearest(field, known) for field in map(str, spec) if field not in known}

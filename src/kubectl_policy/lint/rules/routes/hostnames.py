@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
 from kubectl_policy.lint.finding import Finding, Related, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at
@@ -73,12 +71,12 @@ def http_grpc_same_host(world: Linted) -> Iterator[Finding]:
     if not at_listeners:
         return
     http = _by_listener(world, HTTP_ROUTE)
-    told: set[tuple[Resource, Resource]] = set()
+    reported: set[tuple[Resource, Resource]] = set()
     for listener, grpc in at_listeners.items():
-        for each in _refused_for_others(world, listener, (*grpc, *http.get(listener, ()))):
-            if (each.refused, each.accepted) not in told:
-                told.add((each.refused, each.accepted))
-                yield _taken_by_other(world, each, listener)
+        for refused, accepted, hostname in _refused_for_others(world, listener, (*grpc, *http.get(listener, ()))):
+            if (refused, accepted) not in reported:
+                reported.add((refused, accepted))
+                yield _taken_by_other(world, refused, accepted, hostname, listener)
 
 
 @lint_rule("GWP4014", "info")
@@ -171,16 +169,10 @@ def _by_listener(world: Linted, kind: GroupKind) -> Mapping[NodeRef, Sequence[Re
     )
 
 
-class _Taken(Struct, frozen=True, gc=False):
-    """A route that is not accepted at a listener, and the one of the other kind that has a hostname of it."""
-
-    refused: Resource
-    accepted: Resource
-    hostname: str
-
-
-def _refused_for_others(world: Linted, listener: NodeRef, routes: Iterable[Resource]) -> Iterator[_Taken]:
-    """The routes at a listener that are not accepted for one of the other kind that is."""
+def _refused_for_others(
+    world: Linted, listener: NodeRef, routes: Iterable[Resource]
+) -> Iterator[tuple[Resource, Resource, str]]:
+    """The routes at a listener that are not accepted, each with the accepted one, and a hostname that both have."""
     at = world.gateways.listener(listener)
     accepted = {kind: _Hostnames() for kind in _BOTH_KINDS}
     for route in sorted(routes, key=lambda each: (each.seniority, _BOTH_KINDS.index(each.ref.group_kind))):
@@ -190,7 +182,7 @@ def _refused_for_others(world: Linted, listener: NodeRef, routes: Iterable[Resou
         met = ((other.meeting(name), name) for name in names)
         first = next(((holder, name) for holder, name in met if holder), None)
         if first:
-            yield _Taken(route, *first)
+            yield route, *first
         else:
             accepted[route.ref.group_kind].add(names, route)
 
@@ -220,8 +212,7 @@ def _wider(name: str) -> Iterator[str]:
     yield ""
 
 
-def _taken_by_other(world: Linted, taken: _Taken, listener: NodeRef) -> Finding:
-    refused, accepted, hostname = taken.refused, taken.accepted, taken.hostname
+def _taken_by_other(world: Linted, refused: Resource, accepted: Resource, hostname: str, listener: NodeRef) -> Finding:
     known = refused.created is not None and accepted.created is not None
     which = f"{accepted.ref}" if known else "the older one, and their ages are not known here"
     what = f"hostname {hostname}" if hostname else "hostnames"

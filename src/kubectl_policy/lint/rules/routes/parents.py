@@ -210,7 +210,6 @@ def _other_section(world: Linted, parent: ParentRef) -> Fix | None:
 
 
 def _not_distinct(route: Resource, parents: Sequence[ParentRef]) -> Iterator[Finding]:
-    """The references that name what an earlier one of a route names, and not another section or port of it."""
     first: dict[object, ParentRef] = {}
     seen: dict[object, ParentRef] = {}
     for parent in parents:

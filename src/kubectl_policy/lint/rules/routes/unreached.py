@@ -73,7 +73,6 @@ def route_cycle(world: Linted) -> Iterator[Finding]:
 
 
 def _nowhere(world: Linted, route: Resource, refused: Sequence[Refusal]) -> Iterator[Finding]:
-    """That a route is attached to nothing, if nothing else says why."""
     circles = world.relations.delegations.order.circles
     if any(route.ref in circle for circle in circles.values()):
         return

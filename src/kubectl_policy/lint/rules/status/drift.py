@@ -68,7 +68,7 @@ def affected_condition_missing(world: Linted) -> Iterator[Finding]:
             if doubt:
                 message = f"whether {comparison.type} should be there{report.where} is unknown: {doubt}"
                 yield world.unknown(report.resource, "status", message)
-            elif any(_works(world, policy) for policy in _marked_by(world, report)):
+            elif any(_marked_by(world, report)):
                 why = f" ({comparison.computed.message})" if comparison.computed.message else ""
                 affecting = with_article(comparison.kind.kind)
                 message = f"it lacks {comparison.type}{report.where}, although {affecting} affects it{why}"
@@ -76,20 +76,24 @@ def affected_condition_missing(world: Linted) -> Iterator[Finding]:
 
 
 def _marked_by(world: Linted, report: ReportedClaim) -> Iterator[ObjectRef]:
+    """The policies for which an object should have a mark, but for those of which a controller says that one fails."""
     node = report.comparison.at or NodeRef(report.resource.ref)
-    for condition in target_conditions(world.analysis, node):
-        if condition.type == report.comparison.type:
-            yield from (policy.object for policy in condition.related)
+    policies = [
+        policy.object
+        for condition in target_conditions(world.analysis, node)
+        if condition.type == report.comparison.type
+        for policy in condition.related
+    ]
     # An annotation names those that are attached.
-    of_kind = (
-        each for each in world.analysis.attachments_to(node.object) if each.policy.group_kind == report.comparison.kind
-    )
-    yield from (each.policy for each in of_kind if each.state == "attached")
-
-
-def _works(world: Linted, policy: ObjectRef) -> bool:
-    said = reported_conditions(world.index.raw(policy))
-    return not any(NOT_WORKING.get(condition.type) == condition.status for condition in said)
+    policies += [
+        attachment.policy
+        for attachment in world.analysis.attachments_to(node.object)
+        if attachment.policy.group_kind == report.comparison.kind and attachment.state == "attached"
+    ]
+    for policy in policies:
+        conditions = reported_conditions(world.index.raw(policy))
+        if not any(NOT_WORKING.get(condition.type) == condition.status for condition in conditions):
+            yield policy
 
 
 @lint_rule("GWP3007", "warning", "status")

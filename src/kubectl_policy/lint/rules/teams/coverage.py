@@ -69,7 +69,6 @@ def _kinds(world: Linted, requirement: Requirement) -> list[GroupKind]:
 
 
 def _ways(world: Linted, requirement: Requirement, route: Resource) -> Iterator[tuple[NodeRef, Sequence[Path]]]:
-    """The rules of a route, each with the paths on which requests come to it."""
     for section in world.topology.sections(route.ref):
         rule = NodeRef(route.ref, section)
         every = covered_paths(world.analysis, rule)
@@ -84,7 +83,6 @@ def _in_force(world: Linted, rule: NodeRef, paths: Sequence[Path], kinds: Sequen
 
 
 def _has(found: Sequence[Resolution], requirement: Requirement) -> bool:
-    """Whether one of the outcomes on a path is certain to have what is required."""
     return any(
         resolution.policies_in_force - resolution.policies_undecided
         and all(value_at(plain(resolution.spec), field) is not None for field in requirement.fields)
