@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy import GroupKind, NodeRef, leaves, load_manifests, plain
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.questions.predicted.policies import policy_status, target_conditions
-from kubectl_policy.questions.shared.effects import affecting as policies_affecting
-from kubectl_policy.questions.shared.effects import covered_paths
+from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.resolution import field_name
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 from tests import build
@@ -160,4 +159,4 @@ def spec_at(analysis: Analysis, kind: str, node: NodeRef) -> list[dict[str, Json
 
 def affecting(analysis: Analysis, node: NodeRef) -> list[str]:
     """The policies that an answer about a node says it is affected by, as `Kind namespace/name`."""
-    return [str(ref) for ref in policies_affecting(analysis, node, covered_paths(analysis, node))]
+    return [str(ref) for ref in affecting_or_undecided(analysis, node, covered_paths(analysis, node))[0]]

@@ -285,6 +285,6 @@ def test_answers_say_that_a_setting_is_a_default() -> None:
     analysis = world(defined(MODE), policy("above", target("g"), color="blue"), below)
     (group,) = describe(analysis, node("HTTPRoute", "r")).in_force
     assert {setting.field: setting.defaulted for setting in group.settings} == {"color": False, "mode": True}
-    assert [(fate.value, fate.defaulted) for fate in group.settings[1].beaten] == [("strict", True)]
+    assert [(fate.value, fate.defaulted) for fate in group.settings[1].instead_of] == [("strict", True)]
     fields = describe_policy(analysis, below.ref).fields
     assert {field.field: field.defaulted for field in fields} == {"color": False, "mode": True}

@@ -29,6 +29,7 @@ from kubectl_policy.render.output.documents import API_VERSION
 from tests import pictures
 from tests.lint import page as rules_page
 from tests.profiles import reference
+from tests.render.schema import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +41,7 @@ PAGES: Final = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs
 SOURCE: Final = "\n".join(path.read_text("utf-8") for path in sorted((ROOT / "src").rglob("*.py")))
 BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MAP: Final = re.compile("(<!-- map -->\n)(?:.*\n)*?(<!-- end of the map -->)")
+MEMBERS: Final = re.compile("(<!-- members -->\n)(?:.*\n)*?(<!-- end of members -->)")
 PACKAGE: Final = ROOT / "src" / "kubectl_policy"
 COMMANDS_PAGE: Final = ROOT / "docs" / "commands.md"
 RULES_PAGE: Final = ROOT / "docs" / "rules.md"
@@ -100,7 +102,8 @@ def with_real_output(page: Path) -> str:
         can_be_run = all(shutil.which(program) for command in commands for program in programs_for(command))
         return f"```console\n{transcript(commands)}```" if block[1] == "console" and can_be_run else block[0]
 
-    return MAP.sub(lambda found: f"{found[1]}{module_map()}{found[2]}", BLOCK.sub(filled, text_of(page)))
+    mapped = MAP.sub(lambda found: f"{found[1]}{module_map()}{found[2]}", BLOCK.sub(filled, text_of(page)))
+    return MEMBERS.sub(lambda found: f"{found[1]}{tables()}\n{found[2]}", mapped)
 
 
 def programs_for(command: str) -> tuple[str, ...]:

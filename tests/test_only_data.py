@@ -95,7 +95,10 @@ def answers(analysis: Analysis) -> dict[str, object]:
         "affected": {str(node): affected(analysis, node) for node in nodes},
         "fields": {name: (answer.fields, answer.affected, answer.doubts) for name, answer in described.items()},
         "in force": {
-            name: [(group.kind, group.paths, group.at, group.settings, group.beaten) for group in answer.in_force]
+            name: [
+                (group.kind, group.positions, group.at, group.settings, group.without_effect)
+                for group in answer.in_force
+            ]
             for name, answer in objects.items()
         },
         "not applying": {name: answer.not_applying for name, answer in objects.items()},

@@ -113,12 +113,12 @@ def test_the_settings_of_routes_are_those_of_describe(opened: Opened, printed: P
     kinds = asked(page, "graph.data.kinds")
     found = 0
     for thing in asked(page, "graph.data.objects"):
-        kind = kinds[thing["k"]]
+        kind = kinds[thing["kind"]]
         if thing.get("s") or kind not in {"HTTPRoute", "GRPCRoute", "Service"}:
             continue
-        name = f"{kind.lower()}/{thing['m']}"
-        answer = json.loads(printed("describe", name, "-n", thing["n"], *BAKERY, "-o", "json"))
-        select(page, f"#{kind}/{thing['n']}/{thing['m']}")
+        name = f"{kind.lower()}/{thing['name']}"
+        answer = json.loads(printed("describe", name, "-n", thing["namespace"], *BAKERY, "-o", "json"))
+        select(page, f"#{kind}/{thing['namespace']}/{thing['name']}")
         assert _settings(page) == sorted(_described(group, answer) for group in answer["inForce"]), name
         found += len(answer["inForce"])
     assert found > 15

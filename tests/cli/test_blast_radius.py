@@ -150,7 +150,7 @@ def test_no_list_of_a_large_answer_is_cut_in_a_pipe(command: Command, tmp_path: 
     assert "Service app/s29\n" in out
     assert "more" not in out
     (effect,) = json.loads(command(*ask, "-o", "json").out)["difference"]["effects"]
-    assert len({found["name"] for found in (one.get("object", one) for one in effect["objects"])}) == 30
+    assert len({changed["node"]["name"] for changed in effect["objects"]}) == 30
 
 
 def test_what_goes_with_an_object_is_not_put_right(command: Command) -> None:

@@ -98,7 +98,7 @@ def _said(found: StateDiff) -> Iterator[str]:
         for path in change.paths:
             for field in change.fields:
                 name = re.sub(r"\[([a-z])]", r".\1", re.sub(r"\[\d+]", "[]", field.field))
-                place = Place(change.kind.kind, path, name)
+                place = Place(change.policy_kind.kind, path, name)
                 yield _in_words(place, _leaf(field.before), _leaf(field.after))
 
 

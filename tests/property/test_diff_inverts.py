@@ -56,7 +56,7 @@ def _effects(changes: Iterable[EffectChange]) -> list[str]:
     Which of them are told together depends on the direction, and so does by which place rules without a name are told.
     """
     return sorted(
-        _UNNAMED.sub("rule", repr((change.kind, path, field, field.sort, change.where, *nothing, nodes)))
+        _UNNAMED.sub("rule", repr((change.policy_kind, path, field, field.sort, change.where, *nothing, nodes)))
         for change in changes
         for nothing in [(change.from_nothing, change.to_nothing)]
         for place, path in enumerate(change.paths)

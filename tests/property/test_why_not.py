@@ -60,6 +60,6 @@ def test_no_manifest_is_too_odd(world: str, share: float, complete: bool, random
             answer = why_not(analysis, policy.ref, node)
         except PolicyError:
             continue
-        assert answer.in_force or answer.reasons
+        assert answer.effect.in_force or answer.reasons
         VALIDATOR.validate(EFFECT_EXPLANATION.plain(answer))
         assert all(map(str.isprintable, to_text(why_not_tree(answer, View()), 100).split("\n")))

@@ -100,7 +100,7 @@ class TestFiltersOfRules:
     def test_for_what_the_rule_leads_to(self) -> None:
         """All requests to its backends by way of it go through the filter; a Gateway has nothing of it."""
         found = describe(self.WORLD, node("Service", "s", group=""))
-        assert [(group.kind.kind, group.paths) for group in found.in_force] == [("HTTPRouteFilter", (0,))]
+        assert [(group.kind.kind, group.positions) for group in found.in_force] == [("HTTPRouteFilter", (0,))]
         assert found.not_applying == ()
         assert in_force(self.WORLD, node("Gateway", "g"), "HTTPRouteFilter") == []
 
@@ -279,7 +279,7 @@ class TestParameters:
         effects = diff(what_if(before, applied=[parameters("own", concurrency=9)])).effects
         changed = [(field.field, each.node) for effect in effects for field in effect.fields for each in effect.objects]
         assert changed == [("concurrency", node("Gateway", "g"))]
-        assert [effect.kind for effect in blast_radius(before, self.WIDE.ref).difference.effects] == []
+        assert [effect.policy_kind for effect in blast_radius(before, self.WIDE.ref).difference.effects] == []
 
     def test_those_of_nginx_merge_field_by_field(self) -> None:
         """The Gateway's over those of its class."""
@@ -373,7 +373,9 @@ class TestTraffic:
         page = resource("HTTPRouteFilter", "closed", {"directResponse": {"statusCode": 200}}, group=ENVOY)
         before = asked(self.OPEN, self.THERE)
         assert self.lost(before, page) == []
-        assert [each.kind.kind for each in diff(what_if(before, applied=[page])).effects] == ["HTTPRouteFilter"]
+        assert [change.policy_kind.kind for change in diff(what_if(before, applied=[page])).effects] == [
+            "HTTPRouteFilter"
+        ]
 
     def test_one_that_is_deleted(self) -> None:
         """Requests get an error response."""

@@ -120,7 +120,7 @@ class TestUndecided:
     def test_of_a_policy_and_an_object(self, disjoint: Analysis) -> None:
         """Whether the one has an effect on the other; no edit is looked for, since nothing could check it."""
         answer = why_not(disjoint, A, ROUTE)
-        assert (answer.in_force, answer.undecided, answer.tried, answer.edits) == ((), (0,), 0, ())
+        assert (answer.effect.in_force, answer.effect.undecided, answer.tried, answer.edits) == ((), (0,), 0, ())
         (reason,) = answer.reasons
         assert (reason.rule, reason.related) == (
             "combination-unknown",
@@ -128,7 +128,7 @@ class TestUndecided:
         )
         assert "a profile can say" in answer.obstacle
         both = why_not(disjoint, A, build.node("Service", "s", group=""))
-        assert (len(both.in_force), len(both.undecided)) == (1, 1)
+        assert (len(both.effect.in_force), len(both.effect.undecided)) == (1, 1)
         assert [reason.rule for reason in both.reasons] == ["combination-unknown"]
 
     def test_of_several_others(self) -> None:

@@ -71,7 +71,7 @@ def test_backends() -> None:
         analysis = analyze(snapshot(gateway(), service(), there, bucket, complete=True))
         named = subject if isinstance(subject, NodeRef) else NodeRef(subject)
         (found,) = describe(analysis, named).not_looked_into
-        assert (found.object, found.sort, found.by) == (bucket.ref, "backend", node("HTTPRoute", "r", "a"))
+        assert (found.object, found.as_, found.by) == (bucket.ref, "backend", node("HTTPRoute", "r", "a"))
         assert (found.field, found.origin) == ("spec.rules[0].backendRefs[1]", bucket.origin)
     other = describe(analyze(snapshot(gateway(), service(), there, bucket)), node("Service", "s", group=""))
     assert other.not_looked_into == ()
@@ -90,7 +90,7 @@ class TestParameters:
         analysis = analyze(snapshot(of_class, self.GATEWAY, self.MAP, route(), service()))
         for subject in (node("Gateway", "g"), node("HTTPRoute", "r"), node("Service", "s", group="")):
             found = describe(analysis, subject).not_looked_into
-            assert [(each.sort, str(each.object), each.by.object.kind, each.field) for each in found] == [
+            assert [(each.as_, str(each.object), each.by.object.kind, each.field) for each in found] == [
                 ("parameters", "ConfigMap default/c", "Gateway", "spec.infrastructure.parametersRef"),
                 ("parameters", "ConfigMap infra/d", "GatewayClass", "spec.parametersRef"),
             ]

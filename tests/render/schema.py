@@ -201,7 +201,12 @@ def _returned(function: Any) -> Any:  # noqa: ANN401 (annotations have many type
 
 
 def _hints(annotated: Any) -> dict[str, Any]:  # noqa: ANN401 (a class or a function)
-    return get_type_hints(annotated, _names_in(sys.modules[annotated.__module__]), include_extras=True)
+    owners: tuple[Any, ...] = getattr(annotated, "__mro__", (annotated,))
+    own = [owner.__module__ for owner in reversed(owners) if owner.__module__.startswith(("kubectl_policy.", "tests."))]
+    names: dict[str, Any] = {}
+    for module in dict.fromkeys(own):
+        names |= _names_in(sys.modules[module])
+    return get_type_hints(annotated, names, include_extras=True)
 
 
 def _names_in(module: ModuleType) -> dict[str, Any]:
@@ -211,6 +216,47 @@ def _names_in(module: ModuleType) -> dict[str, Any]:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
             exec(compile(ast.Module(statement.body, []), "<imports>", "exec"), names)  # noqa: S102 (our own imports)
     return names | {"Json": Any}
+
+
+def tables() -> str:
+    """The members of all documents, and of what is in them, as Markdown for docs/output.md."""
+    return "".join(f"\n{_table(name, definition)}" for name, definition in SCHEMA["$defs"].items())
+
+
+def _table(name: str, definition: Mapping[str, Any]) -> str:
+    """The members of a document, or of a part of one."""
+    lines = [
+        f"## {name}",
+        "",
+        *_paragraph(definition.get("description", "")),
+        "| member | type | meaning |",
+        "|---|---|---|",
+    ]
+    for member, schema in definition["properties"].items():
+        meaning = " ".join(schema.get("description", "").split()).replace("|", "\\|")
+        lines.append(f"| `{member}` | {_type_words(schema)} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+def _paragraph(text: str) -> list[str]:
+    first = " ".join(text.split("\n\n", maxsplit=1)[0].split())
+    return [first, ""] if first else []
+
+
+def _type_words(schema: Mapping[str, Any]) -> str:
+    """A type in a few words: `string`, `list of [ObjectRef](#objectref)`, `"error" or "warning"`."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(map(_type_words, schema["anyOf"]))
+    if "const" in schema or "enum" in schema:
+        constants = schema.get("enum", [schema.get("const")])
+        return " or ".join("null" if constant is None else f"`{constant}`" for constant in constants)
+    if schema.get("type") == "array":
+        return f"list of {_type_words(schema['items'])}" if "items" in schema else "list"
+    types = schema.get("type", "any")
+    return types if isinstance(types, str) else " or ".join(types)
 
 
 def published() -> str:

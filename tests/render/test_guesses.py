@@ -15,8 +15,7 @@ from kubectl_policy.questions.describe.policies import describe_policy
 from kubectl_policy.questions.listing.lists import list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.why_not.why_not import why_not
-from kubectl_policy.render.changes.blast_headline import blast_headline
-from kubectl_policy.render.changes.diff_headline import diff_headline
+from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.table import diff_table
 from kubectl_policy.render.changes.tree import diff_tree
 from kubectl_policy.render.describe.headline import object_headline
@@ -68,7 +67,7 @@ def test_of_an_object(world: Analysis) -> None:
     assert "one 1 (may hold)" in text
     assert text.count("in doubt: how policies of this kind combine is not known") == 1
     assert "assumed, because no profile covers it: it is a policy kind" in text
-    assert "1 (may hold)" in settings(answer, View()).text(View(headers=False), wide=False)
+    assert "1 (may hold)" in settings(answer).text(View(headers=False), wide=False)
     third = analyze(build.snapshot(*HIERARCHY, SECOND, build.policy("c", ON_ROUTE, age=3, three=3), complete=True))
     assert object_headline(describe(third, ROUTE)).startswith("HTTPRoute default/r is affected by 1 to 3 policies. ")
     assert object_headline(describe(third, build.node("Service", "s", group=""))).startswith(

@@ -130,7 +130,7 @@ def test_what_a_commit_says(repository: Repository) -> None:
     repository.git("commit", "--quiet", *author, "--file=message", "--cleanup=verbatim")
     _, state = states(["."])
     assert state.commit
-    found = (state.commit.who, state.commit.when, state.commit.subject)
+    found = (state.commit.author, state.commit.when, state.commit.subject)
     assert found == ("A B", "1970-01-02T01:30:00+01:30", "Do it ÿ \x1b[2J")
 
 

@@ -202,8 +202,9 @@ def test_the_numbers() -> None:
             objects |= {(way.route_kind, HOME, way.route), ("Service", way.service_namespace, way.service)}
     counts = answer().counts
     assert counts.total == len(objects) == 8
-    assert {kind.kind: number for kind, number in counts.kinds} == Counter(kind for kind, _, _ in objects)
-    assert dict(counts.namespaces) == Counter(namespace for _, namespace, _ in objects) == {"baker": 7, "pastry": 1}
+    assert {counted.kind: counted.count for counted in counts.kinds} == Counter(kind for kind, _, _ in objects)
+    namespaces = {counted.namespace: counted.count for counted in counts.namespaces}
+    assert namespaces == Counter(namespace for _, namespace, _ in objects) == {"baker": 7, "pastry": 1}
     reach = answer().reach
     assert reach
     assert {(node.object.kind, node.object.namespace, node.object.name) for node in reach.affected} == objects

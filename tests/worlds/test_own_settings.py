@@ -52,9 +52,11 @@ def beaten(answer: ObjectDescription) -> dict[str, str]:
         fate.field: why_beaten(fate, setting.source, group)
         for group in answer.in_force
         for setting in group.settings
-        for fate in setting.beaten
+        for fate in setting.instead_of
     }
-    return instead | {fate.field: why_without_effect(fate, group) for group in answer.in_force for fate in group.beaten}
+    return instead | {
+        fate.field: why_without_effect(fate, group) for group in answer.in_force for fate in group.without_effect
+    }
 
 
 class TestEnvoyGateway:
@@ -106,13 +108,13 @@ class TestEnvoyGateway:
         answer = self.answer({"timeouts": {"request": "120s", "backendRequest": "30s"}})
         found = settings_of(answer)["BackendTrafficPolicy"]
         assert found["timeout.http.requestTimeout"] == ("30s", "HTTPRoute")
-        (fates,) = [setting.beaten for group in answer.in_force for setting in group.settings if setting.beaten]
+        (fates,) = [setting.instead_of for group in answer.in_force for setting in group.settings if setting.instead_of]
         assert [(fate.value, fate.source.object.kind) for fate in fates] == [
             ("15s", "BackendTrafficPolicy"),
             ("120s", "HTTPRoute"),
         ]
-        (timeout,) = [setting for group in answer.in_force for setting in group.settings if setting.beaten]
-        assert [str(timeout.declared_in), *(str(fate.declared_in) for fate in timeout.beaten)] == [
+        (timeout,) = [setting for group in answer.in_force for setting in group.settings if setting.instead_of]
+        assert [str(timeout.declared_in), *(str(fate.declared_in) for fate in timeout.instead_of)] == [
             "spec.rules[0].timeouts.backendRequest",
             "spec.timeout.http.requestTimeout",
             "spec.rules[0].timeouts.request",

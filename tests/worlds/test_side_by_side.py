@@ -235,7 +235,7 @@ def test_a_shared_service_is_led_to_by_both() -> None:
     begins = [next(node.object.name for node in path if node.kind == "Gateway") for path in answer.paths]
     assert sorted(begins) == ["entrance"] * 3 + ["front"]
     for group in answer.in_force:
-        gateways = {begins[position] for position in group.paths}
+        gateways = {begins[position] for position in group.positions}
         policies = {str(ref) for ref in group.policies}
         if group.kind.group == ENVOY:
             assert gateways == {"front"}

@@ -40,31 +40,30 @@ WITHOUT_TARGET: Final[frozenset[State]] = frozenset(
 
 
 class TargetReference(Struct, frozen=True):
-    """One reference as it is declared; `field` is its place in the policy (`spec.targetRefs[0]`).
+    """One reference to a target as it is declared."""
 
-    `namespace` is empty where the reference names none. `selector` is None for a reference by name; with it the
-    reference names every object of the kind whose labels it selects, in its own namespace or in those that `namespaces`
-    lets in (`from: Same | All | Selector`). `unknown` are its members that nothing is known of.
-
-    In another `way` than by a reference of the policy's own, `named_by` is what names it, and `field` the place there:
-    a route, in a filter of a rule or of a backendRef, or a Gateway or GatewayClass, as its parameters. `place` is that
-    of the filter among those of its rule or backendRef, from 1 (0: there is none, or it does not count); what a
-    backendRef names counts for requests of that `rule` alone. Without `field`, nothing is known to be declared, but
-    objects of that kind and namespace were not read.
-    """
-
+    # The path in the policy (`spec.targetRefs[0]`) or in `named_by`. If empty, nothing is known to be declared,
+    # but objects of that kind and namespace were not read.
     field: str
     group: str
     kind: str
     name: str = ""
+    # Empty where the reference names none.
     namespace: str = ""
     section: str = ""
+    # The labels by which the reference selects objects of the kind; None for a reference by name.
     selector: Mapping[str, Json] | None = None
+    # The namespaces that the selector lets in (`from: Same | All | Selector`); None for its own namespace.
     namespaces: Mapping[str, Json] | None = None
+    # The object that names the policy: a route in a filter, or a Gateway or GatewayClass as its parameters.
     named_by: ObjectRef | None = None
+    # The position of the filter among those of its rule or backendRef, from 1; 0 if there is none, or it does not
+    # count.
     place: int = 0
+    # Members of the selector about which nothing is known.
     unknown: tuple[str, ...] = ()
     way: Way = "reference"
+    # The rule for whose requests alone it counts, if a filter of a backendRef names the policy.
     rule: NodeRef | None = None
 
     @property
@@ -116,20 +115,20 @@ class Attachment(Struct, frozen=True, gc=False):
 
 
 class Meaning(Struct, frozen=True, kw_only=True):
-    """What a state of an attachment is called, and what follows from it.
+    """The name of a state of an attachment, and what follows from it."""
 
-    `rule` and `severity` are those of the diagnostic (of an ordinary attachment there is none, unless no API serves its
-    target), `why` is the reason that `why-not` gives, `event` what the kind's controllers would report, if anything,
-    `api_reason` the API's own word for it. It is `known` unless something that was not read, or is not computed, may
-    make it another one. If it is `on_target`, controllers that report on targets name the policy there.
-    """
-
+    # The rule of the diagnostic; an ordinary attachment has one only if no API serves its target.
     rule: str
+    # The reason that `why-not` gives.
     why: str = ""
+    # What the kind's controllers would report, if anything.
     event: Event | None = None
+    # The severity of the diagnostic.
     severity: Severity = "error"
     api_reason: str = ""
+    # False if something that was not read, or is not computed, may make it another state.
     known: bool = True
+    # Whether controllers that report on targets name the policy there.
     on_target: bool = True
 
 

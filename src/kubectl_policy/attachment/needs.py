@@ -29,17 +29,16 @@ class RequiredReference(Struct, frozen=True):
 
 
 class NamedNeed(Struct, frozen=True):
-    """A reference for which a profile says what it is for: its `field` in the `owner`, which is the policy or another.
-
-    Without the object, the policy is invalid, unless that is `tolerated`: then only the setting is ignored, or what
-    follows is not known. That the reference is to that object is `guessed` where its namespace is not known.
-    """
+    """A reference in a policy, or in an object that it refers to, to an object that its profile requires."""
 
     owner: ObjectRef
     field: str
     ref: ObjectRef
     need: RequiredObject
+    # Whether the policy stays valid without the object: only the setting is ignored, or what follows is not
+    # known.
     tolerated: bool
+    # Whether the namespace of the object is not known, so that another one may be meant.
     guessed: bool = False
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from msgspec.structs import replace
 
 from kubectl_policy.cli.terminal import complain
-from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.model.kinds import listed
+from kubectl_policy.render.words.names import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

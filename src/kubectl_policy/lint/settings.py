@@ -13,11 +13,11 @@ from kubectl_policy.profiles.shapes import (
     NOTHING,
     Boolean,
     Choice,
+    Declared,
     Entries,
     Items,
     Record,
     Text,
-    declared,
     field_of,
     required_field,
 )
@@ -37,8 +37,7 @@ Level: TypeAlias = Literal["error", "warning", "info", "off"]
 _GATEWAYS: Final = frozenset({"Gateway", "ListenerSet", "XListenerSet"})
 
 
-@declared(kw_only=True)
-class RouteSelection:
+class RouteSelection(Declared, frozen=True, kw_only=True):
     """Some routes, and of the ways of requests to them those through some Gateway: all that it says must hold."""
 
     kind: str = field_of(Text(least=1), default="")
@@ -72,8 +71,7 @@ class RouteSelection:
         return self.gateway in {"", *names} and self.listener in {"", *(node.section for node in gateways)}
 
 
-@declared(kw_only=True)
-class Requirement:
+class Requirement(Declared, frozen=True, kw_only=True):
     """What must be in force for some routes: policies of some kind, with some fields, and within bounds."""
 
     name: str = required_field(Text(least=1))

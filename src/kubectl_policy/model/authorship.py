@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import mappings_at, same_json, text_at
 
@@ -17,23 +17,22 @@ if TYPE_CHECKING:
 
 
 class Authorship(Struct, frozen=True, kw_only=True):
-    """Who wrote something, and when (as ISO 8601 has it); both are empty for a line that is not committed yet.
+    """Who wrote something, and when; both are empty for a line that is not committed yet."""
 
-    `commit` is the id of the commit in git that brought the line; it is empty where an API server recorded a manager.
-    """
-
-    who: str
-    when: str
-    commit: str = ""
+    who: Annotated[str, Meta(description="The author of a commit, or a field manager; empty if not committed.")]
+    when: Annotated[str, Meta(description="As ISO 8601 has it.")]
+    commit: Annotated[
+        str, Meta(description="The id of the commit in git; empty for what is not committed, and for a field manager.")
+    ] = ""
 
 
 class Commit(Struct, frozen=True, kw_only=True):
-    """A commit in git: its id, its author, when that was (as ISO 8601 has it), and the first line of its message."""
+    """A commit in git."""
 
-    id: str
-    who: str
-    when: str
-    subject: str
+    id: Annotated[str, Meta()]
+    author: Annotated[str, Meta()]
+    when: Annotated[str, Meta(description="As ISO 8601 has it; empty if that is not known.")]
+    subject: Annotated[str, Meta(description="The first line of its message.")]
 
 
 NOT_COMMITTED = Authorship(who="", when="")

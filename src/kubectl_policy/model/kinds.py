@@ -13,7 +13,7 @@ from kubectl_policy.model.snapshot import Problem
 from kubectl_policy.patterns import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.model.snapshot import Resource
 
@@ -80,6 +80,11 @@ def plural(singular: str) -> str:
     if singular.endswith("y") and singular[-2:-1] not in {"a", "e", "i", "o", "u", ""}:
         return singular[:-1] + "ies"
     return singular + "s"
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
 # Letters whose names begin with a vowel sound, and beginnings whose vowel is spoken as a consonant.

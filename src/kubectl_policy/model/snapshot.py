@@ -36,17 +36,17 @@ _AFTER_ALL: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class Resource(Struct, frozen=True, gc=False):
-    """An object with its origin. `raw` is never mutated; `created` is None where no creationTimestamp is known.
-
-    `namespace_from` is what says the namespace of an object that names none, if anything around it does. `written` is
-    what was read, where `raw` also has what an API server fills in.
-    """
+    """An object with its origin."""
 
     ref: ObjectRef
     origin: Origin
+    # The content, which is never mutated.
     raw: Mapping[str, Json]
+    # None where no creationTimestamp is known.
     created: datetime | None = None
+    # What says the namespace of an object that names none, if anything around it does.
     namespace_from: Origin | None = None
+    # The content as it was read, where `raw` also has what an API server fills in.
     written: Mapping[str, Json] | None = None
 
     # Each is the same as itself alone.
@@ -80,31 +80,29 @@ class Diagnostic(Struct, frozen=True):
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """What is wrong with something, and why, before it is said of an object: then it is a `Diagnostic`.
+    """What is wrong with something, before it is reported of an object as a `Diagnostic`."""
 
-    `message` is a sentence for people without the name of the object. `reason` is the word by which code tells problems
-    apart: the API's own where there is one (`RefNotPermitted`). `field` is the path in what is judged, of the whole of
-    it if empty; `line` is the line (from 1) in a text, 0 without one. What is not `certain` may be in order: something
-    that decides it was not read, or not checked.
-    """
-
+    # A sentence for people without the name of the object.
     message: str
+    # The word by which code tells problems apart: the API's own where there is one (`RefNotPermitted`).
     reason: str = ""
+    # The path in what is judged; empty for the whole of it.
     field: FieldPath = WHOLE
+    # The line (from 1) in a text, or 0.
     line: int = 0
+    # False if it may be in order: something that decides it was not read, or not checked.
     certain: bool = True
 
 
 class Comment(Struct, frozen=True, kw_only=True):
-    """A comment that a person wrote into a manifest for this program, as it stands there.
+    """A comment for this program in a manifest."""
 
-    `says` is the text behind the name of this program, `line` (from 1) is where the comment stands. `lines` is what the
-    comment is about: its own line if anything stands before it, else the next line that is not empty, or a whole
-    document if that is the document's first line; an empty range if nothing follows.
-    """
-
+    # The line of the comment, from 1.
     line: int
+    # The text behind the name of this program.
     says: str
+    # The lines that the comment is about: its own line if anything stands before it, else the next line that is
+    # not empty, or a whole document if that is the document's first line; an empty range if nothing follows.
     lines: range
 
 
@@ -127,26 +125,28 @@ class Permission(Struct, frozen=True):
 
 
 class Gap(Struct, frozen=True):
-    """Something that could not be read, so that "unknown" is never shown as "none".
+    """Something that could not be read, so that "unknown" is never shown as "none"."""
 
-    `kind` is a kind's name or empty (any kind), `namespace` a namespace or empty (any), `reason` says why in words, and
-    `remedy` what would close the gap, if that is known. With a `name` it is one object: it may be there, and not as it
-    was read. `mentions` are the words in what could not be read, if they are known: it refers to nothing else by name.
-    A gap in any namespace is none in those `besides` which nothing else could be read. Where a cluster was asked, the
-    `group` of the kind is known, and what it `needs` to be read where somebody may not; it covers none of the objects
-    that were asked for by name and are known to be `missing`.
-    """
-
+    # The name of the kind; empty for any kind.
     kind: str
+    # The namespace; empty for any.
     namespace: str
+    # Why it could not be read, in words.
     reason: str
     origin: Origin | None = None
+    # With a name it is one object: it may exist, and otherwise than as it was read.
     name: str = ""
+    # What would close the gap, if that is known.
     remedy: str = ""
+    # The words in what could not be read, if they are known: it refers to nothing else by name.
     mentions: frozenset[str] | None = None
+    # Namespaces that are no part of a gap in any namespace.
     besides: frozenset[str] = frozenset()
+    # The API group of the kind, where a cluster was asked.
     group: str | None = None
+    # The permission to read it, where a cluster refused.
     needs: Permission | None = None
+    # Objects that were asked for by name and are known not to exist.
     missing: frozenset[ObjectRef] = frozenset()
 
     def covers(self, ref: ObjectRef) -> bool:
@@ -201,31 +201,33 @@ Place: TypeAlias = Literal["the input", "the cluster"]
 
 
 class Snapshot(Struct, frozen=True):
-    """The state of a cluster as far as it could be read, and the `place` where that was read, in words.
-
-    `complete` closes the world: what is not here does not exist. Manifests are an open world unless the caller says so;
-    but of the kinds in namespaces that are `listed` (an empty one is that of cluster-scoped kinds), the input is what a
-    cluster gave out itself. `ignored` counts files without any Kubernetes object, and in others the documents that are
-    none; `left_out` is what is no object of its own, and what was not read on purpose. Of one of two states of a world,
-    `other_state` are the objects of the other state that this one has not, or has otherwise: where they are, their
-    kinds were read. `gone` are those of them that are known not to exist in this one; and `rules` is what the rules of
-    routes are called in the earlier one where that is not by their places there, but as the same rules are in the later
-    one. What is `assumed` is taken to exist wherever something names it, although it was not read.
-    """
+    """The state of a cluster as far as it could be read."""
 
     resources: Sequence[Resource] = ()
     gaps: tuple[Gap, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    # Whether the world is closed: what is not here does not exist. Manifests are an open world unless the caller
+    # says so.
     complete: bool = False
+    # The number of files without any Kubernetes object, and of other documents that are none.
     ignored: int = 0
+    # Of one of two states: the objects of the other state that this one has not, or has otherwise. Where they
+    # are, their kinds were read.
     other_state: tuple[Resource, ...] = ()
+    # Objects of `other_state` that are known not to exist in this one.
     gone: frozenset[ObjectRef] = frozenset()
+    # Kinds in namespaces ("": cluster-scoped) that the input has as a cluster listed them itself.
     listed: frozenset[tuple[GroupKind, str]] = frozenset()
+    # Objects that are no object of their own, or were not read on purpose.
     left_out: tuple[LeftOut, ...] = ()
+    # Objects that are taken to exist wherever something names them, although they were not read.
     assumed: tuple[AssumedObjects, ...] = ()
+    # Names of rules of routes in the earlier state, where rules are not known by their positions there, but as
+    # the same rules in the later one.
     rules: Mapping[ObjectRef, tuple[str, ...]] = field(default_factory=dict["ObjectRef", "tuple[str, ...]"])
     # Of a later state: the objects that were applied to the earlier one.
     applied: frozenset[ObjectRef] = frozenset()
+    # Where the state was read, in words.
     place: Place = "the input"
 
     def is_read_like(self, state: Snapshot) -> bool:

@@ -13,12 +13,12 @@ from kubectl_policy.profiles.shapes import (
     PATH,
     Boolean,
     Choice,
+    Declared,
     Entries,
     Items,
     Record,
     Text,
     camel_case,
-    declared,
     field_of,
     required_field,
     set_of,
@@ -88,8 +88,7 @@ CONTROLLERS: Final = set_of(NAME, least=1)
 EVIDENCE: Final = Items(Text(least=8), least=1)
 
 
-@declared()
-class ConditionWords:
+class ConditionWords(Declared, frozen=True):
     """A condition as one implementation words it."""
 
     type: str = required_field(NAME)
@@ -100,8 +99,7 @@ class ConditionWords:
     """Its reason."""
 
 
-@declared()
-class _Together:
+class _Together(Declared, frozen=True):
     """Conditions that are written at once."""
 
     first: ConditionWords = required_field(Record(ConditionWords), spread=True)
@@ -135,8 +133,7 @@ _STANDARD: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
 )
 
 
-@declared(kw_only=True)
-class StatusProfile:
+class StatusProfile(Declared, frozen=True, kw_only=True):
     """Where and in which words a kind's controllers report."""
 
     placement: Placement = field_of(Choice(Placement), default="gateways", always=True)
@@ -188,8 +185,7 @@ class StatusProfile:
 STANDARD_STATUS: Final = StatusProfile()
 
 
-@declared(kw_only=True)
-class GatewayProfile:
+class GatewayProfile(Declared, frozen=True, kw_only=True):
     """What holds on Gateways of some controllers where Gateway API leaves a choice, or where they depart from it."""
 
     unsupported_features: frozenset[str] = field_of(set_of(NAME), default=frozenset())
@@ -219,8 +215,7 @@ class GatewayProfile:
 STANDARD_GATEWAYS: Final = GatewayProfile()
 
 
-@declared()
-class ControllerSetting:
+class ControllerSetting(Declared, frozen=True):
     """A setting of a controller that no manifest states."""
 
     default: str = required_field(Text())
@@ -236,8 +231,7 @@ def filled_in(name: str, values: Mapping[str, str]) -> str:
     return name
 
 
-@declared(kw_only=True)
-class BackendProfile:
+class BackendProfile(Declared, frozen=True, kw_only=True):
     """What is known of a kind of backends, whose sections are its ports, by their numbers."""
 
     ports: tuple[str, ...] = required_field(Items(PATH, least=1))
@@ -246,8 +240,7 @@ class BackendProfile:
     """Where this is written."""
 
 
-@declared()
-class ByLabel:
+class ByLabel(Declared, frozen=True):
     """A reference of a kind that no API serves: it names a value of a label, and stands for the routes that have it."""
 
     group_kind: GroupKind = required_field(KIND, spread=True)
@@ -259,13 +252,10 @@ class ByLabel:
     """
 
 
-@declared(kw_only=True)
-class DelegationProfile:
-    """What holds where a rule of an HTTPRoute refers to HTTPRoutes, on Gateways of these controllers (empty: of any).
+class DelegationProfile(Declared, frozen=True, kw_only=True):
+    """What holds where rules of HTTPRoutes refer to HTTPRoutes, on Gateways of these controllers (empty: of any)."""
 
-    `group`, `controllers` and `settings`, with their defaults, are those of the profile file.
-    """
-
+    # The group, the controllers and the defaults of settings are those of the profile file.
     group: str
     controllers: frozenset[str] = frozenset()
     settings: tuple[tuple[str, str], ...] = ()

@@ -27,15 +27,13 @@ _STRATEGY_FIELD: Final = "spec.strategy"
 
 
 class _Signs(Struct, frozen=True, kw_only=True):
-    """What says whether a kind is a policy kind, and of what sort.
+    """Evidence for whether a kind is a policy kind, and of which class."""
 
-    `label` is a value of the policy label of its definition, in lower case; empty if it has none. `properties` are
-    those of `spec` in the definition's schema, empty where no schema says any. `refers` is whether the schema or,
-    without one, an object has a reference of the sort that policies have.
-    """
-
+    # The value of the policy label of its definition, in lower case, or "".
     label: str
+    # The properties of `spec` in the definition's schema; empty without a schema.
     properties: Mapping[str, Json]
+    # Whether the schema or, without one, an object has a reference of the sort that policies have.
     refers: bool
 
     def why_none(self, kind: str) -> str:

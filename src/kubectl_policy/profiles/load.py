@@ -23,11 +23,11 @@ from kubectl_policy.profiles.own import OwnSettings
 from kubectl_policy.profiles.profile import PolicyKindProfile
 from kubectl_policy.profiles.shapes import (
     NOTHING,
+    Declared,
     Entries,
     Record,
     Text,
     camel_case,
-    declared,
     field_of,
     required_field,
 )
@@ -59,8 +59,7 @@ _HINT: Final = "docs/profiles.md describes every field"
 PROFILE: Final = Record(PolicyKindProfile)
 
 
-@declared(kw_only=True)
-class ProfileFile:
+class ProfileFile(Declared, frozen=True, kw_only=True):
     """What a file says: of the policy kinds of one API group, and of the controllers of all of them."""
 
     group: str = required_field(Text())

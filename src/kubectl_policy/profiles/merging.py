@@ -12,11 +12,11 @@ from kubectl_policy.profiles.shapes import (
     PATH,
     Boolean,
     Choice,
+    Declared,
     Entries,
     Items,
     Record,
     Text,
-    declared,
     field_of,
     required_field,
     set_of,
@@ -91,8 +91,7 @@ _PATCHES: Final = (MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES)
 _PATCH: Final = Choice(_PATCHES, MergeStrategy)
 
 
-@declared()
-class TargetLevel:
+class TargetLevel(Declared, frozen=True):
     """A level of the hierarchy: the objects of a kind, or the named sections of such objects."""
 
     group_kind: GroupKind = required_field(KIND, spread=True)
@@ -109,8 +108,7 @@ _SOME_LEVELS: Final = Items(Record(TargetLevel), least=1)
 _PROTOCOLS: Final = set_of(Text(pattern="^[A-Z0-9./_-]+$", hint="Protocols are written as HTTP."), least=1)
 
 
-@declared(kw_only=True)
-class SharedField:
+class SharedField(Declared, frozen=True, kw_only=True):
     """A field that does not come whole from one policy but is put together from several."""
 
     field: str = required_field(PATH)
@@ -145,8 +143,7 @@ class SharedField:
         return not self.setting or values.get(self.setting, "") == self.value
 
 
-@declared()
-class MergeScope:
+class MergeScope(Declared, frozen=True):
     """Levels whose policies are merged with each other; only the outcomes of scopes meet."""
 
     levels: tuple[TargetLevel, ...] = required_field(_SOME_LEVELS)
@@ -159,8 +156,7 @@ class MergeScope:
         return _includes(self.levels, self.protocols, node, protocol)
 
 
-@declared(kw_only=True)
-class IgnoredPart:
+class IgnoredPart(Declared, frozen=True, kw_only=True):
     """What controllers ignore: policies on some levels, or some fields of theirs."""
 
     levels: tuple[TargetLevel, ...] = required_field(_SOME_LEVELS)
@@ -181,8 +177,7 @@ def _includes(levels: Iterable[TargetLevel], protocols: frozenset[str], node: No
     return (not protocols or protocol in protocols) and any(level.includes(node) for level in levels)
 
 
-@declared()
-class Inheritance:
+class Inheritance(Declared, frozen=True):
     """How what is on a route meets what is on the routes that it leads to; see `RouteChoice`.
 
     If there are `fields`, with the last key in lower case, it holds of these alone.
@@ -195,8 +190,7 @@ class Inheritance:
     fields: frozenset[tuple[str, ...]] | None = None
 
 
-@declared()
-class ListedFields:
+class ListedFields(Declared, frozen=True):
     """What a value means that is a list of fields, by their names in any case: `strategy` for these fields `below`."""
 
     below: str = required_field(PATH)
@@ -205,8 +199,7 @@ class ListedFields:
     """The strategy that holds of them alone."""
 
 
-@declared()
-class RouteChoice:
+class RouteChoice(Declared, frozen=True):
     """An annotation by which a route chooses how its policies meet those on the routes that it leads to.
 
     Any other value than `values` have is a list of names with commas, if it can be `listed`; the other fields go by the
@@ -229,8 +222,7 @@ class RouteChoice:
         return Inheritance(self.listed.strategy, None, fields)
 
 
-@declared()
-class PortField:
+class PortField(Declared, frozen=True):
     """A list with settings for single ports: for the port that its `key` holds, an entry counts instead of a field."""
 
     field: str = required_field(PATH)

@@ -15,10 +15,10 @@ from kubectl_policy.profiles.shapes import (
     PLACES,
     Boolean,
     Choice,
+    Declared,
     Items,
     Record,
     Text,
-    declared,
     field_of,
     required_field,
     set_of,
@@ -32,8 +32,7 @@ By: TypeAlias = Literal["reference", "name", "labels"]
 WhenMissing: TypeAlias = Literal["invalid", "ignored", "unknown"]
 
 
-@declared(kw_only=True)
-class RequiredObject:
+class RequiredObject(Declared, frozen=True, kw_only=True):
     """An object that a policy must refer to, or it is invalid; there may be several, in lists.
 
     What is in another namespace needs a ReferenceGrant there, unless `grant_required` says otherwise.
@@ -123,8 +122,7 @@ def with_those_through(needs: Iterable[RequiredObject]) -> Iterator[RequiredObje
         yield from with_those_through(need.through)
 
 
-@declared()
-class RequiredParameter:
+class RequiredParameter(Declared, frozen=True):
     """A field of the parameters of a Gateway, or of its class, without which a policy kind is refused there."""
 
     group_kind: GroupKind = required_field(KIND, spread=True)

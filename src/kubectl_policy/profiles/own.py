@@ -10,10 +10,10 @@ from kubectl_policy.profiles.shapes import (
     NOTHING,
     PATH,
     PROTECTING,
+    Declared,
     Entries,
     Items,
     Record,
-    declared,
     field_of,
     required_field,
     set_of,
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 OF_RULE: Final = "rule."
 
 
-@declared(kw_only=True)
-class OwnSettings:
+class OwnSettings(Declared, frozen=True, kw_only=True):
     """What the rules of a kind of routes say themselves.
 
     What a rule sends to several backends, each by its `weight`, and what the filters of a backendRef do there, are

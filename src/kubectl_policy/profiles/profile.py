@@ -37,11 +37,11 @@ from kubectl_policy.profiles.shapes import (
     PROTECTING,
     Boolean,
     Choice,
+    Declared,
     Entries,
     Items,
     Record,
     Text,
-    declared,
     field_of,
     required_field,
     set_of,
@@ -103,8 +103,7 @@ _WHOLE: Final = set_of(
 _PROTECTING: Final = set_of(PROTECTING)
 
 
-@declared(kw_only=True)
-class ConditionalField:
+class ConditionalField(Declared, frozen=True, kw_only=True):
     """A field of the target object that stands for a setting only where another one has a value, or has none."""
 
     field: str = required_field(PATH)
@@ -117,8 +116,7 @@ class ConditionalField:
     """A field that must have none. Without it: none."""
 
 
-@declared(kw_only=True)
-class Variant:
+class Variant(Declared, frozen=True, kw_only=True):
     """What holds instead where a kind takes effect on objects of some other kinds."""
 
     targets: frozenset[GroupKind] = required_field(set_of(KIND, least=1))
@@ -137,22 +135,13 @@ class Variant:
     """Policies on some levels, or fields of theirs, that controllers ignore there. Without it: the kind's."""
 
 
-@declared()
-class PolicyKindProfile:
-    """The choices that a policy kind makes; the defaults are those of GEP-713.
-
-    Besides what files say, `known_by` says where the kind is known from and `origin` where that stands. `map_fields`
-    are the maps of scalars in the definition's schema (paths below `spec`), which the experimental text of GEP-713
-    replaces whole. Of a variant, `counting_fields` are those that count, if not all do. `assumed` names the choices
-    that rest on a default or a guess; an answer says so. `settings`, `delegation` and `gateways` are what the same file
-    says of its controllers, `backends` what it says of other kinds,
-    `routes` what it says of the settings that rules of routes make themselves. Of a kind of routes, whose profile is
-    about these settings, `own` has what they are; a policy kind has none.
-    """
+class PolicyKindProfile(Declared, frozen=True, dict=True):
+    """The choices that a policy kind makes; the defaults are those of GEP-713."""
 
     group_kind: GroupKind
     policy_class: PolicyClass = required_field(Choice(PolicyClass), name="class", topic=IDENTITY)
     """`direct`: a policy changes its target alone. `inherited`: also what is below it."""
+    # Where the kind is known from; `origin` is where that stands.
     known_by: KnownBy
     short_names: tuple[str, ...] = field_of(
         Items(Text(pattern="^[a-z0-9-]+$", hint="Short names are in lower case.")), default=()
@@ -349,7 +338,10 @@ class PolicyKindProfile:
     """A list with settings for single ports, which stand instead of those for every port. Needs a joint field of that
     name, by that key.
     """
+    # The maps of scalars in the definition's schema (paths below `spec`), which the experimental text of GEP-713
+    # replaces whole.
     map_fields: frozenset[str] = frozenset()
+    # The fields that count in a variant, if not all do.
     counting_fields: frozenset[str] | None = None
     variants: tuple[Variant, ...] = field_of(Items(Record(Variant)), default=())
     """What holds instead where the kind takes effect on objects of some kinds. Without it: the same everywhere."""
@@ -375,13 +367,19 @@ class PolicyKindProfile:
     it; nor is such an object a policy. `none`: in a way that is not computed, so that nothing is claimed about what it
     affects.
     """
+    # What the same file says of its controllers: settings, and below, routes that delegate and how Gateways are
+    # treated.
     settings: Mapping[str, ControllerSetting] = field(default_factory=lambda: NOTHING)
     origin: Origin | None = None
     delegation: DelegationProfile | None = None
     gateways: GatewayProfile | None = None
+    # What the same file says of backends of other kinds, and of the settings that rules of routes make
+    # themselves.
     backends: Mapping[GroupKind, BackendProfile] = field(default_factory=dict["GroupKind", "BackendProfile"])
     routes: Mapping[GroupKind, OwnSettings] = field(default_factory=dict["GroupKind", "OwnSettings"])
+    # The settings that the rules of a kind of routes make, if the profile is about these; a policy kind has none.
     own: OwnSettings | None = None
+    # The choices that rest on a default or a guess; an answer says so.
     assumed: tuple[str, ...] = ()
 
     @property

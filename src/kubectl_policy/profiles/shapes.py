@@ -7,10 +7,12 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast, dataclass_transform, get_args
 
+from msgspec import Struct, StructMeta, field
+from msgspec.structs import replace
+
 from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
-from kubectl_policy.model.values import as_value, compact, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -170,22 +172,23 @@ class Entries(Shape):
                 yield from self.entry.problems(entry, at / name)
 
 
-@compact
-class Declaration:
+class Declaration(Struct, frozen=True, gc=False):
     """What is declared of a field of a file.
 
-    `name` is what the file calls it: the attribute in camel case if nothing is said. It is `required` in every file,
-    `always` written or only where it does not say what holds without it, the `default` of the attribute. If it is
-    `spread`, its own fields stand beside the others. The text below the attribute is its documentation: what it means
-    and, after "Without it:", what holds without it if that is not the default. `topic` is the heading for it and for
-    those after it.
+    The text below the attribute is its documentation: what it means and, after "Without it:", what holds without it if
+    that is not the default.
     """
 
     shape: Shape
+    # What files call it, if not the attribute in camel case.
     name: str = ""
+    # The heading in the documentation for it and for those after it.
     topic: str = ""
+    # Whether every file has it.
     required: bool = False
+    # Whether it is written even if it says what holds without it.
     always: bool = False
+    # Whether its own fields stand beside the others.
     spread: bool = False
     attribute: str = ""
     default: object = _NO_DEFAULT
@@ -210,18 +213,22 @@ def field_of(  # noqa: PLR0913 (see Declaration)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(required_field, field_of, field))
-def declared(*, kw_only: bool = False) -> Callable[[type[Class]], type[Class]]:
-    """A decorator for values of which some fields are those of a mapping in a file."""
+class _DeclaredMeta(StructMeta):
+    """Make Structs of classes with declarations, which are kept beside the fields."""
 
-    def decorate(cls: type[Class]) -> type[Class]:
-        declarations = {name: item for name, item in vars(cls).items() if isinstance(item, Declaration)}
-        for name in declarations:
-            delattr(cls, name)
-        cls.declarations = MappingProxyType(declarations)  # type: ignore[attr-defined]  # read by Record
-        defaults = {name: item.default for name, item in declarations.items() if item.default is not _NO_DEFAULT}
-        return as_value(cls, kw_only=kw_only, defaults=defaults)
+    def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> Any:  # noqa: ANN401 (a class)
+        """Take the declarations out of the class, and leave the defaults."""
+        declarations = {key: item for key, item in namespace.items() if isinstance(item, Declaration)}
+        defaults = {key: item.default for key, item in declarations.items() if item.default is not _NO_DEFAULT}
+        others = {key: item for key, item in namespace.items() if key not in declarations}
+        cls: Any = super().__new__(mcls, name, bases, {**others, **defaults}, **options)
+        cls.declarations = MappingProxyType(declarations)
+        return cls
 
-    return decorate
+
+@dataclass_transform(frozen_default=True, field_specifiers=(required_field, field_of, field))
+class Declared(Struct, metaclass=_DeclaredMeta):
+    """A value of which some fields are those of a mapping in a file."""
 
 
 class Record(Shape):

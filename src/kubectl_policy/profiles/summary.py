@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.fields import Every, FieldPath, value_at
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.patterns import pattern
-from kubectl_policy.profiles.shapes import NOTHING, Entries, Items, Text, declared, field_of, required_field
+from kubectl_policy.profiles.shapes import NOTHING, Declared, Entries, Items, Text, field_of, required_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,8 +29,7 @@ _WORDS: Final = Text(
 _MOST: Final = 3
 
 
-@declared(kw_only=True)
-class SummaryPart:
+class SummaryPart(Declared, frozen=True, kw_only=True):
     """What is said in short of a field of a policy's settings."""
 
     field: str = required_field(_PATTERN)

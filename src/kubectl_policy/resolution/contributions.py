@@ -42,19 +42,18 @@ EXPERIMENTAL: Final = frozenset({"spec.override", "spec.default"})
 
 
 class Contribution(Struct, frozen=True, kw_only=True):
-    """What one policy, attached at one node of a path, brings to the effective policy there.
-
-    `field` is where the policy declares it: `spec`, or a stanza (`spec.overrides`). An `empty` one replaces none
-    further up. `guessed` is whether nobody says the strategy, neither the policy nor anything about its kind; `chosen`,
-    whether the policy says it.
-    """
+    """What one policy, attached at one node of a path, brings to the effective policy there."""
 
     source: Source
     spec: Traced
     strategy: MergeStrategy
+    # Where the policy declares it: `spec`, or a stanza (`spec.overrides`).
     field: str = "spec"
+    # Whether it replaces no contribution further up.
     empty: bool = False
+    # Whether neither the policy nor anything about its kind says the strategy.
     guessed: bool = False
+    # Whether the policy itself says the strategy.
     chosen: bool = False
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, value_at
@@ -44,28 +44,45 @@ FateState: TypeAlias = Literal["effective", "undecided", "superseded", "rejected
 FieldOutcome: TypeAlias = "tuple[Field, Leaf, FateState, tuple[Source, ...]]"
 
 
-class Fate(Struct, frozen=True, gc=False):
-    """The fate of one declared field on a path.
+_FIELD: Final = "As its policy writes it, below spec or a stanza of it: timeout.request, compressor[Gzip].gzip."
+_DEFAULTED: Final = "True if its policy leaves it out, so that the definition of its kind fills it in."
+_ORIGIN: Final = (
+    "Where it is written: the line of the field, or of its object if that cannot be told or no field says it."
+)
+_BLAME: Final = "Who wrote it, and when; null without --blame, and where that cannot be told."
+_STATE: Final = (
+    "effective; undecided where it is not known how its policy combines with others; superseded by another value;"
+    " rejected with its whole policy for a conflict; unheeded: ignored by controllers, not because of another policy."
+)
 
-    `effective`: it is in force. `undecided`: it may be, but how its policy combines with others there is not known.
-    `superseded`: `superseded_by` set the field, or what replaced the map that it was in or the whole spec, instead.
-    `rejected`: the whole policy conflicts with `superseded_by` and is refused. `unheeded`: the controllers ignore it,
-    not because of another policy. `by_port`: what `superseded_by` say of the path's port replaces it. What its policy
-    leaves out, so that the definition of its kind fills it in, is `defaulted`. `origin` and `declared_in` are where it
-    is written, if a question says that: where its object, or the field, was read, and which field of it that is.
-    `blame` is who wrote it.
-    """
 
-    field: str
-    value: Json
-    source: Source
-    state: FateState
-    superseded_by: tuple[Source, ...] = ()
-    by_port: bool = False
-    defaulted: bool = False
-    origin: Origin | None = None
+class DeclaredField(Struct, frozen=True, kw_only=True, gc=False):
+    """A field with its value, as its source declares it, and where that is written."""
+
+    field: Annotated[str, Meta(description=_FIELD)]
+    value: Annotated[Json, Meta(description="Any JSON value; null if removed.")]
+    source: Annotated[Source, Meta()]
+    origin: Annotated[Origin | None, Meta(description=_ORIGIN)] = None
     declared_in: FieldPath = WHOLE
-    blame: Authorship | None = None
+    """The field of the source that says it; the whole of it where none does."""
+    blame: Annotated[Authorship | None, Meta(description=_BLAME)] = None
+    defaulted: Annotated[bool, Meta(description=_DEFAULTED)] = False
+
+    @property
+    def declared_in_(self) -> Annotated[str, Meta()]:
+        """The field of its object, for example spec.overrides.timeout.request; empty if no field says it."""
+        return str(self.declared_in)
+
+
+class Fate(DeclaredField, frozen=True, kw_only=True, gc=False):
+    """A declared field, and what becomes of it on a path."""
+
+    state: Annotated[FateState, Meta(description=_STATE)]
+    superseded_by: Annotated[
+        tuple[Source, ...], Meta(description="Who set the field, or what it is in, or the whole spec, instead.")
+    ] = ()
+    by_port: bool = False
+    """Whether what `superseded_by` say of the path's port replaces it."""
 
 
 class OwnValue(Struct, frozen=True, dict=True):
@@ -84,33 +101,34 @@ class OwnValue(Struct, frozen=True, dict=True):
 
 
 class Resolution(Struct, frozen=True, kw_only=True, dict=True):
-    """The outcome of the policies of one kind wherever the same ones meet; all paths where they do share it.
-
-    `contributions` are least specific first. `members` are the sources that took part, `rejected` those refused for a
-    conflict; of these, `kept_out` are those of policies that another one on their target, or on another one of theirs,
-    keeps out. What sources that are `undecided` set may be in force, as far as is known of their kind. `ignored_fields`
-    are those that the controllers ignore here, `ignored_sources` those of which nothing counts here, even if they
-    declare no field. `scopes` are the parts of which the spec is made, broadest first. `replaced_for_port` is a field
-    that gives way to what `port_sources` say of the path's port. `doubts` name what the answer rests on without knowing
-    it. `own` are the fields of the target object that stand for settings, also those that an override beats, and
-    `without_own` is the outcome as it would be without them.
-    """
+    """The outcome of the policies of one kind wherever the same ones meet; all paths where they do share it."""
 
     kind: GroupKind
     spec: Traced
     contributions: tuple[Contribution, ...]
+    """The contributions of policies, least specific first."""
     members: frozenset[Source]
+    """The sources that took part."""
     rejected: frozenset[Source]
+    """The sources refused for a conflict."""
     undecided: frozenset[Source] = frozenset()
+    """The sources of which it is not known whether what they set is in force."""
     doubts: frozenset[Doubt] = frozenset()
     kept_out: Mapping[Source, Refusal] = field(default_factory=dict["Source", "Refusal"])
+    """Rejected sources of policies that another one on their target, or on another one of theirs, keeps out."""
     ignored_fields: frozenset[tuple[Source, Field]] = frozenset()
+    """The fields that the controllers ignore here."""
     ignored_sources: frozenset[Source] = frozenset()
+    """The sources of which nothing counts here, even if they declare no field."""
     scopes: tuple[ScopeOutcome, ...] = ()
+    """The parts of which the spec is made, broadest first."""
     replaced_for_port: Field = ()
+    """A field that gives way to what `port_sources` say of the path's port."""
     port_sources: frozenset[Source] = frozenset()
     own: tuple[OwnValue, ...] = ()
+    """The fields of the target object that stand for settings, also those that an override beats."""
     without_own: Resolution | None = None
+    """The outcome as it would be without them."""
 
     def __hash__(self) -> int:
         """By who brings what, and who set which field; it is looked up for every path."""
@@ -275,7 +293,15 @@ class _Fates:
 
     def of(self, field: Field, leaf: Leaf) -> Fate:
         state, by, by_port = self.outcome(field, leaf)
-        return Fate(field_name(field), leaf.value, leaf.source, state, by, by_port, leaf.defaulted)
+        return Fate(
+            field=field_name(field),
+            value=leaf.value,
+            source=leaf.source,
+            state=state,
+            superseded_by=by,
+            by_port=by_port,
+            defaulted=leaf.defaulted,
+        )
 
     def outcome(self, field: Field, leaf: Leaf) -> tuple[FateState, tuple[Source, ...], bool]:
         """The state of a field, who superseded it, and whether that is for the path's port."""

@@ -44,13 +44,11 @@ _HELD: Final = frozenset({"effective", "undecided"})
 
 
 class EnforcementMeaning(Struct, frozen=True, kw_only=True):
-    """What a state of a policy means to the rest of the program.
+    """What a state of a policy means to the rest of the program."""
 
-    `event` is what the kind's controllers would report, if anything; `in_force` is whether a field of the policy is
-    effective somewhere, as far as that is `known`.
-    """
-
+    # What the kind's controllers would report, if anything.
     event: Event | None = None
+    # Whether a field of the policy is effective somewhere, as far as that is `known`.
     in_force: bool = False
     known: bool = True
 
@@ -211,18 +209,17 @@ def standing(policy: ObjectRef, resolutions: Iterable[Resolution]) -> tuple[Enfo
 
 
 class _PolicyPart(Struct, frozen=True, kw_only=True):
-    """What a policy has of one outcome: whether it is in force, whether it loses fields, and what beats it.
-
-    `refused` is whether all that it brings is refused for a conflict; None if it brings nothing that counts. It is
-    `ignored` if it brings something that the controllers ignore, and nothing else, and `undecided` if it is not known
-    whether what it brings is in force.
-    """
+    """The part of a policy in one outcome."""
 
     in_force: bool
+    # Whether it is not known if what the policy brings is in force.
     undecided: bool
+    # Whether all that the policy brings is refused for a conflict; None if it brings nothing that counts.
     refused: bool | None
+    # Whether the policy loses fields.
     loses: bool
     beaten_by: frozenset[ObjectRef]
+    # Whether the policy brings something that the controllers ignore, and nothing else.
     ignored: bool
 
 

@@ -54,18 +54,17 @@ class ScopeOutcome(Struct, frozen=True, kw_only=True):
 
 
 class Merge(Struct, frozen=True, kw_only=True):
-    """The outcome of contributions together, and who takes part; without any, nothing.
-
-    `rejected` were refused by strategy None, which is a conflict, not a defeat. `scopes` are the parts of which the
-    spec is made, broadest first; `doubts` name what the merge rests on without knowing it. What members that are
-    `undecided` set may be in force or not.
-    """
+    """The outcome of contributions together."""
 
     spec: Traced = field(default_factory=dict[str, "Leaf | Traced"])
     members: frozenset[Source] = frozenset()
+    # Sources refused by strategy None, which is a conflict, not a defeat.
     rejected: frozenset[Source] = frozenset()
+    # Members whose settings may be in force or not.
     undecided: frozenset[Source] = frozenset()
+    # The parts of which the spec is made, broadest first.
     scopes: tuple[ScopeOutcome, ...] = ()
+    # What the merge rests on without knowing it.
     doubts: frozenset[Doubt] = frozenset()
 
 
@@ -99,22 +98,22 @@ def merged(contributions: Sequence[Contribution], profile: PolicyKindProfile, co
 
 
 class Layer(Struct, frozen=True, kw_only=True):
-    """Some neighbouring contributions of a path, merged one by one.
+    """Some neighbouring contributions of a path, merged one by one."""
 
-    `parts` are those that take part, in the order in which each patches what stands before it. They are kept separate
-    until all are known, because RFC 7386 is not associative where nulls occur: merged in pairs, a field that one policy
-    removes could come back. `members` are their sources; `rejected` were refused. What they have `declared` together is
-    known where they are folded. The strategy may be `guessed`; of those that are `undecided` it is not known whether
-    they take part.
-    """
-
+    # The contributions that take part, in the order in which each patches those before it. They are kept separate
+    # until all are known, because RFC 7386 is not associative where nulls occur: merged in pairs, a field that
+    # one policy removes could come back.
     parts: tuple[Contribution, ...]
     strategy: MergeStrategy
+    # The sources of the parts.
     members: frozenset[Source]
+    # What the parts declare together, known where they are folded.
     declared: Traced = field(default_factory=dict[str, "Leaf | Traced"])
     rejected: frozenset[Source] = frozenset()
+    # Sources of which it is not known whether they take part.
     undecided: frozenset[Source] = frozenset()
     empty: bool = False
+    # Whether the strategy is a guess.
     guessed: bool = False
 
     @classmethod

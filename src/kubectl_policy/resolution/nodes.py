@@ -35,15 +35,16 @@ if TYPE_CHECKING:
 
 
 class OnTarget(Struct, frozen=True):
-    """The policies of one kind that are attached to a node (`on`), and those that only keep others out (`competing`).
+    """The policies of one kind at a node."""
 
-    `filters` are the places of the filters, from 1, by which rules of routes name policies. What filters of backendRefs
-    name is attached to a backend for the requests of some rules alone, by which it is in `by_rule`.
-    """
-
+    # The policies that are attached to the node.
     on: dict[ObjectRef, Resource] = field(default_factory=dict["ObjectRef", "Resource"])
+    # Policies that only keep others out.
     competing: dict[ObjectRef, Resource] = field(default_factory=dict["ObjectRef", "Resource"])
+    # The positions, from 1, of the filters by which rules of routes name policies.
     filters: dict[ObjectRef, int] = field(default_factory=dict["ObjectRef", int])
+    # Policies that filters of backendRefs name: they are attached to a backend for the requests of these rules
+    # alone.
     by_rule: dict[NodeRef, set[ObjectRef]] = field(default_factory=dict["NodeRef", "set[ObjectRef]"])
 
 

@@ -72,7 +72,7 @@ def states(paths: Sequence[str], *, options: InputOptions = AS_IT_IS) -> Iterato
     before: tuple[object, Snapshot | None] = (None, None)
     with closing(git.Objects()) as objects:
         for number, (header, top, author, date, subject) in enumerate(commits, 1):
-            commit = Commit(id=header.removeprefix("commit "), who=author, when=git.time_of(date), subject=subject)
+            commit = Commit(id=header.removeprefix("commit "), author=author, when=git.time_of(date), subject=subject)
             tree = git.GitTree(commit.id[:_SHORT], objects, TreeEntry("folder", top))
             before = _read(tree, in_repository, options, before)
             last = number == len(commits)

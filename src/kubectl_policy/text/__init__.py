@@ -65,18 +65,18 @@ _NO_LINES: Final = ValueLines()
 
 
 class Document(Struct, frozen=True, gc=False):
-    """One YAML or JSON document, or one item of a List.
-
-    `content` is its value; of an object, a `Body`. `line` (from 1) is the line on which the content starts. `lines` are
-    those of the values in it, if it was read by the exact reader. `problems` are what kubectl would not take, with
-    their lines: keys that a mapping has twice, of which the last one counts. The text of the document is in `span`.
-    """
+    """One YAML or JSON document, or one item of a List."""
 
     content: Json
+    """Its value; a `Body`, if it is an object."""
     line: int
+    """The line, from 1, on which the content starts."""
     lines: ValueLines = _NO_LINES
+    """The lines of the values in it, if the exact reader read it."""
     problems: tuple[Problem, ...] = ()
+    """What kubectl would not take: keys that a mapping has twice, of which the last one counts."""
     span: Span = _NO_SPAN
+    """Where its text is."""
     is_item: bool = False
 
     @property

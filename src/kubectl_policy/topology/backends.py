@@ -42,20 +42,19 @@ _PROTOCOL_FEATURES: Final[Mapping[str, str]] = {
 
 
 class Backend(Struct, frozen=True, kw_only=True):
-    """One backendRef and what it leads to.
-
-    `reason` is the API's reason (RouteConditionReason of ResolvedRefs) if the reference is broken; `message` says why
-    it is broken or what it depends on that is unknown. `node` is the port if it names one that the backend has, else
-    the object, whether or not it exists. `routes` are those that it delegates to; None if it does not delegate.
-    Such a reference may name no object, but mean any route that has what it says (`is_any`).
-    """
+    """One backendRef and what it leads to."""
 
     ref: BackendRef
+    # The port if the reference names one that the backend has, else the object, whether or not it exists.
     node: NodeRef
     state: State = "resolved"
+    # The API's reason (RouteConditionReason of ResolvedRefs) if the reference is broken.
     reason: str = ""
+    # Why the reference is broken, or which unknown it depends on.
     message: str = ""
+    # The routes that the reference delegates to; None if it does not delegate.
     routes: tuple[ObjectRef, ...] | None = None
+    # Whether the reference names no object, but means any route that has what it says.
     is_any: bool = False
 
     @property

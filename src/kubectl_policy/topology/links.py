@@ -22,17 +22,16 @@ _Lookup: TypeAlias = "Callable[[Relations, NodeRef], Iterable[NodeRef]]"
 
 
 class Link(Struct, frozen=True, kw_only=True):
-    """A relation between nodes of the kinds `above` and nodes of the kinds `below` (None: of any kind).
-
-    `carries` tells what it means for a path: "traffic" runs down it; a "frontend" receives traffic itself, so that
-    paths start at the parent and never go above it; "place" puts objects into a namespace without carrying anything.
-    `down` and `up` list the nodes at its other end, in an order that the input's does not change.
-    """
+    """A relation between nodes of kinds above and nodes of kinds below."""
 
     name: str
+    # "traffic" runs down the link; a "frontend" receives traffic itself, so that paths start at the parent and
+    # never go above it; "place" puts objects into a namespace without carrying anything.
     carries: Carries
     above: Container[GroupKind]
+    # None: nodes of any kind.
     below: Container[GroupKind] | None = None
+    # The nodes at the other end, in an order that does not depend on that of the input.
     down: _Lookup
     up: _Lookup
 

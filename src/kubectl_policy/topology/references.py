@@ -20,12 +20,13 @@ from kubectl_policy.model.fields import (
     text_at,
 )
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
+from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.unknown import Port, port_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, NodeRef
     from kubectl_policy.model.index import Index
 
 GATEWAY_CLASS: Final = GroupKind(GATEWAY_API, "GatewayClass")
@@ -78,18 +79,18 @@ class ParentRef(Struct, frozen=True, kw_only=True):
 
 
 class BackendRef(Struct, frozen=True, kw_only=True):
-    """One backendRef of a route; `field` is where it stands, `rule` the index of its rule.
+    """One backendRef of a route."""
 
-    `forwards` is false of the references that filters make (a mirror, an external authorizer): they have to resolve,
-    but no traffic of the hierarchy runs through them. Nor does any run through one without a `weight`: "If weight is
-    set to 0, no traffic should be forwarded for this entry" (BackendRef.Weight).
-    """
-
+    # The path in the route, and the index of its rule.
     field: str
     rule: int
     object: ObjectRef
     port: Port | None
+    # Without a weight no traffic runs: "If weight is set to 0, no traffic should be forwarded for this entry"
+    # (BackendRef.Weight).
     weight: int = 1
+    # False for references of filters (a mirror, an external authorizer): they have to resolve, but no traffic of
+    # the hierarchy runs through them.
     forwards: bool = True
 
 
@@ -207,17 +208,17 @@ def _backends_of_filters(where: str, holder: Json) -> Iterator[tuple[str, Json, 
 
 
 class RouteFilter(Struct, frozen=True, kw_only=True):
-    """A filter of type ExtensionRef, which names an object, and where it is.
-
-    `rule` is the index of its rule, `position` its index among the filters of that rule or of one of its backendRefs;
-    of the latter, `backend` is what the backendRef names. `field` is the place of the reference in the route.
-    """
+    """A filter of type ExtensionRef in a route."""
 
     route: ObjectRef
+    # The path of the reference in the route, and the index of its rule.
     field: str
     rule: int
+    # The index among the filters of the rule, or of one of its backendRefs.
     position: int
+    # The object that the filter names.
     object: ObjectRef
+    # What the backendRef with the filter names; None for a filter of the rule.
     backend: ObjectRef | None = None
 
 
@@ -313,3 +314,19 @@ def ports_at(raw: Mapping[str, Json], paths: Iterable[str]) -> dict[Port, str]:
 
 def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, (dict, Mapping)) else {}
+
+
+def section_noun(kind: GroupKind) -> str:
+    """What the sections of a kind's objects are called."""
+    if kind in WITH_LISTENERS:
+        return "listener"
+    if kind in ROUTES:
+        return "rule"
+    return "port" if kind in WITH_PORTS else "section"
+
+
+def section_words(node: NodeRef) -> str:
+    """`listener https`, `rule api`, `rule[2]`, `port 8080`."""
+    if is_unnamed(node.section):
+        return node.section
+    return f"{section_noun(node.object.group_kind)} {node.section}"

@@ -26,14 +26,7 @@ if TYPE_CHECKING:
 
 
 class ReferringRoutes:
-    """The routes that refer to an object, each by what refers to it.
-
-    `by_parent` are those with a parentRef to it, `by_filter` are their filters that name it. `forwarding` are those
-    that send it requests, as far as they may and without delegating, `weightless` those that do so with weight 0, and
-    `naming` all that name it as a backend. `backends` are what routes send requests to in a Namespace.
-
-    Nothing of that depends on any other objects than routes, ReferenceGrants and definitions.
-    """
+    """Routes by the objects that they refer to; they depend on routes, ReferenceGrants and definitions alone."""
 
     def __init__(
         self,
@@ -45,10 +38,13 @@ class ReferringRoutes:
         self._index, self._kinds, self._delegating = index, kinds, delegating
         perhaps = self._perhaps_forwarding
         self.by_parent = Referrers(index, ROUTES, self._parents)
+        # Filters of routes that name an object.
         self.by_filter = Referrers(index, WITH_FILTERS, self._filters, self._perhaps_filtering, EXTENSION_REF)
+        # Routes that may send an object requests without delegating; that do so with weight 0; that name it at all.
         self.forwarding = Referrers(index, ROUTES, self.backends_of, perhaps)
         self.weightless = Referrers(index, ROUTES, self._weightless, perhaps)
         self.naming = Referrers(index, ROUTES, self._named, perhaps)
+        # The objects in a Namespace to which routes send requests.
         self.backends = Referrers(index, ROUTES, self._homes, self._perhaps_leading_to)
 
     def backends_of(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:

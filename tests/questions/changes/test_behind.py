@@ -8,6 +8,7 @@ from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.model import GroupKind
 from kubectl_policy.questions.changes.behind import routes_behind
 from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.differences.counts import OwnerCount
 from tests import build
 from tests.differences import color, ref
 from tests.render.shown import headline, shown
@@ -101,8 +102,8 @@ def test_objects_are_counted_with_the_routes_behind_them() -> None:
 
     on_one = answer({**build.target("g"), "sectionName": "b"})
     assert on_one.counts.total == 3
-    assert {kind.kind: number for kind, number in on_one.counts.kinds} == {"HTTPRoute": 2, "Gateway": 1}
-    assert on_one.counts.owners == (("us", 2), ("platform", 1))
+    assert {counted.kind: counted.count for counted in on_one.counts.kinds} == {"HTTPRoute": 2, "Gateway": 1}
+    assert on_one.counts.owners == (OwnerCount("us", 2), OwnerCount("platform", 1))
     assert headline(on_one).startswith(
         "ColorPolicy default/p → Gateway default/g, listener b affects Gateway default/g, listener b, in front of "
         "2 routes in namespace default (2 hostnames, any hostname on 1 route, team us)."
@@ -110,5 +111,5 @@ def test_objects_are_counted_with_the_routes_behind_them() -> None:
     assert "team         us 2, platform 1" in shown(on_one, "tree")
 
     on_both = answer(build.target("g"), build.target("h"))
-    assert on_both.counts.owners == (("us", 4), ("platform", 1))
+    assert on_both.counts.owners == (OwnerCount("us", 4), OwnerCount("platform", 1))
     assert "affects 2 Gateways in namespace default, in front of 3 routes in namespace default (" in headline(on_both)

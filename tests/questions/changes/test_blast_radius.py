@@ -8,6 +8,7 @@ from kubectl_policy import MergeStrategy, PolicyKindProfile, TargetLevel, analyz
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.changes.blast_radius import blast_radius
+from kubectl_policy.questions.differences.counts import NamespaceCount, OwnerCount
 from tests import build
 from tests.delegation import CONTROLLER, http_route, passing, to, top
 from tests.differences import color, ref, told
@@ -156,14 +157,14 @@ class TestSpread:
         """Also those for which deleting it changes nothing but who sets it."""
         found = answer(ref(), color("p", G, a=1))
         assert found.counts.total == 2
-        assert found.counts.owners == (("us", 2),)
+        assert found.counts.owners == (OwnerCount("us", 2),)
         assert (found.origin, found.deleted_with_it) == (build.ORIGIN, ())
 
     def test_of_anything_else_those_that_deleting_it_would_affect(self) -> None:
         """Routes that lose their parent, policies that lose their target, and who refers to it."""
         found = answer(build.ref("Gateway", "g"), color("p", G, a=1), color("q", ONE, a=1))
         assert found.reach is None
-        assert {kind.kind: number for kind, number in found.counts.kinds} == {"HTTPRoute": 2, "ColorPolicy": 1}
+        assert {counted.kind: counted.count for counted in found.counts.kinds} == {"HTTPRoute": 2, "ColorPolicy": 1}
 
     def test_not_what_is_deleted_with_it(self) -> None:
         """As all that is in a Namespace is; what is elsewhere is counted."""
@@ -172,7 +173,7 @@ class TestSpread:
         world = [*WORLD[:2], gateway, *WORLD[3:], build.namespace("far"), far]
         found = answer(build.ref("Namespace", "default", group=""), color("p", G, a=1), world=world)
         assert found.deleted_with_it == tuple(sorted([gateway.ref, *(one.ref for one in WORLD[3:]), ref()]))
-        assert found.counts.namespaces == (("far", 1),)
+        assert found.counts.namespaces == (NamespaceCount("far", 1),)
         assert {change.where for change in found.difference.effects} == {"gone"}
 
 

@@ -11,7 +11,7 @@ from kubectl_policy import analyze, describe
 from kubectl_policy.model import Gap, GroupKind, NodeRef, Permission
 from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.controllers import StatusProfile
-from kubectl_policy.questions.describe.focus import Focus
+from kubectl_policy.questions.describe.description import Focus
 from kubectl_policy.questions.describe.narrowing import narrowed
 from kubectl_policy.render.describe.headline import object_headline
 from tests import build
@@ -123,7 +123,7 @@ def test_conditions_say_that_and_which(said: Json, names: list[str], *, parents:
     """On the object itself, or on what it is about of it."""
     found = answer(marked(route(), said, parents=parents))
     (mark,) = found.marks
-    assert ([policy.name for policy in mark.policies], mark.kind, mark.on) == (names, RETRY, ROUTE.object)
+    assert ([policy.name for policy in mark.policies], mark.policy_kind, mark.object) == (names, RETRY, ROUTE.object)
     last = found.unseen[-1]
     assert last.reason.endswith("hidden")
     assert [str(each) for each in last.needs] == ["list retrypolicies.example.io in namespace baker"]
@@ -141,7 +141,7 @@ def test_marks_of_what_is_above_count_as_well() -> None:
     """Of a Namespace and a Gateway: their policies are inherited."""
     home = marked(build.namespace("baker"), condition(message="by RetryPolicy baker/resilience"))
     found = answer(route(), home)
-    assert [str(mark.on) for mark in found.marks] == ["Namespace baker"]
+    assert [str(mark.object) for mark in found.marks] == ["Namespace baker"]
     assert object_headline(found) == (
         "No policy that was read affects HTTPRoute baker/baker; by the status of Namespace baker, RetryPolicy "
         "baker/resilience affects that as well, as far as could be read: RetryPolicies are hidden from you. "
@@ -165,15 +165,17 @@ def test_marks_of_other_kinds_are_left_out_where_one_is_asked_for() -> None:
     analysis = analyze(world)
     found = describe(analysis, ROUTE)
     other = Focus(kinds=(GroupKind("example.io", "TimeoutPolicy"),))
-    assert narrowed(analysis, found, Focus(kinds=(RETRY,))).marks == found.marks != ()
-    assert narrowed(analysis, found, other).marks == ()
+    assert narrowed(found, Focus(kinds=(RETRY,))).marks == found.marks != ()
+    assert narrowed(found, other).marks == ()
 
 
 def test_what_a_profile_says_of_conditions_counts_alone() -> None:
     """Kuadrant's are of its own group: another one of a similar name says nothing."""
     auth = Gap("AuthPolicy", "baker", "forbidden", group="kuadrant.io")
     found = answer(marked(route(), condition("kuadrant.io/AuthPolicyAffected")), gaps=(auth,))
-    assert [(mark.kind.kind, mark.name) for mark in found.marks] == [("AuthPolicy", "kuadrant.io/AuthPolicyAffected")]
+    assert [(mark.policy_kind.kind, mark.name) for mark in found.marks] == [
+        ("AuthPolicy", "kuadrant.io/AuthPolicyAffected")
+    ]
     assert not answer(marked(route(), condition("example.com/AuthPolicyAffected")), gaps=(auth,)).marks
 
 

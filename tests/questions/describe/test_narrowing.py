@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
+from kubectl_policy.questions.describe.description import EVERYTHING, Focus
 from kubectl_policy.questions.describe.narrowing import focus_on, narrowed
 from tests import build
 from tests.render.shown import headline, shown
@@ -48,7 +48,7 @@ def test_a_field_is_asked_for_by_its_beginning(field: str, told: bool) -> None: 
 def only(kinds: tuple[GroupKind, ...] = (), fields: tuple[str, ...] = ()) -> ObjectDescription:
     """What is asked for of the route in a colourful world."""
     analysis = colourful()
-    return narrowed(analysis, about(analysis, "HTTPRoute", "r"), Focus(kinds=kinds, fields=fields))
+    return narrowed(about(analysis, "HTTPRoute", "r"), Focus(kinds=kinds, fields=fields))
 
 
 def test_one_kind_alone() -> None:
@@ -89,7 +89,7 @@ def test_a_field_that_somebody_loses_to_who_does_not_set_it() -> None:
     analysis = world(
         build.policy("wide", build.target("g"), age=1, size=1, color="red"), build.policy("own", target, age=2, size=2)
     )
-    answer = narrowed(analysis, about(analysis, "HTTPRoute", "r"), Focus(fields=("color",)))
+    answer = narrowed(about(analysis, "HTTPRoute", "r"), Focus(fields=("color",)))
     assert (answer.policies, [group.settings for group in answer.in_force]) == ((), [()])
     assert "  ColorPolicy  nothing  default/own replaces default/wide\n" in shown(answer, "tree")
 
@@ -97,7 +97,7 @@ def test_a_field_that_somebody_loses_to_who_does_not_set_it() -> None:
 def test_fields_of_a_policy_alone() -> None:
     """Whether it is enforced is said of the whole policy."""
     answer = replace(about_policy(colourful(), "base"), focus=Focus(fields=("shade",)))
-    assert [field.field for field in answer.fields_asked_for] == ["shade.dark", "shade.list"]
+    assert [field.field for field in answer.fields] == ["shade.dark", "shade.list"]
     assert headline(answer) == headline(about_policy(colourful(), "base"))
     assert "color" not in shown(answer, "tree")
 
@@ -111,5 +111,5 @@ def test_what_does_not_apply_of_other_kinds_is_left_out() -> None:
         build.policy("direct", build.target("g"), kind="LimitPolicy", limit=1),
     )
     answer = about(analysis, "HTTPRoute", "q")
-    found = [narrowed(analysis, answer, Focus(kinds=(kind,))).not_applying for kind in (COLOR, LIMIT)]
+    found = [narrowed(answer, Focus(kinds=(kind,))).not_applying for kind in (COLOR, LIMIT)]
     assert [[entry.policy and entry.policy.name for entry in entries] for entries in found] == [["escaped"], ["direct"]]

@@ -37,11 +37,11 @@ def test_what_is_in_force_is_grouped_where_it_is_the_same() -> None:
     """Base on both paths; its color gives way to own on listener http and to strict, an override, on https."""
     answer = about(colourful(), "HTTPRoute", "r")
     color = [group for group in answer.in_force if group.kind.kind == "ColorPolicy"]
-    assert [(group.paths, [(s.field, s.value) for s in group.settings]) for group in color] == [
+    assert [(group.positions, [(s.field, s.value) for s in group.settings]) for group in color] == [
         ((0,), [("color", "blue"), ("shade.dark", True), ("shade.list", [1, 2])]),
         ((1,), [("color", "black"), ("shade.dark", True), ("shade.list", [1, 2])]),
     ]
-    beaten = [[fate.source.object.name for fate in group.settings[0].beaten] for group in color]
+    beaten = [[fate.source.object.name for fate in group.settings[0].instead_of] for group in color]
     assert beaten == [["base"], ["base", "own"]]
     assert [policy.name for policy in answer.policies] == ["base", "own", "strict", "first"]
     assert [policy.name for policy in answer.attached] == ["own"]
@@ -52,7 +52,7 @@ def test_the_sections_of_a_gateway_are_its_paths() -> None:
     """The Namespace's policy is in force on both, one on a listener there alone; a listener alone has one path."""
     answer = about(colourful(), "Gateway", "g")
     assert [path[-1].section for path in answer.paths] == ["http", "https"]
-    named = [(group.paths, [policy.name for policy in group.policies]) for group in answer.in_force]
+    named = [(group.positions, [policy.name for policy in group.policies]) for group in answer.in_force]
     assert named == [((0,), ["base"]), ((1,), ["base", "strict"])]
     assert len(about(colourful(), "Gateway", "g", "https").paths) == 1
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.model import Diagnostic
-from kubectl_policy.questions.describe.several import Descriptions
+from kubectl_policy.questions.describe.description import Descriptions
 from kubectl_policy.questions.unseen.things import Unseen
 from tests.render.worlds import about, about_policy, colourful
 

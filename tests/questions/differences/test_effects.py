@@ -57,7 +57,6 @@ def change(*sorts: ChangeSort, security: bool = False) -> EffectChange:
     }
     fields = tuple(FieldChange(sort, *states[sort], security=security) for sort in sorts)
     return EffectChange(
-        kind=COLOR,
         profile=PolicyKindProfile(COLOR, "inherited", "profile"),
         fields=fields,
         where="kept",
@@ -82,8 +81,8 @@ def change(*sorts: ChangeSort, security: bool = False) -> EffectChange:
 def test_the_worst_of_what_happens(sorts: tuple[ChangeSort, ...], worst: ChangeSort, *, security: bool) -> None:
     """It counts for security if such a field is lost or changed."""
     assert change(*sorts).sort == worst
-    assert not change(*sorts).security
-    assert change(*sorts, security=True).security is security
+    assert not change(*sorts).harmful
+    assert change(*sorts, security=True).harmful is security
 
 
 class TestGroups:
@@ -169,7 +168,7 @@ def test_the_worst_first() -> None:
     ]
     everywhere = color("g", G, z=1)
     found = between([*world, everywhere, *before], [*world, everywhere, *after], PROFILE)
-    assert [(one.where, one.security, one.sort) for one in found.effects] == [
+    assert [(one.where, one.harmful, one.sort) for one in found.effects] == [
         ("kept", True, "lost"),
         ("kept", False, "lost"),
         ("kept", False, "changed"),

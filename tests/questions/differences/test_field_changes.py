@@ -177,4 +177,4 @@ def test_whose_loss_takes_a_protection_away() -> None:
         found = between([*WORLD, color(jwt={"issuer": "me"}, x=1)], WORLD, profile)
         (change,) = found.effects
         assert [(field.field, field.security) for field in change.fields] == [("jwt.issuer", True), ("x", False)]
-        assert change.security
+        assert change.harmful

@@ -6,9 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
-from kubectl_policy.questions.differences.counts import ObjectCounts, count_objects, owner
+from kubectl_policy.questions.differences.counts import (
+    KindCount,
+    NamespaceCount,
+    ObjectCounts,
+    OwnerCount,
+    count_objects,
+    owner,
+)
 from tests import build
 
 if TYPE_CHECKING:
@@ -42,12 +48,12 @@ def test_the_greatest_number_first_then_by_name() -> None:
     found = count_objects(build.index(), {R, S, FAR, *others})
     assert found.total == 6
     assert found.kinds == (
-        (GroupKind("", "Service"), 3),
-        (GroupKind(GATEWAY_API, "Gateway"), 1),
-        (GroupKind(GATEWAY_API, "GatewayClass"), 1),
-        (GroupKind(GATEWAY_API, "HTTPRoute"), 1),
+        KindCount("", "Service", 3),
+        KindCount(GATEWAY_API, "Gateway", 1),
+        KindCount(GATEWAY_API, "GatewayClass", 1),
+        KindCount(GATEWAY_API, "HTTPRoute", 1),
     )
-    assert found.namespaces == (("default", 3), ("far", 2), ("", 1))
+    assert found.namespaces == (NamespaceCount("default", 3), NamespaceCount("far", 2), NamespaceCount("", 1))
     assert found.owners == ()
 
 
@@ -82,5 +88,5 @@ class TestOwner:
         """Those of nobody together."""
         index = build.index(build.namespace("default", {KEY: "us"}), build.service(namespace="far"))
         found = count_objects(index, [R, S, FAR], KEY)
-        assert found.owners == (("us", 2), ("", 1))
+        assert found.owners == (OwnerCount("us", 2), OwnerCount("", 1))
         assert found.owner_key == KEY

@@ -64,7 +64,7 @@ def differing(before: tuple[Resource, ...], after: tuple[Resource, ...]) -> Stat
 def told(difference: StateDiff) -> list[str]:
     """Every field that differs: of which kind, where, how, from what to what, and by whom."""
     return [
-        f"{change.kind.kind} {change.objects[0].node.section}: {field.field} {field.sort} {change.where} "
+        f"{change.policy_kind.kind} {change.objects[0].node.section}: {field.field} {field.sort} {change.where} "
         + " → ".join(
             f"{value.value} by {value.source.object.name}" if value else "nothing"
             for value in (field.before, field.after)
@@ -83,7 +83,7 @@ class TestRoutes:
         assert told(found) == ["HTTPRoute rule[0]: timeouts.request changed kept 120s by r → 1s by r"]
         assert found.changes
         (change,) = found.effects
-        assert (change.profile.own is not None, change.security) == (True, False)
+        assert (change.profile.own is not None, change.harmful) == (True, False)
         assert [str(value.declared_in) for value in (change.fields[0].before, change.fields[0].after) if value] == [
             "spec.rules[0].timeouts.request"
         ] * 2
@@ -99,7 +99,7 @@ class TestRoutes:
             "HTTPRoute rule[1]: backendRefs[s:8080].weight gained kept nothing → 1 by r",
             "HTTPRoute rule[1]: backendRefs[t:8080].weight gained kept nothing → 9 by r",
         ]
-        assert [change.security for change in found.effects] == [True, False]
+        assert [change.harmful for change in found.effects] == [True, False]
 
     def test_one_element_among_others(self) -> None:
         """Of the headers of a filter only the one that differs."""

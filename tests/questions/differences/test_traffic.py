@@ -51,7 +51,7 @@ def shares(routes: Iterable[RouteTraffic]) -> list[str]:
     """`rule[0] 9/10 BackendNotFound Service default/s`, or `gone` for a rule that is."""
     return [
         f"{each.rule.section} {each.failing}/{each.total} {each.reason} {', '.join(map(str, each.backends))}".rstrip()
-        + (" gone" if each.is_gone else "")
+        + (" gone" if each.gone else "")
         for found in routes
         for each in found.failing
     ]
@@ -65,7 +65,7 @@ def world(*more: Resource, listeners: tuple[dict[str, Json], ...] = ()) -> list[
 class TestPlaces:
     """Where requests come to a route."""
 
-    def test_a_gateway_is_gone(self) -> None:
+    def test_a_gateway_gone(self) -> None:
         """With all of its traffic; a route that is on another one as well keeps that."""
         both = build.route("both", parents=[build.parent(), build.parent("other")], hostnames=["b.example.com"])
         other = build.gateway("other", build.listener("web"))
@@ -116,7 +116,7 @@ class TestPlaces:
         ).traffic
         assert told(found.lost.all) == ["HTTPRoute far/r: *"]
 
-    def test_a_certificate_is_gone(self) -> None:
+    def test_a_certificate_gone(self) -> None:
         """Without one the listener cannot serve TLS; the other listener still takes the requests."""
         objects = world(build.route(), SECRET, listeners=(build.listener(), HTTPS))
         found = lost(objects, SECRET.ref)
@@ -159,7 +159,7 @@ class TestPlaces:
         found = lost(world(silent, redirect, empty), AT)
         assert told(found.all) == ["HTTPRoute default/redirect: *"]
 
-    def test_its_class_is_gone(self) -> None:
+    def test_its_class_gone(self) -> None:
         """What becomes of the traffic, the controller decides; of a route on another Gateway as well, a part."""
         other = (build.gateway_class("second"), build.gateway("other", class_name="second"))
         both = build.route("both", parents=[build.parent(), build.parent("other")])
@@ -298,7 +298,7 @@ class TestRules:
         objects = world(build.route(rules=[rule]), build.service("copy"))
         assert lost(objects, build.ref("Service", "copy", group="")) == NO_TRAFFIC.lost
 
-    def test_a_grant_is_gone(self) -> None:
+    def test_a_grant_gone(self) -> None:
         """A reference that is not permitted any more leads nowhere."""
         grant = build.grant(namespace="far")
         objects = world(build.route(rules=[build.rule(build.backend(namespace="far"))]), grant)
@@ -324,7 +324,7 @@ class TestRules:
         states = [world(build.route(rules=[build.rule(build.backend(weight=weight))])) for weight in (1, 0)]
         assert shares(between(states[0], states[1], complete=True).traffic.lost.all) == ["rule[0] 1/1"]
 
-    def test_a_rule_is_gone(self) -> None:
+    def test_a_rule_gone(self) -> None:
         """No other one has its matches; where a rule stands among the others does not matter."""
         one = build.rule(build.backend(), name="one", matches=[{"path": {"value": "/one"}}])
         two = build.rule(build.backend(), name="two", matches=[{"path": {"value": "/two"}}])
@@ -352,18 +352,18 @@ class TestDelegation:
             http_route("child", passing("/a/x", build.backend())),
         ]
 
-    def test_what_delegates_to_it_is_gone(self) -> None:
+    def test_what_delegates_to_it_gone(self) -> None:
         """It has the hostnames of that."""
         found = lost(self.objects(), build.ref("HTTPRoute", "top"))
         assert told(found.all) == ["HTTPRoute default/child: a.b", "HTTPRoute default/top: a.b"]
 
-    def test_it_is_gone_itself(self) -> None:
+    def test_it_gone_itself(self) -> None:
         """A rule that delegates to nothing answers nothing."""
         found = lost(self.objects(), build.ref("HTTPRoute", "child"))
         assert told(found.all) == ["HTTPRoute default/child: a.b"]
         assert shares(found.some) == ["rule[0] 1/1 BackendNotFound HTTPRoute default/child"]
 
-    def test_the_gateway_is_gone(self) -> None:
+    def test_the_gateway_gone(self) -> None:
         """For both; the Service is reached by none."""
         found = lost(self.objects(), AT)
         assert [each.route.name for each in found.all] == ["child", "top"]

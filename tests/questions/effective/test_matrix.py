@@ -11,7 +11,7 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.summary import SummaryPart
-from kubectl_policy.questions.effective.cells import Column
+from kubectl_policy.questions.effective.cells import MatrixColumn
 from kubectl_policy.questions.effective.matrix import Matrix, MatrixOptions, at_lines, matrix
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
@@ -20,8 +20,8 @@ from tests.render.worlds import INHERITED, defaults, overrides, world
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import FieldPath, Json
-    from kubectl_policy.questions.effective.cells import Part
-    from kubectl_policy.questions.effective.matrix import Sort
+    from kubectl_policy.questions.effective.cells import CellPart
+    from kubectl_policy.questions.effective.matrix import RowSort
 
 COLOR = GroupKind("example.com", "ColorPolicy")
 
@@ -30,7 +30,7 @@ def asked(  # noqa: PLR0913 (as read by its keywords)
     analysis: Analysis,
     selection: Selection | None = None,
     *,
-    of: Sort = "routes",
+    of: RowSort = "routes",
     kinds: tuple[str, ...] = (),
     fields: tuple[str, ...] = (),
     missing: bool = False,
@@ -44,7 +44,7 @@ def cells(found: Matrix) -> dict[str, list[list[tuple[Json, tuple[int, ...]]]]]:
     return {
         f"{row.subject.object.name} {row.subject.section}".strip(): [
             [
-                *((_said(part), part.paths) for part in cell.parts),
+                *((_said(part), part.positions) for part in cell.parts),
                 *([("nothing", cell.without)] if cell.without else []),
             ]
             for cell in row.cells
@@ -53,7 +53,7 @@ def cells(found: Matrix) -> dict[str, list[list[tuple[Json, tuple[int, ...]]]]]:
     }
 
 
-def _said(part: Part) -> Json:
+def _said(part: CellPart) -> Json:
     return [setting.value for setting in part.settings] or list(part.summary)
 
 
@@ -74,7 +74,7 @@ def two_rules() -> Analysis:
 def test_there_is_a_row_for_each_rule() -> None:
     """With a column for each kind that is in force somewhere: its settings in short, by the paths on which they are."""
     found = asked(two_rules(), Selection(names=("app",)))
-    assert found.columns == (Column(kind=COLOR),)
+    assert found.columns == (MatrixColumn(kind=COLOR),)
     assert cells(found) == {
         "app a": [[(["color blue", "deep"], (0,)), (["color black", "deep"], (1,))]],
         "app b": [[(["color red", "deep"], (0,)), (["color black", "deep"], (1,))]],
@@ -293,7 +293,7 @@ def test_kinds_whose_patches_are_not_read_have_no_column() -> None:
     )
     analysis = analyze(base, profiles=[profile])
     assert asked(analysis).columns == ()
-    assert asked(analysis, kinds=("colorpolicy",)).columns == (Column(kind=COLOR),)
+    assert asked(analysis, kinds=("colorpolicy",)).columns == (MatrixColumn(kind=COLOR),)
 
 
 def test_whether_a_route_gets_traffic_may_be_unknown() -> None:

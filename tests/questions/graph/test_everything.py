@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.questions.graph.picture import GraphOptions
 from tests import build
-from tests.questions.graph.told import drawn, links, nodes, policies
+from tests.questions.graph.told import drawn, links, nodes, outcomes, policies
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Resource
@@ -26,7 +26,7 @@ def test_nothing() -> None:
     for world in ([], [build.service("s"), build.namespace("default"), build.resource("ConfigMap", "c", group="")]):
         picture = drawn(world)
         assert (picture.nodes, picture.links, picture.policies, picture.unseen) == ((), (), (), ())
-        assert not picture.outcomes
+        assert not outcomes(picture)
         assert (picture.two_states, picture.is_part) == (False, False)
 
 

@@ -14,7 +14,17 @@ from kubectl_policy.questions.graph.picture import GraphOptions
 from kubectl_policy.questions.shared.selection import find
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS
 from tests import build
-from tests.questions.graph.told import around, drawn, links, nodes, policies, short, unseen, wins
+from tests.questions.graph.told import (
+    around,
+    drawn,
+    links,
+    nodes,
+    outcomes,
+    policies,
+    short,
+    unseen,
+    wins,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +55,7 @@ def marked(picture: Picture) -> list[str]:
 
 def differing(picture: Picture) -> list[str]:
     """Where other settings are in force."""
-    return sorted(map(short, picture.differing))
+    return sorted(short(node.ref) for node in picture.nodes if node.settings_differ)
 
 
 def test_nothing_differs() -> None:
@@ -93,7 +103,7 @@ class TestNodes:
             "removed: GatewayClass public > Gateway g",
         ]
         removed = next(node for node in picture.nodes if node.ref.section == "http")
-        assert removed.listener
+        assert removed.protocol == "HTTP"
         picture = between([each for each in WORLD if each is not G], WORLD)
         assert marked(picture) == [
             "added: Gateway g",
@@ -369,9 +379,9 @@ class TestOutcomes:
 
     def test_of_the_later_state(self) -> None:
         """Of the earlier one nothing is told where there is nothing any more."""
-        assert not between([*WORLD, RED], WORLD, self.ASKED).outcomes
+        assert not outcomes(between([*WORLD, RED], WORLD, self.ASKED))
         picture = between([*WORLD, RED], [*WORLD, BLUE], self.ASKED)
-        assert [win.summary for win in picture.outcomes[build.node("HTTPRoute", "r", "rule[0]")].wins] == [
+        assert [win.summary for win in outcomes(picture)[build.node("HTTPRoute", "r", "rule[0]")].wins] == [
             ("color blue",)
         ]
 

@@ -19,13 +19,13 @@ NAMED = {"path": {"type": "PathPrefix", "value": "/cart"}}
 
 def found(node: NodeRef, *resources: Resource, complete: bool = False) -> GraphNode:
     """A node of a world."""
-    return node_of(analyze(build.snapshot(*resources, complete=complete)), node, virtual=False)
+    return node_of(analyze(build.snapshot(*resources, complete=complete)), node)
 
 
 def test_what_was_not_read() -> None:
     """Nothing is known of it, nor of a section that is said to be its own."""
     node = found(build.node("Gateway", "g"))
-    assert (node.presence, node.origin, node.listener, node.port) == ("unknown", None, None, "")
+    assert (node.presence, node.origin, node.protocol, node.port) == ("unknown", None, "", None)
     node = found(build.node("HTTPRoute", "r", "rule[0]"), complete=True)
     assert (node.presence, node.hostnames, node.matches) == ("missing", (), ())
 
@@ -42,8 +42,7 @@ def test_sections_that_an_object_lacks() -> None:
 def test_a_listener() -> None:
     """What it is."""
     node = found(build.node("Gateway", "g", "http"), build.gateway())
-    assert node.listener
-    assert (node.listener.protocol, node.listener.port) == ("HTTP", 80)
+    assert (node.protocol, node.port) == ("HTTP", 80)
     assert (node.presence, node.origin) == ("present", build.ORIGIN)
 
 
@@ -63,10 +62,10 @@ def test_a_port() -> None:
     """Its number, whatever it is called."""
     service = build.service("s", ("web", 80), 81)
     assert [found(build.node("Service", "s", section, group=""), service).port for section in ("web", "81")] == [
-        "80",
-        "81",
+        80,
+        81,
     ]
-    assert not found(build.node("Service", "s", group=""), service).port
+    assert found(build.node("Service", "s", group=""), service).port is None
 
 
 def test_what_sections_say() -> None:

@@ -14,7 +14,7 @@ from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.questions.graph.picture import GraphOptions
 from kubectl_policy.topology.references import ROUTES
 from tests import build
-from tests.questions.graph.told import around, drawn, wins
+from tests.questions.graph.told import around, drawn, outcomes, wins
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Resource
@@ -33,12 +33,12 @@ ON_GATEWAY: Final = build.policy("on-g", build.target("g"), color="red")
 
 def test_not_unless_asked_for() -> None:
     """It takes as long as all else."""
-    assert not drawn([*WORLD, ON_GATEWAY]).outcomes
+    assert not outcomes(drawn([*WORLD, ON_GATEWAY]))
 
 
 def test_where_nothing_is_in_force() -> None:
     """Nor anything where no requests come."""
-    assert not drawn(WORLD, EFFECTIVE).outcomes
+    assert not outcomes(drawn(WORLD, EFFECTIVE))
     idle = build.route("idle", parents=[])
     assert "HTTPRoute idle#rule[0]" not in wins(drawn([*WORLD, idle, ON_GATEWAY], EFFECTIVE))
 
@@ -48,7 +48,7 @@ def test_at_rules() -> None:
     picture = drawn([*WORLD, ON_GATEWAY, ON_TWO], EFFECTIVE)
     told = [("ColorPolicy", "on-g", "0"), ("ColorPolicy", "on-two", "1")]
     assert wins(picture) == {"HTTPRoute r#rule[0]": told, "HTTPRoute r#two": told}
-    outcome = picture.outcomes[build.node("HTTPRoute", "r", "two")]
+    outcome = outcomes(picture)[build.node("HTTPRoute", "r", "two")]
     assert [path[3].section for path in outcome.paths] == ["one", "two"]
     assert [win.certain for win in outcome.wins] == [True, True]
     assert outcome.place == build.node("HTTPRoute", "r", "two")
@@ -91,7 +91,7 @@ def test_what_passes_on() -> None:
 def test_what_is_not_read() -> None:
     """Patches of a proxy's configuration may do anything."""
     profile = PolicyKindProfile(COLOR, "inherited", "profile", patches=True)
-    assert not drawn([*WORLD, ON_GATEWAY], EFFECTIVE, profiles=[profile]).outcomes
+    assert not outcomes(drawn([*WORLD, ON_GATEWAY], EFFECTIVE, profiles=[profile]))
 
 
 def test_what_rules_say_themselves() -> None:
@@ -115,7 +115,7 @@ def test_kinds_of_routes_told_apart() -> None:
     routes = [build.route("r"), build.route("t", kind="GRPCRoute")]
     picture = drawn([*WORLD[:2], *routes, WORLD[3], ON_GATEWAY], EFFECTIVE)
     assert wins(picture)["GRPCRoute t#rule[0]"] == [("ColorPolicy", "on-g", "01")]
-    assert picture.outcomes[build.node("GRPCRoute", "t", "rule[0]")].wins[0].summary == ("color red",)
+    assert outcomes(picture)[build.node("GRPCRoute", "t", "rule[0]")].wins[0].summary == ("color red",)
 
 
 def test_around_something() -> None:
@@ -134,8 +134,8 @@ def test_as_described(name: str) -> None:
     rules = [node.ref for node in picture.nodes if node.ref.object.group_kind in ROUTES and node.ref.section]
     assert rules
     for rule in rules:
-        outcome = picture.outcomes.get(rule)
-        told = {(win.kind, policy) for win in (outcome.wins if outcome else ()) for policy in win.policies}
+        outcome = outcomes(picture).get(rule)
+        told = {(win.policy_kind, policy) for win in (outcome.wins if outcome else ()) for policy in win.policies}
         description = describe(analysis, rule)
         groups = [group for group in description.in_force if not (group.passes_down or group.profile.patches)]
         expected = {(group.kind, policy) for group in groups for policy in group.policies}
@@ -146,6 +146,6 @@ def test_as_described_of_whole_routes() -> None:
     """The same without sections."""
     analysis = analyze(load_manifests("fixtures/bakery"))
     picture = graph(analysis, GraphOptions(effective=True, sections=False))
-    for node, outcome in picture.outcomes.items():
+    for node, outcome in outcomes(picture).items():
         described = {policy for group in describe(analysis, NodeRef(node.object)).in_force for policy in group.policies}
         assert {policy for win in outcome.wins for policy in win.policies} == described

@@ -8,7 +8,7 @@ from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.graph.picture import GraphOptions
 from tests import build
-from tests.questions.graph.told import around, drawn, unseen
+from tests.questions.graph.told import around, drawn, outcomes, unseen
 
 if TYPE_CHECKING:
     from kubectl_policy.questions.graph.picture import Picture
@@ -103,7 +103,7 @@ class TestWhatMayDiffer:
         picture = self.of("ConfigMap", "c")
         assert not any(node.may_differ for node in picture.nodes)
         assert not any(policy.may_differ for policy in picture.policies)
-        assert all(win.certain for outcome in picture.outcomes.values() for win in outcome.wins)
+        assert all(win.certain for outcome in outcomes(picture).values() for win in outcome.wins)
 
     def test_a_route(self) -> None:
         """It and its rules; how policies combine is known as far as all is."""
@@ -119,4 +119,4 @@ class TestWhatMayDiffer:
         picture = self.of("ColorPolicy", "p")
         assert [policy.may_differ for policy in picture.policies] == [True]
         assert not any(node.may_differ for node in picture.nodes)
-        assert not any(win.certain for outcome in picture.outcomes.values() for win in outcome.wins)
+        assert not any(win.certain for outcome in outcomes(picture).values() for win in outcome.wins)

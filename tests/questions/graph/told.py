@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy import PolicyKindProfile
     from kubectl_policy.model import Gap, NodeRef, ObjectRef, Resource
-    from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphPolicy, Picture
+    from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphPolicy, Outcome, Picture
 
 
 def drawn(
@@ -91,9 +91,16 @@ def unseen(picture: Picture) -> list[str]:
 def wins(picture: Picture) -> dict[str, list[tuple[str, ...]]]:
     """What is in force where: the kind, the policies, and the positions of the paths."""
     return {
-        short(place): [(win.kind.kind, _names(win.policies), "".join(map(str, win.paths))) for win in outcome.wins]
-        for place, outcome in picture.outcomes.items()
+        short(place): [
+            (win.policy_kind.kind, _names(win.policies), "".join(map(str, win.positions))) for win in outcome.wins
+        ]
+        for place, outcome in outcomes(picture).items()
     }
+
+
+def outcomes(picture: Picture) -> dict[NodeRef, Outcome]:
+    """What is in force at nodes, by these."""
+    return {node.ref: node.outcome for node in picture.nodes if node.outcome}
 
 
 def _names(refs: Iterable[ObjectRef]) -> str:

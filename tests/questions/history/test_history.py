@@ -35,7 +35,7 @@ def state(*policies: Resource, route: Resource | None = TWO_RULES) -> Analysis:
 def versions(*analyses: Analysis | None, first: bool = True) -> Iterator[Version]:
     """States, newest first, the newest not committed."""
     for place, analysis in enumerate(analyses):
-        commit = Commit(id=str(place), who="a", when="", subject="") if place else None
+        commit = Commit(id=str(place), author="a", when="", subject="") if place else None
         last = place == len(analyses) - 1
         yield Version(commit=commit, analysis=analysis, is_first=last and first, is_cut=last and not first)
 
@@ -102,7 +102,7 @@ def test_each_change_is_that_of_the_state_that_brought_it() -> None:
     assert settings(found.changes[0]) == {"color": ("red", "blue", ()), "size": ("1", None, ())}
     assert settings(found.changes[1]) == {"color": (None, "red", ()), "size": (None, "1", ())}
     assert settings(found.changes[2]) == {}
-    assert (found.commits, found.more, found.is_cut) == (5, False, False)
+    assert (found.commits, found.more, found.shallow) == (5, False, False)
     first = found.changes[0].settings[0]
     assert first.after
     assert first.after.origin
@@ -164,7 +164,7 @@ def test_the_object_itself() -> None:
 def test_where_the_clone_ends() -> None:
     """What was before is not known, so that nothing appears."""
     found = asked(versions(state(policy(color="red")), first=False))
-    assert (found.changes, found.more, found.is_cut) == ((), True, True)
+    assert (found.changes, found.more, found.shallow) == ((), True, True)
 
 
 def test_nothing_is_there_at_all() -> None:

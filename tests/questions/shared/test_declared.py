@@ -191,7 +191,7 @@ def test_settings_are_named_in_what_policies_amount_to() -> None:
         ("deep.strokes[2]", "own"),
         ("size", "above"),
     ]
-    assert [fate.field for setting in group.settings for fate in setting.beaten] == ["paints[blue].name"]
+    assert [fate.field for setting in group.settings for fate in setting.instead_of] == ["paints[blue].name"]
     assert group.strategies == (MergeStrategy.STRATEGIC_MERGE,)
 
 

@@ -192,7 +192,7 @@ class TestBlastRadius:
         assert answer.difference.effects == ()
         assert [(each.policy.name, each.without) for each in answer.referred_to_by] == [("p", "requests fail")]
         assert answer.changes
-        assert ref("HTTPRoute", "r").kind in {kind.kind for kind, _ in answer.counts.kinds}
+        assert ref("HTTPRoute", "r").kind in {counted.kind for counted in answer.counts.kinds}
         text = shown(answer, "tree")
         assert "all of its requests get 500: LockPolicy default/p is not valid: Secret" in " ".join(text.split())
         assert "Policies that lose a target" not in text

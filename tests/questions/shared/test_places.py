@@ -41,7 +41,7 @@ def written(profile: PolicyKindProfile, *policies: Resource) -> dict[str, str]:
     """The place of every effective field at the route, and of what each beat, by its name and policy."""
     answer = describe(analyze(build.snapshot(*WORLD, *policies), profiles=[profile]), ROUTE)
     settings = [setting for group in answer.in_force for setting in group.settings]
-    places: list[Setting | Fate] = [*settings, *(fate for setting in settings for fate in setting.beaten)]
+    places: list[Setting | Fate] = [*settings, *(fate for setting in settings for fate in setting.instead_of)]
     return {f"{each.source.object.name} {each.field}": str(each.declared_in) for each in places}
 
 
@@ -149,7 +149,7 @@ def test_a_field_of_the_target_that_is_beaten_has_its_place_as_well() -> None:
         profile = kind(strategy=strategy, object_fields={"of": "spec.gatewayClassName"})
         world = [build.gateway("g", class_name="c"), on_gateway(of="x", a=1)]
         answer = describe(analyze(build.snapshot(*world), profiles=[profile]), build.node("Gateway", "g"))
-        beaten = {setting.field: setting.beaten for group in answer.in_force for setting in group.settings}
+        beaten = {setting.field: setting.instead_of for group in answer.in_force for setting in group.settings}
         found = [(fate.value, str(fate.declared_in)) for fate in beaten["of"] if fate.source.object.kind == "Gateway"]
         assert found == own
         assert all(fate.origin == build.ORIGIN for fate in beaten["of"])
@@ -256,7 +256,7 @@ def test_authors_are_those_of_fields() -> None:
     in_force = describe(analyze(world, profiles=[kind(strategy=MergeStrategy.PATCH_DEFAULTS)]), ROUTE).in_force
     settings = {each.field: each for group in at_lines(in_force, locate, who) for each in group.settings}
     assert {
-        name: (each.blame and each.blame.who, [fate.blame and fate.blame.who for fate in each.beaten])
+        name: (each.blame and each.blame.who, [fate.blame and fate.blame.who for fate in each.instead_of])
         for name, each in settings.items()
     } == {"a": ("p", ["above"]), "b": ("p", []), "green": (None, [None])}
     line = Origin(build.ORIGIN.source, 7)

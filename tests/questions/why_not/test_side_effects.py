@@ -58,7 +58,7 @@ def test_what_changes_nothing_else_comes_first() -> None:
     first, *_ = offered(analysis)
     assert places((first,)) == [("p", "spec.targetRefs[1]")]
     assert first.edit.changes[0].added == ({"group": ON_ROUTE["group"], "kind": "HTTPRoute", "name": "r"},)
-    assert (first.also.harm, first.also.settings, first.also.objects) == ("none", 0, ())
+    assert (first.also_changes.harm, first.also_changes.settings, first.also_changes.objects) == ("none", 0, ())
 
 
 def test_what_it_changes_elsewhere_is_counted() -> None:
@@ -71,8 +71,8 @@ def test_what_it_changes_elsewhere_is_counted() -> None:
         profile=gateway_alone,
     )
     (only,) = [each for each in offered(analysis) if each.edit.object == POLICY]
-    assert only.also.objects == (build.ref("HTTPRoute", "other"),)
-    assert (only.also.harm, only.also.settings) == ("some", 2)
+    assert only.also_changes.objects == (build.ref("HTTPRoute", "other"),)
+    assert (only.also_changes.harm, only.also_changes.settings) == ("some", 2)
 
 
 def test_a_listener_lets_in_one_more_namespace_and_no_fewer() -> None:
@@ -83,7 +83,7 @@ def test_a_listener_lets_in_one_more_namespace_and_no_fewer() -> None:
 
     def expressions(analysis: Analysis) -> object:
         first = offered(analysis, FAR)[0]
-        assert (first.also.harm, first.also.losing) == ("none", ())
+        assert (first.also_changes.harm, first.also_changes.losing) == ("none", ())
         assert first.edit.after
         listeners = first.edit.after.raw["spec"]["listeners"]  # type: ignore[index,call-overload]
         return listeners[0]["allowedRoutes"]["namespaces"]["selector"]["matchExpressions"]  # type: ignore[index,call-overload]
@@ -131,8 +131,8 @@ def test_routes_that_a_label_lets_in_are_said() -> None:
         by_team, build.namespace("far"), build.service(namespace="far"), FAR_ROUTE, second, on_gateway, profile=local
     )
     first = offered(analysis, FAR)[0]
-    assert first.also.gaining == (second.ref,)
-    assert first.also.harm == "some"
+    assert first.also_changes.gaining == (second.ref,)
+    assert first.also_changes.harm == "some"
 
 
 def test_what_takes_something_away_is_offered_only_if_nothing_else_helps() -> None:
@@ -140,10 +140,10 @@ def test_what_takes_something_away_is_offered_only_if_nothing_else_helps() -> No
     beaten = usual(overrides("o", ON_GATEWAY, a=1), defaults("p", ON_ROUTE, a=2))
     edits = offered(beaten)
     assert edits
-    assert not any(each.also.deletes for each in edits)
+    assert not any(each.also_changes.deletes for each in edits)
     (conflict,) = [cause for cause in CAUSES if cause.name == "a conflict"]
     (only,) = offered(conflict.analysis, conflict.target, conflict.policy)
-    assert (only.edit.action, only.also.harm, only.also.deletes) == ("delete", "loss", True)
+    assert (only.edit.action, only.also_changes.harm, only.also_changes.deletes) == ("delete", "loss", True)
 
 
 def test_settings_of_others_that_are_replaced_there_are_said() -> None:
@@ -156,7 +156,7 @@ def test_settings_of_others_that_are_replaced_there_are_said() -> None:
         profile=whole,
     )
     first = offered(analysis)[0]
-    assert (first.also.replaced, first.also.harm) == (("shade",), "some")
+    assert (first.also_changes.replaced, first.also_changes.harm) == (("shade",), "some")
 
 
 def test_protection_that_is_lost_elsewhere_is_said() -> None:
@@ -170,8 +170,8 @@ def test_protection_that_is_lost_elsewhere_is_said() -> None:
         profile=secured,
     )
     first = offered(analysis)[0]
-    assert first.also.unprotected == (build.ref("HTTPRoute", "q"),)
-    assert (first.also.harm, first.also.lost) == ("loss", (build.node("HTTPRoute", "q"),))
+    assert first.also_changes.unprotected == (build.ref("HTTPRoute", "q"),)
+    assert (first.also_changes.harm, first.also_changes.lost) == ("loss", (build.node("HTTPRoute", "q"),))
 
 
 def test_what_no_definition_says_is_not_checked() -> None:
@@ -191,18 +191,18 @@ def test_what_no_definition_says_is_not_checked() -> None:
 def test_nothing_is_lost_silently(cause: Cause) -> None:
     """A law: the routes that are attached to less after an edit, and what is less protected, are named with it."""
     answer = why_not(cause.analysis, cause.policy, cause.target)
-    harms = [each.also.harm for each in answer.edits]
+    harms = [each.also_changes.harm for each in answer.edits]
     assert "loss" not in harms or set(harms) == {"loss"}
-    assert [each.also.rank for each in answer.edits] == sorted(each.also.rank for each in answer.edits)
+    assert [each.also_changes.rank for each in answer.edits] == sorted(each.also_changes.rank for each in answer.edits)
     for each in answer.edits:
         after = edited(cause.analysis, each.edit)
         for kind in ROUTES:
             for route in after.index.of_kind(kind):
                 before = attached(cause.analysis, route.ref)
-                assert before <= attached(after, route.ref) or route.ref in each.also.losing
+                assert before <= attached(after, route.ref) or route.ref in each.also_changes.losing
         for policy in cause.analysis.policies:
             kept = after.index.get(policy.ref)
-            assert kept or each.also.deletes
+            assert kept or each.also_changes.deletes
 
 
 def attached(analysis: Analysis, route: ObjectRef) -> set[NodeRef | None]:

@@ -16,7 +16,7 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.profiles.merging import TargetLevel
 from kubectl_policy.profiles.needs import RequiredObject
 from kubectl_policy.questions.describe.objects import describe
-from kubectl_policy.questions.shared.effects import affecting
+from kubectl_policy.questions.shared.effects import affecting_or_undecided
 from kubectl_policy.questions.shared.reasons import RULES
 from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.no_effect import reasons_of
@@ -59,8 +59,8 @@ def edited(analysis: Analysis, edit: Edit) -> Analysis:
 def test_the_first_reason_and_an_edit_that_works(cause: Cause) -> None:
     """The edit, made anew, has the policy affect the node; without one, the answer says why."""
     answer = why_not(cause.analysis, cause.policy, cause.target)
-    assert not answer.in_force
-    assert cause.policy not in affecting(cause.analysis, cause.target, answer.paths)
+    assert not answer.effect.in_force
+    assert cause.policy not in affecting_or_undecided(cause.analysis, cause.target, answer.effect.paths)[0]
     assert answer.reasons[0].rule == cause.rule
     assert answer.reasons[0].message
     if not cause.action:
@@ -77,7 +77,7 @@ def test_the_first_reason_and_an_edit_that_works(cause: Cause) -> None:
         described = describe(after, cause.target)
         assert described.carries_traffic
         assert cause.policy in (*described.policies, *described.filters_in_force)
-        assert why_not(after, cause.policy, cause.target).in_force
+        assert why_not(after, cause.policy, cause.target).effect.in_force
 
 
 WORLDS = sorted(path.name for path in FIXTURES.iterdir() if path.name not in {"profiles", "repositories"})
@@ -95,8 +95,8 @@ def test_every_question_about_a_world_has_an_answer(world: str) -> None:
         answer = why_not(analysis, policy.ref, node)
         rules = [RULES.index(reason.rule) for reason in answer.reasons]
         assert rules == sorted(rules)
-        assert bool(answer.in_force) or answer.reasons, (policy.ref, node)
-        assert sum([bool(answer.in_force), bool(answer.edits), bool(answer.obstacle)]) == 1
+        assert bool(answer.effect.in_force) or answer.reasons, (policy.ref, node)
+        assert sum([bool(answer.effect.in_force), bool(answer.edits), bool(answer.obstacle)]) == 1
         for offered in answer.edits:
             after = edited(analysis, offered.edit)
             assert effect_on(after, policy.ref, node).in_force, (policy.ref, node)
@@ -192,7 +192,7 @@ def test_an_effect_on_some_paths_is_an_effect() -> None:
         defaults("p", build.target("g"), a=2),
     )
     answer = why_not(analysis, POLICY, ROUTE)
-    assert (answer.in_force, answer.edits, answer.obstacle, answer.tried) == ((0, 2), (), "", 0)
+    assert (answer.effect.in_force, answer.edits, answer.obstacle, answer.tried) == ((0, 2), (), "", 0)
     reasons = [(reason.rule, reason.positions) for reason in answer.reasons]
     assert reasons == [("not-on-path", (3,)), ("superseded", (1,))]
     assert answer.reasons[0].message == "that path does not lead through Gateway default/g"
@@ -202,7 +202,7 @@ def test_a_kind_that_takes_effect_further_down_has_an_effect_above() -> None:
     """On a Gateway, if a route below it is affected by way of the Gateway; not, if by way of the route alone."""
     levels = profiled(effective_targets=(TargetLevel(HTTP_ROUTE),))
     gateway = build.node("Gateway", "g")
-    assert why_not(usual(defaults("p", ON_GATEWAY, a=1), profile=levels), POLICY, gateway).in_force
+    assert why_not(usual(defaults("p", ON_GATEWAY, a=1), profile=levels), POLICY, gateway).effect.in_force
     both = usual(defaults("p", ON_ROUTE, a=1), defaults("o", ON_GATEWAY, b=1), profile=levels)
     answer = why_not(both, POLICY, gateway)
     assert [reason.rule for reason in answer.reasons] == ["target-below"]
@@ -254,7 +254,7 @@ def test_what_other_policies_need_counts_where_they_meet_the_policy() -> None:
             build.policy("q", ON_ROUTE, color="blue", key={"name": "k"}),
         )
         answer = why_not(analyze(world, profiles=[needing]), POLICY, ROUTE)
-        assert not answer.in_force
+        assert not answer.effect.in_force
         return [each.what for each in answer.unseen]
 
     assert unseen(build.listener()) == ["Secret default/k"]
@@ -282,7 +282,7 @@ def test_what_the_edit_takes_away_is_said() -> None:
     analysis = usual(build.route("q"), build.policy("p", targetRef=build.target("q", "HTTPRoute"), color="red"))
     answer = why_not(analysis, POLICY, ROUTE)
     (offered,) = answer.edits
-    assert offered.also.lost == (build.node("HTTPRoute", "q"),)
+    assert offered.also_changes.lost == (build.node("HTTPRoute", "q"),)
     assert offered.edit.field == "spec.targetRef.name"
 
 

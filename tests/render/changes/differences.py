@@ -86,7 +86,6 @@ def change(
     paths = tuple((node,) for node in nodes)
     objects = tuple(ChangedObject(node, (place,)) for place, node in enumerate(nodes))
     return EffectChange(
-        kind=POLICY.group_kind,
         profile=PolicyKindProfile(POLICY.group_kind, "inherited", "profile"),
         fields=fields,
         where=where,
@@ -119,7 +118,6 @@ def hostile(text: str) -> StateDiff:
         updated=(),
         effects=(
             EffectChange(
-                kind=kind,
                 profile=PolicyKindProfile(kind, "inherited", "shape"),
                 fields=(FieldChange(text, *values, security=True),),
                 where="kept",

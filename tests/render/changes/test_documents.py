@@ -105,8 +105,10 @@ def test_a_policy_has_what_it_touches() -> None:
     document = loaded(BLAST_RADIUS.plain(without("RetryPolicy baker/resilience")))
     assert document["policy"] is True
     assert document["enforcement"]["state"] == "PartiallyEnforced"
-    assert [found["objects"][0]["name"] for found in document["beaten"]] == ["events"]
-    assert [(found["object"]["name"], found["reason"]) for found in document["idle"]] == [("old", "NoMatchingParent")]
+    assert [found["objects"][0]["name"] for found in document["superseded"]] == ["events"]
+    assert [(found["object"]["name"], found["reason"]) for found in document["detached"]] == [
+        ("old", "NoMatchingParent")
+    ]
     assert document["counts"]["total"] == len({(one["kind"], one["name"]) for one in document["affected"]}) == 8
     assert document["counts"]["ownerKey"] == "team"
     assert sum(one["count"] for one in document["counts"]["owners"]) == 8
@@ -117,7 +119,7 @@ def test_anything_else_has_the_same_names_with_nothing_in_them() -> None:
     """So that a script need not ask first."""
     document = loaded(BLAST_RADIUS.plain(without("Namespace baker")))
     assert (document["policy"], document["enforcement"], document["affected"]) == (False, None, [])
-    assert len(document["withIt"]) == 16
+    assert len(document["deletedWithIt"]) == 16
     assert {key: type(value) for key, value in document.items() if key not in {"policy", "enforcement"}} == {
         key: type(value)
         for key, value in loaded(BLAST_RADIUS.plain(without("RetryPolicy baker/own"))).items()

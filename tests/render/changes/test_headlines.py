@@ -13,8 +13,7 @@ from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import ProblemChanges
 from kubectl_policy.questions.differences.effects import ChangedObject
 from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
-from kubectl_policy.render.changes.blast_headline import blast_headline
-from kubectl_policy.render.changes.diff_headline import diff_headline
+from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.words.names import names
 from tests import build
 from tests.render.changes.differences import (
@@ -22,6 +21,7 @@ from tests.render.changes.differences import (
     OTHER,
     POLICY,
     ROUTE,
+    bakery,
     change,
     difference,
     everything,
@@ -252,13 +252,13 @@ def test_a_policy_without_effect() -> None:
 def test_what_a_policy_changes_elsewhere() -> None:
     """Less than it affects, more than that, and only who sets a value."""
     answer = without("RetryPolicy baker/own")
-    kind = answer.subject.group_kind
+    profile = bakery().registry.known(answer.subject.group_kind)
 
     def said(*effects: EffectChange, affected: bool = True) -> str:
         reach = answer.reach
         assert reach
         some = reach if affected else replace(reach, affected=())
-        found = difference(deleted=(answer.subject,), effects=tuple(replace(one, kind=kind) for one in effects))
+        found = difference(deleted=(answer.subject,), effects=tuple(replace(one, profile=profile) for one in effects))
         return blast_headline(replace(answer, reach=some, difference=found)).partition(". ")[2]
 
     own = [node for node in (answer.reach.affected if answer.reach else ()) if node.kind == "HTTPRoute"]

@@ -16,15 +16,14 @@ from kubectl_policy.questions.differences.traffic import (
     TrafficChanges,
     TrafficOneWay,
 )
-from kubectl_policy.render.changes.diff_headline import diff_headline
+from kubectl_policy.render.changes.headlines import diff_headline
 from kubectl_policy.render.changes.traffic import (
     behind_section,
     ending_clauses,
-    gained_sections,
     hit_words,
     keeping_clause,
-    lost_sections,
     places_words,
+    traffic_sections,
 )
 from kubectl_policy.render.output.text import View, to_text
 from tests import build
@@ -62,7 +61,7 @@ def losing(**parts: Any) -> StateDiff:  # noqa: ANN401
 
 def shown(found: StateDiff, view: View | None = None) -> str:
     """The sections about what is lost."""
-    return to_text(lost_sections(found, view or View()), 100)
+    return to_text(traffic_sections(found, view or View()), 100)
 
 
 def clauses(*some: RouteTraffic, whole: tuple[RouteTraffic, ...] = ()) -> str:
@@ -141,7 +140,7 @@ def test_a_line_for_each_route() -> None:
 def test_what_fails_and_why() -> None:
     """With the API's own reason; of several rules, which."""
     rule = failing("a", 1, 2, reason="BackendNotFound", message="Service default/s does not exist")
-    text = shown(losing(some=(fails(rule, failing("b"), failing("c", is_gone=True), rules=3),)))
+    text = shown(losing(some=(fails(rule, failing("b"), failing("c", gone=True), rules=3),)))
     assert "    rule a: 50% of its requests get 500: Service default/s does not exist [BackendNotFound]\n" in text
     assert "    rule b: all of its requests get 500\n" in text
     assert "    no rule takes what rule c took\n" in text
@@ -183,11 +182,11 @@ def test_what_is_gained() -> None:
     """The other way round."""
     more = (
         route("more", kept=(HERE, THERE)),
-        replace(fails(failing("a"), failing("b", is_gone=True), rules=3), route=build.ref("HTTPRoute", "again")),
+        replace(fails(failing("a"), failing("b", gone=True), rules=3), route=build.ref("HTTPRoute", "again")),
     )
     gained = TrafficOneWay(all=(route("new", "a.b"),), some=more)
     found = difference(traffic=TrafficChanges(lost=TrafficOneWay(), gained=gained))
-    assert to_text(gained_sections(found, View()), 100) == (
+    assert to_text(traffic_sections(found, View()), 100) == (
         "\nGet traffic\n"
         "  HTTPRoute default/new   a.b   1 rule\n"
         "\nGet more traffic\n"

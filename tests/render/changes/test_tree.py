@@ -15,7 +15,7 @@ from kubectl_policy.render.changes.relations import first_lines
 from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.changes.summary import summarize
 from kubectl_policy.render.changes.traffic import list_line
-from kubectl_policy.render.changes.tree import diff_tree, traffic_section
+from kubectl_policy.render.changes.tree import diff_tree, ending_section
 from kubectl_policy.render.output.text import Line, Span, View, to_text
 from kubectl_policy.resolution import Source
 from tests import build
@@ -53,7 +53,6 @@ def change(*fields: FieldChange, nodes: Sequence[NodeRef] = (ROUTE,), left: bool
     paths = tuple((node,) for node in nodes)
     objects = tuple(ChangedObject(node, (place,)) for place, node in enumerate(nodes))
     return EffectChange(
-        kind=POLICY.group_kind,
         profile=PolicyKindProfile(POLICY.group_kind, "inherited", "profile"),
         fields=fields,
         where="kept",
@@ -149,9 +148,9 @@ def test_that_nothing_of_a_kind_is_left_is_said() -> None:
 
 def test_kinds_of_one_name_are_told_by_their_groups() -> None:
     """Only then: anything else would be said twice."""
-    namesake = GroupKind("example.org", "ColorPolicy")
+    namesake = PolicyKindProfile(GroupKind("example.org", "ColorPolicy"), "inherited", "profile")
     lost = change(field("lost"), left=False)
-    text = shown(lost, replace(change(field("changed")), kind=namesake))
+    text = shown(lost, replace(change(field("changed")), profile=namesake))
     assert "Lost, no ColorPolicy.example.com is left · 1 object\n" in text
     assert "Changed · ColorPolicy.example.org · 1 object\n" in text
 
@@ -243,10 +242,10 @@ def test_traffic_ends_for_what_is_left() -> None:
     ended = replace(change(field("lost"), nodes=[ROUTE, OTHER]), where="gone")
     found = difference(effects=(ended,))
     assert (
-        to_text(traffic_section(summarize(found, {ROUTE.object}), VIEW), 100)
+        to_text(ending_section(summarize(found, {ROUTE.object}), VIEW), 100)
         == "\nTraffic ends\n  HTTPRoute default/q\n"
     )
-    assert traffic_section(summarize(found, {ROUTE.object, OTHER.object}), VIEW) == ()
+    assert ending_section(summarize(found, {ROUTE.object, OTHER.object}), VIEW) == ()
 
 
 def test_a_world_that_loses_a_gateway_and_gets_another() -> None:

@@ -425,7 +425,7 @@ class TestExpected:
         answer = about_policy(colourful(), "own")
         assert "should report" not in tree(answer, WIDE)
         (place,) = mappings_at(document_of(answer), "expected")
-        assert text_at(place, "place.name") == "g"
+        assert text_at(place, "ancestor.name") == "g"
         assert [text_at(condition, "reason") for condition in mappings_at(place, "conditions")] == ["Accepted"]
 
     def test_conditions_on_an_object_are_shown_as_well(self) -> None:

@@ -24,7 +24,7 @@ def lines(analysis: Analysis) -> list[str]:
 def reasons(analysis: Analysis) -> list[str]:
     """Why declared fields are without effect there."""
     (group,) = describe(analysis, ROUTE).in_force
-    return [why_without_effect(fate, group) for fate in group.beaten]
+    return [why_without_effect(fate, group) for fate in group.without_effect]
 
 
 def test_a_merge_that_does_not_count() -> None:

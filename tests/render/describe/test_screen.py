@@ -123,7 +123,10 @@ def test_the_world_is_as_large_as_is_said() -> None:
         (str(source.object), field)
         for group in ANSWER.in_force
         for setting in group.settings
-        for source, field in ((setting.source, setting.field), *((fate.source, fate.field) for fate in setting.beaten))
+        for source, field in (
+            (setting.source, setting.field),
+            *((fate.source, fate.field) for fate in setting.instead_of),
+        )
     }
     assert len(ANSWER.policies) == 6
     assert len(fields) >= 30

@@ -30,10 +30,10 @@ RETRY: Final[Mapping[str, Json]] = {
 def rows(values: Mapping[str, Json], room: int) -> list[str]:
     """The rows of some fields, where so many characters of values have room in one."""
     settings = (
-        Setting(field=field, value=value, source=SOURCE, removed=False, defaulted=False, certain=True, beaten=())
+        Setting(field=field, value=value, source=SOURCE, removed=False, defaulted=False, certain=True, instead_of=())
         for field, value in values.items()
     )
-    apart = [Row(setting=setting, positions=frozenset([0]), beaten=()) for setting in settings]
+    apart = [Row(setting=setting, positions={0}) for setting in settings]
     shared = together(apart, lambda some: bool(parent_of(some)) and len(words_of(some)) <= room)
     return [f"{row.setting.field}: {row.setting.value}" for row in shared]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.questions.effective.matrix import Matrix, Sort
+    from kubectl_policy.questions.effective.matrix import Matrix, RowSort
 
 
 def several(*, gaps: Sequence[Gap] = ()) -> Analysis:
@@ -48,7 +48,7 @@ def several(*, gaps: Sequence[Gap] = ()) -> Analysis:
 
 
 def of(
-    analysis: Analysis, *fields: str, what: Sort = "routes", missing: bool = False, kinds: tuple[str, ...] = ()
+    analysis: Analysis, *fields: str, what: RowSort = "routes", missing: bool = False, kinds: tuple[str, ...] = ()
 ) -> Matrix:
     """The matrix of every namespace."""
     return matrix(analysis, MatrixOptions(of=what, kinds=kinds, fields=fields, missing=missing), Selection())

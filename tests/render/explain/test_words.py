@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from kubectl_policy import MergeStrategy, PolicyKindProfile
 from kubectl_policy.model import GroupKind
 from kubectl_policy.model.kinds import SERVICE
-from kubectl_policy.model.values import defaults_of, fields_of
 from kubectl_policy.profiles.controllers import EVENTS, STANDARD_STATUS, ConditionWords, Event, StatusProfile
 from kubectl_policy.profiles.profile import Variant
 from kubectl_policy.render.explain.tree import explanation_headline
@@ -38,10 +37,15 @@ def said(profile: PolicyKindProfile, label: str) -> list[str]:
 OF_THE_FILE = {"delegation", "gateways", "backends", "routes", "own", "counting_fields"}
 
 
-@pytest.mark.parametrize("field", [name for name in fields_of(PolicyKindProfile) if name not in OF_THE_FILE])
+DEFAULTS: Final = dict(
+    zip(reversed(PolicyKindProfile.__struct_fields__), reversed(PolicyKindProfile.__struct_defaults__), strict=False)
+)
+
+
+@pytest.mark.parametrize("field", [name for name in PolicyKindProfile.__struct_fields__ if name not in OF_THE_FILE])
 def test_every_field_of_a_profile_is_said(field: str) -> None:
     """A field that nobody puts into words is one that nobody knows of: whatever is not as by default shows."""
-    default = defaults_of(PolicyKindProfile).get(field)
+    default = DEFAULTS.get(field)
     plain = blank(strategy_field="spec.mode", stanzas="plural", notes="n")
     other = OTHERS.get(field, getattr(FULL, field))
     if field == "group_kind":
@@ -60,7 +64,7 @@ def test_every_field_about_the_kind_is_in_the_table() -> None:
     """But for what the headings and the last parts of the answer say."""
     elsewhere = {"group_kind", "known_by", "short_names", "evidence", "notes", "approximate", "origin", "assumed"}
     rows = {field for _, (_, fields_of_row, _) in sayings(FULL) for field in fields_of_row}
-    assert rows == {*fields_of(PolicyKindProfile)} - elsewhere - OF_THE_FILE
+    assert rows == {*PolicyKindProfile.__struct_fields__} - elsewhere - OF_THE_FILE
 
 
 def test_every_event_is_put_into_words() -> None:

@@ -16,8 +16,8 @@ from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import Gap, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.graph.drawing import graph
-from kubectl_policy.questions.graph.picture import GraphOptions
-from kubectl_policy.render.graph.documents import GRAPH, node_id, object_id
+from kubectl_policy.questions.graph.picture import GraphOptions, node_id
+from kubectl_policy.render.graph.documents import GRAPH
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE
 from tests import build
@@ -108,7 +108,7 @@ def test_every_reference_of_a_policy_is_there(name: str) -> None:
     document = document_of(picture)
     nodes = by_id(document)
     for policy in picture.policies:
-        found = nodes[object_id(policy.ref)]
+        found = nodes[node_id(policy.ref)]
         assert [each["state"] for each in found["targets"]] == [each.state for each in policy.attachments]
         links = [
             (link["target"], link["state"], link["reason"], link["message"])
@@ -125,20 +125,11 @@ def test_every_reference_of_a_policy_is_there(name: str) -> None:
 def test_the_document_says_what_it_is() -> None:
     """The sentence, whether that is all, and what the graph is of, also where networkx looks."""
     document = document_of(picture_of("bakery"))
-    assert list(document) == [
-        "apiVersion",
-        "kind",
-        "headline",
-        "complete",
-        "directed",
-        "multigraph",
-        "graph",
-        "nodes",
-        "links",
-        "unseen",
-    ]
+    assert {*document} == {
+        *("apiVersion", "kind", "headline", "complete", "directed", "multigraph", "graph", "nodes", "links", "unseen")
+    }
     assert (document["kind"], document["complete"], document["unseen"]) == ("Graph", True, [])
-    assert document["graph"]["headline"] == document["headline"]
+    assert document["headline"].startswith("2 Gateways")
     assert (document["graph"]["effective"], document["graph"]["subjects"]) == (True, [])
     parts = document_of(picture_of("bakery", "kinds"))["graph"]
     assert [kind["kind"] for kind in parts["kinds"]] == ["Gateway", "HTTPRoute"]
@@ -286,10 +277,9 @@ def test_two_states() -> None:
     two = replace(
         picture,
         two_states=True,
-        nodes=tuple(replace(node, mark="changed") for node in picture.nodes),
+        nodes=tuple(replace(node, mark="changed", settings_differ=True) for node in picture.nodes),
         links=tuple(replace(link, mark="removed") for link in picture.links),
         policies=(replace(policy, mark="added", earlier="NoEffect"),),
-        differing=frozenset(node.ref for node in picture.nodes),
     )
     document = document_of(two)
     VALIDATOR.validate(document)
@@ -312,7 +302,7 @@ def test_a_port_that_is_to_be_filled_in() -> None:
 
 def test_relations_are_those_of_the_hierarchy() -> None:
     """The schema names each of them."""
-    definition: Any = VALIDATOR.schema["$defs"]["graphLink"]["properties"]["relation"]
+    definition: Any = VALIDATOR.schema["$defs"]["GraphLink"]["properties"]["relation"]
     named = definition["description"].rstrip(".").replace(" or ", ", ").split(", ")
     assert named == [link.name for link in LINKS if link.carries != "place"]
 
@@ -329,7 +319,7 @@ def test_relations_are_those_of_the_hierarchy() -> None:
 )
 def test_no_two_objects_have_the_same_id(one: ObjectRef, other: ObjectRef) -> None:
     """Also where a file calls them as no API server would."""
-    assert object_id(one) != object_id(other)
+    assert node_id(one) != node_id(other)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.graph.details import details
 from kubectl_policy.questions.graph.drawing import graph
-from kubectl_policy.render.graph.page import assembled, embedded, graph_page
-from kubectl_policy.render.graph.page_data import page_data
+from kubectl_policy.render.graph.page import assembled, embedded, graph_page, page_data
 from kubectl_policy.render.output.text import View
 from kubectl_policy.render.words.names import source_words
 from tests import build
@@ -56,7 +55,7 @@ def described(answer: ObjectDescription, drawn: Container[str]) -> set[tuple[obj
     return {
         (tuple(name for name in map(str, answer.paths[path]) if name in drawn), group.kind.kind, *_setting(setting))
         for group in answer.in_force
-        for path in group.paths
+        for path in group.positions
         for setting in group.settings
     }
 
@@ -97,7 +96,7 @@ def test_what_is_in_force_is_what_describe_says(world: str) -> None:
         # What is in force in a Namespace is told at what is in it.
         if not node.ref.section and node.ref.kind != "Namespace":
             said = described(describe(analysis, node.ref), names)
-            assert on_page(data, data["nodes"][place]["o"], names) == said
+            assert on_page(data, data["nodes"][place]["object"], names) == said
             compared += len(said)
     assert compared > 10
 
@@ -114,8 +113,8 @@ def test_what_a_policy_affects_is_its_blast_radius(world: str) -> None:
         policy = next(
             ref
             for ref in analysis.attachments
-            if (ref.namespace, ref.name) == (thing["n"], thing["m"])
-            and data["kinds"][thing["k"]].split(".")[0] == ref.kind
+            if (ref.namespace, ref.name) == (thing["namespace"], thing["name"])
+            and data["kinds"][thing["kind"]].split(".")[0] == ref.kind
         )
         answer = blast_radius(analysis, policy)
         assert answer.reach
@@ -132,7 +131,7 @@ def test_data_ends_no_element() -> None:
     text = embedded(data_of(analyze(build.snapshot(*hostile_world()))))
     assert text.isascii()
     assert not set("<>&") & set(text)
-    assert {each["m"] for each in json.loads(text)["objects"]} >= {name for name in HOSTILE if name.isprintable()}
+    assert {each["name"] for each in json.loads(text)["objects"]} >= {name for name in HOSTILE if name.isprintable()}
 
 
 def test_only_its_own_scripts_run() -> None:
@@ -165,7 +164,7 @@ def test_what_takes_too_long_is_left_to_a_command() -> None:
     wide = build.policy("wide", build.target("g"), color="blue")
     crd = build.crd("ColorPolicy", labels={"gateway.networking.k8s.io/policy": "inherited"})
     data = data_of(analyze(build.snapshot(build.gateway(), build.service(), crd, wide, *routes, *policies)))
-    told = {data["objects"][int(place)]["m"]: reach["deletion"] for place, reach in data["reach"].items()}
+    told = {data["objects"][int(place)]["name"]: reach["deletion"] for place, reach in data["reach"].items()}
     assert "headline" in told["wide"]
     commands = [each["command"] for each in told.values() if "command" in each]
     assert "kubectl policy blast-radius colorpolicy.example.com/default/p39" in commands

@@ -19,7 +19,7 @@ from tests import build
 ROUTE: Final = build.node("HTTPRoute", "r")
 GATEWAY: Final = build.node("Gateway", "g", "http")
 KIND: Final = build.ref("ColorPolicy", "p", group="example.com").group_kind
-COMMIT: Final = Commit(id="1a2b3c4d5e6f", who="Eve \x1b[2J", when="2026-01-03T10:00:00+01:00", subject="Paint it")
+COMMIT: Final = Commit(id="1a2b3c4d5e6f", author="Eve \x1b[2J", when="2026-01-03T10:00:00+01:00", subject="Paint it")
 CHANGED: Final = "What is in force on HTTPRoute default/r changed in 1 of 3 commits"
 PLAIN: Final = Change(commit=COMMIT, sort="changed", traffic="", left=(), joined=(), settings=())
 
@@ -32,22 +32,20 @@ def setting(value: str, who: str = "p", *, removed: bool = False) -> Setting:
         value=value,
         source=Source(object=policy, target=ROUTE),
         removed=removed,
-        defaulted=False,
         certain=True,
-        beaten=(),
-        security=False,
+        instead_of=(),
         origin=Origin("1a2b3c4d5e6f:in/a.yaml", 12) if who else None,
     )
 
 
 def changed(before: Setting | None, after: Setting | None, *sections: str, field: str = "color") -> SettingChange:
     """A setting that differs."""
-    return SettingChange(kind=KIND, field=field, before=before, after=after, sections=sections)
+    return SettingChange(policy_kind=KIND, field=field, before=before, after=after, sections=sections)
 
 
-def about(*changes: Change, commits: int = 3, more: bool = False, is_cut: bool = False) -> History:
+def about(*changes: Change, commits: int = 3, more: bool = False, shallow: bool = False) -> History:
     """The answer."""
-    return History(subject=ROUTE, changes=changes, commits=commits, more=more, is_cut=is_cut)
+    return History(subject=ROUTE, changes=changes, commits=commits, more=more, shallow=shallow)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +63,7 @@ def about(*changes: Change, commits: int = 3, more: bool = False, is_cut: bool =
             f"{CHANGED}, and on disk since.",
         ),
         (
-            about(PLAIN, more=True, is_cut=True),
+            about(PLAIN, more=True, shallow=True),
             f"{CHANGED}; older commits are not in this shallow clone.",
         ),
         (about(PLAIN, more=True), "The last change to what is in force on HTTPRoute default/r; --limit shows more."),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kubectl_policy.model import GroupKind, Json
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, listed
 from kubectl_policy.render.words import names as words
 from kubectl_policy.resolution import Source
+from kubectl_policy.topology.references import section_words
 from tests.build import node, ref
 
 
@@ -31,7 +32,7 @@ def test_nouns_are_counted(number: int, noun: str, expected: str) -> None:
 )
 def test_words_are_listed(given: list[str], expected: str) -> None:
     """As one would read them aloud."""
-    assert words.listed(given) == expected
+    assert listed(given) == expected
 
 
 @pytest.mark.parametrize(
@@ -57,12 +58,12 @@ def test_paths_are_counted_out_of_all(number: int, total: int, expected: str) ->
 def test_sections_are_called_what_they_are(kind: str, section: str, expected: str) -> None:
     """Listeners, rules and ports; anything else is a section."""
     group = {"Service": "", "XListenerSet": GATEWAY_API_EXPERIMENTAL}.get(kind, GATEWAY_API)
-    assert words.section_words(node(kind, "x", section, group=group)) == expected
+    assert section_words(node(kind, "x", section, group=group)) == expected
 
 
 def test_a_kind_of_the_same_name_in_another_group_is_another_kind() -> None:
     """Knative has a Service without ports of its own."""
-    assert words.section_words(node("Service", "x", "8080", group="serving.knative.dev")) == "section 8080"
+    assert section_words(node("Service", "x", "8080", group="serving.knative.dev")) == "section 8080"
 
 
 def test_a_node_is_its_object_and_section() -> None:

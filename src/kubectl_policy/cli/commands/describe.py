@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, Origin
     from kubectl_policy.model.authorship import Authorship
-    from kubectl_policy.questions.describe.focus import Focus
+    from kubectl_policy.questions.describe.description import Focus
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.places import Placed, Who
@@ -59,8 +59,7 @@ def describe(
     pairs = split_objects("describe", objects or [])
     analysis = call.read()
     from kubectl_policy.model import NodeRef
-    from kubectl_policy.questions.describe.focus import EVERYTHING
-    from kubectl_policy.questions.describe.several import Descriptions
+    from kubectl_policy.questions.describe.description import EVERYTHING, Descriptions
     from kubectl_policy.questions.shared.selection import find
     from kubectl_policy.sources.locations.authors import Authors
 
@@ -108,7 +107,7 @@ def _describe(
             policy,
             focus=focus,
             diagnostics=at_fields(policy.diagnostics, lines),
-            fields=tuple(at_line(field, lines.locate, author_of) for field in policy.fields),
+            all_fields=tuple(at_line(field, lines.locate, author_of) for field in policy.all_fields),
             reasons=at_fields(policy.reasons, lines, or_above=True),
         )
     from kubectl_policy.questions.describe.objects import describe
@@ -118,7 +117,7 @@ def _describe(
     if focus.kinds or focus.fields:
         from kubectl_policy.questions.describe.narrowing import narrowed
 
-        answer = narrowed(analysis, answer, focus)
+        answer = narrowed(answer, focus)
     return OBJECT, replace(
         answer,
         diagnostics=at_fields(answer.diagnostics, lines),

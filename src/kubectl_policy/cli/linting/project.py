@@ -21,12 +21,12 @@ from kubectl_policy.profiles.shapes import (
     NOTHING,
     Boolean,
     Choice,
+    Declared,
     Entries,
     Items,
     Record,
     Text,
     WholeNumber,
-    declared,
     field_of,
     required_field,
 )
@@ -71,8 +71,7 @@ class _FilePattern(Text):
 _PATH: Final = Text(pattern=r"^[^\x00]+$", hint="A path is expected.")
 
 
-@declared(kw_only=True)
-class PathSettings:
+class PathSettings(Declared, frozen=True, kw_only=True, dict=True):
     """Settings for some files."""
 
     path: str = required_field(_FilePattern())
@@ -88,8 +87,7 @@ class PathSettings:
         return GitIgnoreSpec.from_lines([self.path])
 
 
-@declared(kw_only=True)
-class Project:
+class Project(Declared, frozen=True, kw_only=True, dict=True):
     """The settings in the config file of a project."""
 
     select: tuple[str, ...] = field_of(Items(NAME), default=())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.questions.differences.counts import owner
 from kubectl_policy.questions.differences.serving import Serving
@@ -21,15 +21,12 @@ _ABOVE_ROUTES = frozenset({GATEWAY_CLASS, *WITH_LISTENERS})
 
 
 class RouteBehind(Struct, frozen=True, kw_only=True):
-    """A route whose requests come through some `listeners`, with its hostnames there, `*` for every host.
+    """A route whose requests come through some listeners."""
 
-    Its `owner` is empty if it names none, or none was asked for.
-    """
-
-    route: ObjectRef
-    hostnames: tuple[str, ...]
-    listeners: tuple[NodeRef, ...]
-    owner: str
+    route: Annotated[ObjectRef, Meta()]
+    hostnames: Annotated[tuple[str, ...], Meta(description="Those at these listeners; `*` for every host.")]
+    listeners: Annotated[tuple[NodeRef, ...], Meta()]
+    owner: Annotated[str, Meta(description="Empty if it names none, or none was asked for.")]
 
 
 def routes_behind(analysis: Analysis, nodes: Iterable[NodeRef], owner_key: str = "") -> tuple[RouteBehind, ...]:
@@ -39,13 +36,15 @@ def routes_behind(analysis: Analysis, nodes: Iterable[NodeRef], owner_key: str =
         return ()
     serving = Serving(analysis)
     listeners: dict[ObjectRef, dict[NodeRef, None]] = {}
-    for listener in dict.fromkeys(found for node in through for found in _listeners(analysis, node)):
+    for listener in dict.fromkeys(listener for node in through for listener in _listeners(analysis, node)):
         for route in analysis.topology.relations.attached_to(listener):
             listeners.setdefault(route, {})[listener] = None
     return tuple(
         RouteBehind(
             route=route,
-            hostnames=tuple(sorted({name for place in listeners[route] for name in serving.hostnames(place, route)})),
+            hostnames=tuple(
+                sorted({name for listener in listeners[route] for name in serving.hostnames(listener, route)})
+            ),
             listeners=tuple(listeners[route]),
             owner=owner(analysis.index, route, owner_key) if owner_key else "",
         )
@@ -57,7 +56,7 @@ def hostnames_on(analysis: Analysis, paths: Iterable[Path]) -> frozenset[str]:
     """The hostnames of requests on some paths, `*` for every host: those of routes at the listeners above them."""
     serving = Serving(analysis)
     pairs = {pair for path in paths if (pair := _listener_and_route(path))}
-    return frozenset(name for place, route in pairs for name in serving.hostnames(place, route))
+    return frozenset(name for listener, route in pairs for name in serving.hostnames(listener, route))
 
 
 def _listener_and_route(path: Path) -> tuple[NodeRef, ObjectRef] | None:
@@ -75,14 +74,9 @@ def _listeners(analysis: Analysis, node: NodeRef) -> Iterator[NodeRef]:
     gateways = analysis.topology.gateways
     if node.section:
         yield node
-    elif node.object.group_kind == GATEWAY_CLASS:
-        for gateway in gateways.of_class(node.object):
-            yield from _of_gateway(analysis, gateway)
-    else:
-        yield from _of_gateway(analysis, node.object)
-
-
-def _of_gateway(analysis: Analysis, obj: ObjectRef) -> Iterator[NodeRef]:
-    gateways = analysis.topology.gateways
-    owners = (obj, *(gateways.admitted(obj) if obj.group_kind == GATEWAY else ()))
-    return (listener.node for each in owners for listener in gateways.listeners(each))
+        return
+    of_class = node.object.group_kind == GATEWAY_CLASS
+    for gateway in gateways.of_class(node.object) if of_class else (node.object,):
+        listener_sets = gateways.admitted(gateway) if gateway.group_kind == GATEWAY else ()
+        for holder in (gateway, *listener_sets):
+            yield from (listener.node for listener in gateways.listeners(holder))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.comparison import what_if
 from kubectl_policy.questions.changes.behind import RouteBehind, hostnames_on, routes_behind
@@ -23,33 +23,27 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.shared.reasons import Reason
+    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import Enforcement
 
 
 class SupersededOn(Struct, frozen=True):
-    """Objects that a policy reaches and of which nothing is set by it, and who sets all of it instead."""
+    """Objects on which a policy takes part and sets nothing, since others set all that it would set."""
 
-    objects: tuple[NodeRef, ...]
-    by: tuple[ObjectRef, ...]
+    objects: Annotated[tuple[NodeRef, ...], Meta()]
+    by: Annotated[tuple[ObjectRef, ...], Meta(description="Those that do.")]
 
 
 class DetachedRoute(Struct, frozen=True):
-    """A route below the policy's targets on which it has no effect whatever it says, and why: no request gets there."""
+    """A route below the policy's targets to which no request comes, so that the policy has no effect on it."""
 
-    object: ObjectRef
-    message: str
-    reason: str
+    object: Annotated[ObjectRef, Meta()]
+    message: Annotated[str, Meta()]
+    reason: Annotated[str, Meta(description="The API's own word; empty if it has none.")]
 
 
 class PolicyReach(Struct, frozen=True, kw_only=True):
-    """What a policy reaches below its targets.
-
-    `affected` is where it has an effective field, `superseded` where it takes part and has none, `detached` where no
-    request comes, so that nothing that it says could count. `attachments` has also the references that fail, `reasons`
-    say why it has no effect anywhere; none if it has one, or may have.
-    Of a policy that counts at Gateways and listeners alone, `behind` are the routes whose requests come through these.
-    `hostnames` are those of the requests that it affects, `*` for every host.
-    """
+    """What a policy reaches below its targets; each field is described in `BlastRadius`."""
 
     enforcement: Enforcement
     reasons: tuple[Reason, ...]
@@ -62,34 +56,91 @@ class PolicyReach(Struct, frozen=True, kw_only=True):
 
 
 class BlastRadius(Struct, frozen=True, kw_only=True):
-    """The answer for an object: what it reaches, if it is a policy, and what deleting it would change.
+    """What an object reaches, if it is a policy, and what deleting it would change."""
 
-    `deleted_with_it` are the objects that are deleted with it. `counts` is about the objects that it affects, with the
-    routes behind them, or, if it is no policy, those that deleting it would affect. `called_by` are the references by
-    which policies send requests of their own to it, or to what is deleted with it; `referred_to_by` are all the
-    settings of other policies that name them. The subject may be something that is not in the input, and that something
-    there names: then it is not `in_input`, and has no origin.
-    """
-
-    subject: ObjectRef
-    origin: Origin | None
+    subject: Annotated[ObjectRef, Meta()]
+    origin: Annotated[Origin | None, Meta()]
+    in_input: Annotated[bool, Meta(description="False if the subject is only named by something in the input.")] = True
+    deleted_with_it: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that are deleted with it.")]
     reach: PolicyReach | None
-    deleted_with_it: tuple[ObjectRef, ...]
-    counts: ObjectCounts
-    difference: StateDiff
-    called_by: tuple[Call, ...] = ()
-    referred_to_by: tuple[SettingsReference, ...] = ()
-    in_input: bool = True
+    """What it reaches as a policy; None if it is none."""
+    called_by: Annotated[
+        tuple[Call, ...], Meta(description="References by which policies send requests of their own to it.")
+    ] = ()
+    referred_to_by: Annotated[
+        tuple[SettingsReference, ...],
+        Meta(description="The settings of other policies that name it, or what is deleted with it."),
+    ] = ()
+    counts: Annotated[
+        ObjectCounts,
+        Meta(description="Of the objects that a policy affects, with those in `behind`; else of those that change."),
+    ]
+    difference: Annotated[StateDiff, Meta(description="Between what is and what would be without the subject.")]
     place: Place = "the input"
 
     @property
-    def changes(self) -> bool:
+    def policy(self) -> Annotated[bool, Meta()]:
+        """Whether it is a policy; if not, there is no enforcement, and no target, reason or effect of its own."""
+        return self.reach is not None
+
+    @property
+    def enforcement(self) -> Annotated[Enforcement | None, Meta()]:
+        """The enforcement of the policy."""
+        return self.reach.enforcement if self.reach else None
+
+    @property
+    def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:
+        """The references of the policy to its targets, also those that fail."""
+        return self.reach.attachments if self.reach else ()
+
+    @property
+    def reasons(self) -> Annotated[tuple[Reason, ...], Meta()]:
+        """Why the policy has no effect anywhere, if it is known to have none."""
+        return self.reach.reasons if self.reach else ()
+
+    @property
+    def affected(self) -> Annotated[tuple[NodeRef, ...], Meta()]:
+        """Where the policy has an effective field, as in a PolicyDescription."""
+        return self.reach.affected if self.reach else ()
+
+    @property
+    def superseded(self) -> Annotated[tuple[SupersededOn, ...], Meta()]:
+        """Where the policy takes part and others set all that it would set."""
+        return self.reach.superseded if self.reach else ()
+
+    @property
+    def detached(self) -> Annotated[tuple[DetachedRoute, ...], Meta()]:
+        """What is below its targets and attached to nothing, and why."""
+        return self.reach.detached if self.reach else ()
+
+    @property
+    def behind(self) -> Annotated[tuple[RouteBehind, ...], Meta()]:
+        """The routes whose requests come through what it affects, if that is Gateways and listeners alone."""
+        return self.reach.behind if self.reach else ()
+
+    @property
+    def hostnames(self) -> Annotated[tuple[str, ...], Meta()]:
+        """Those of the requests that it affects; `*` for every host."""
+        return self.reach.hostnames if self.reach else ()
+
+    @property
+    def unseen(self) -> Annotated[tuple[Unseen, ...], Meta()]:
+        """What could not be seen."""
+        return self.difference.unseen
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
+
+    @property
+    def changes(self) -> Annotated[bool, Meta()]:
         """Whether deleting the object changes anything but itself and what is deleted with it."""
         deleted, difference = {self.subject, *self.deleted_with_it}, self.difference
         return (
             bool(difference.effects or difference.problems.introduced or difference.without_class)
             or bool(difference.failing or self.referred_to_by)
-            or any(each.route not in deleted for each in difference.traffic.routes)
+            or any(traffic.route not in deleted for traffic in difference.traffic.routes)
             or any(change.route not in deleted for change in difference.parents)
             or any(change.policy not in deleted for change in difference.attachments)
             or any(change.policy not in deleted for change in difference.enforcement)
@@ -98,18 +149,17 @@ class BlastRadius(Struct, frozen=True, kw_only=True):
 
 
 def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") -> BlastRadius:
-    """What an object reaches, and what deleting it, with all that goes with it, would change.
-
-    `owner_key` is the label or annotation by which the owners of objects are told.
-    """
+    """Return what an object reaches, and what deleting it would change; `owner_key` names a label or annotation."""
     resource = analysis.index.get(subject)
     deleted = cascade(analysis.index, [subject])
     difference = diff(what_if(analysis, deleted=deleted), owner_key)
     reach = _reach(analysis, subject, owner_key) if subject in analysis.attachments else None
     if reach:
-        objects = {*(node.object for node in reach.affected), *(each.route for each in reach.behind)}
+        objects = {*(node.object for node in reach.affected), *(route.route for route in reach.behind)}
     else:
         objects = {*_concerned(difference)} - deleted
+    calls = (call for ref in sorted(deleted) for call in analysis.calls_to(ref))
+    references = (reference for ref in sorted(deleted) for reference in analysis.references_to(ref))
     return BlastRadius(
         subject=subject,
         origin=resource.origin if resource else None,
@@ -118,12 +168,8 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
         counts=count_objects(analysis.index, objects, owner_key),
         difference=difference,
         in_input=resource is not None or analysis.index.presence(subject) == "present",
-        called_by=tuple(
-            call for ref in sorted(deleted) for call in analysis.calls_to(ref) if call.policy not in deleted
-        ),
-        referred_to_by=tuple(
-            each for ref in sorted(deleted) for each in analysis.references_to(ref) if each.policy not in deleted
-        ),
+        called_by=tuple(call for call in calls if call.policy not in deleted),
+        referred_to_by=tuple(reference for reference in references if reference.policy not in deleted),
         place=analysis.index.place,
     )
 
@@ -132,7 +178,7 @@ def _concerned(difference: StateDiff) -> Iterator[ObjectRef]:
     """The objects for which something differs: settings, parents, or targets."""
     yield from (changed.node.object for change in difference.effects for changed in change.objects)
     yield from (change.route for change in difference.parents)
-    yield from (each.route for each in difference.traffic.routes)
+    yield from (traffic.route for traffic in difference.traffic.routes)
     yield from difference.without_class
     yield from (change.policy for change in difference.attachments)
     yield from (problem.subject for problem in difference.problems.introduced if problem.subject)
@@ -143,7 +189,7 @@ def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach
     in_force = affected(enforcement, analysis.registry.known(policy.group_kind))
     behind = routes_behind(analysis, in_force, owner_key)
     outcomes = (outcome.effective for outcome in policy_outcomes(enforcement) if outcome.in_force)
-    names = {name for each in behind for name in each.hostnames}
+    names = {name for route in behind for name in route.hostnames}
     return PolicyReach(
         enforcement=enforcement,
         reasons=why_without_effect(analysis, policy),
@@ -178,8 +224,8 @@ def _detached_routes(analysis: Analysis, enforcement: Enforcement) -> Iterator[D
         route = next((node.object for node in path if node.object.group_kind in ROUTES), None)
         if route is None:
             backend = path[-1].object
-            for above in analysis.topology.relations.routes_referring_to(backend):
-                yield DetachedRoute(above, f"it gives weight 0 to {backend}", "")
+            for route_above in analysis.topology.relations.routes_referring_to(backend):
+                yield DetachedRoute(route_above, f"it gives weight 0 to {backend}", "")
             continue
         refused = next((binding for binding in analysis.topology.bindings(route) if binding.message), None)
         if refused:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef, ObjectRef
@@ -51,42 +51,45 @@ _AS: Final[Mapping[Sort, str]] = {
 
 
 class ProblemChanges(Struct, frozen=True, kw_only=True):
-    """Problems that only the later state has, that only the earlier one has, and that both have.
+    """Problems of two states."""
 
-    The last are those of objects that are themselves not same_json in both states.
-    """
-
-    introduced: tuple[Diagnostic, ...]
-    fixed: tuple[Diagnostic, ...]
-    unchanged: tuple[Diagnostic, ...]
+    introduced: Annotated[tuple[Diagnostic, ...], Meta(description="Only the later state has them.")]
+    fixed: Annotated[tuple[Diagnostic, ...], Meta(description="Only the earlier state has them.")]
+    unchanged: Annotated[tuple[Diagnostic, ...], Meta(description="Both states have them, of objects that differ.")]
 
 
 class StateDiff(Struct, frozen=True, kw_only=True):
-    """What differs between two states: the objects, and what follows from that.
+    """What differs between two states, and what follows from that; sorted by name unless said otherwise."""
 
-    `effects` are worst first, all else is sorted by name. `unseen` could not be read in either state, and might be
-    concerned. `cut_off` are routes to which requests come no more, `without_class` Gateways on which no
-    controller acts any more, `traffic` is who answers other requests than before. `failing` are routes of which
-    requests newly get an error response, since a policy is not valid any more: what was set there is not among the
-    effects.
-    """
-
-    created: tuple[ObjectRef, ...]
-    deleted: tuple[ObjectRef, ...]
-    updated: tuple[ObjectRef, ...]
-    effects: tuple[EffectChange, ...]
-    attachments: tuple[AttachmentChange, ...]
-    parents: tuple[ParentChange, ...]
-    enforcement: tuple[EnforcementChange, ...]
-    problems: ProblemChanges
-    unseen: tuple[Unseen, ...]
-    cut_off: tuple[ObjectRef, ...] = ()
-    without_class: tuple[ObjectRef, ...] = ()
-    traffic: TrafficChanges = NO_TRAFFIC
-    failing: tuple[FailingRoute, ...] = ()
+    created: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that only the later state has.")]
+    deleted: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that only the earlier state has.")]
+    updated: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that differ between the states.")]
+    traffic: Annotated[TrafficChanges, Meta(description="Which routes lose traffic, and which get some.")] = NO_TRAFFIC
+    effects: Annotated[tuple[EffectChange, ...], Meta(description="Differences of effective policies, worst first.")]
+    attachments: Annotated[tuple[AttachmentChange, ...], Meta()]
+    parents: Annotated[tuple[ParentChange, ...], Meta()]
+    cut_off: Annotated[tuple[ObjectRef, ...], Meta(description="The routes to which requests come no more.")] = ()
+    without_class: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The Gateways on which no controller acts any more.")
+    ] = ()
+    failing: Annotated[
+        tuple[FailingRoute, ...],
+        Meta(
+            description="The routes of which requests newly get an error response, since a policy is not valid any "
+            "more. What was set there is not among the effects."
+        ),
+    ] = ()
+    enforcement: Annotated[tuple[EnforcementChange, ...], Meta()]
+    problems: Annotated[ProblemChanges, Meta()]
+    unseen: Annotated[tuple[Unseen, ...], Meta(description="In either state.")]
 
     @property
-    def changes(self) -> bool:
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
+
+    @property
+    def changes(self) -> Annotated[bool, Meta()]:
         """Whether anything follows from what differs."""
         changes = (self.effects, self.attachments, self.parents, self.enforcement, self.without_class, self.failing)
         return any(changes) or bool(self.traffic.routes or self.problems.introduced or self.problems.fixed)
@@ -130,11 +133,13 @@ def diff(comparison: StateComparison, owner_key: str = "") -> StateDiff:
 
 def _answered(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterator[Pair]:
     """The pairs of outcomes without those of a kind where its policies now make requests fail, whatever they set."""
-    gone = {(each.policy.group_kind, path) for each in failing for path in each.paths}
+    gone = {(failure.policy.group_kind, path) for failure in failing for path in failure.paths}
     lengths = {(kind, len(path)) for kind, path in gone}
-    for pair in pairs:
-        if not gone or not any(kind == pair.kind and (kind, pair.path[:length]) in gone for kind, length in lengths):
-            yield pair
+    return (
+        pair
+        for pair in pairs
+        if not any(kind == pair.kind and (kind, pair.path[:length]) in gone for kind, length in lengths)
+    )
 
 
 def at_lines(difference: StateDiff, locate: Locate) -> StateDiff:
@@ -161,7 +166,7 @@ def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> se
     if comparison.surroundings:
         met = dict.fromkeys((node, pair.kind) for pair in pairs for node in pair.path)
         both = (comparison.before.resolver, comparison.after.resolver)
-        return {each.ref for node, kind in met for resolver in both for each in resolver.claimants(node, kind)}
+        return {claimant.ref for node, kind in met for resolver in both for claimant in resolver.claimants(node, kind)}
     unvisited = {kind: {*comparison.nodes_with(kind)} for kind in comparison.kinds}
     policies: set[ObjectRef] = set()
     for pair in pairs:
@@ -173,15 +178,12 @@ def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> se
 
 
 def _concerned_policies(comparison: StateComparison, otherwise: Collection[ObjectRef]) -> frozenset[ObjectRef]:
-    """The policies that may have another effect or state than before.
-
-    Where the hierarchy is the same, these are those that are changed, or whose targets are, or that share a path with
-    such a one (`otherwise`); else all of them.
-    """
+    """Return the policies that may have another effect or state than before."""
     states, around = (comparison.before, comparison.after), comparison.surroundings
     policies = {policy for state in states for policy in state.attachments}
     if not (comparison.shares_topology or around):
         return frozenset(policies)
+    # Where the hierarchy is the same: those that are changed, or whose targets are, or that share a path with one.
     affected = {*otherwise, *comparison.changed}
     if around:
         affected |= around.attached_otherwise if comparison.shares_topology else around.share | around.policies
@@ -193,10 +195,7 @@ def _concerned_policies(comparison: StateComparison, otherwise: Collection[Objec
 
 
 def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]) -> ProblemChanges:
-    """The problems of the concerned objects and those from reading, compared without the lines that they are on.
-
-    Where the hierarchy differs, every object is concerned that may have any by way of others.
-    """
+    """Compare the problems of the concerned objects, and those from reading, without their lines."""
     states, changed, around = (comparison.before, comparison.after), comparison.changed, comparison.surroundings
     # A definition decides on the shape of all objects of its kind.
     redefined = any(ref.group_kind == CRD for ref in changed)
@@ -207,6 +206,7 @@ def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]
     elif around:
         every |= dict.fromkeys((*concerned, *around.routes, *around.policies))
     else:
+        # The hierarchy differs: every object is concerned that may have problems by way of others.
         kinds = {kind for state in states for kind in state.index.group_kinds if redefined or state.has_relations(kind)}
         every |= dict.fromkeys(ref for kind in kinds for state in states for ref in state.index.world.names_of(kind))
     whole = every if redefined else changed
@@ -221,44 +221,31 @@ def _problem_changes(comparison: StateComparison, concerned: Iterable[ObjectRef]
 def _problems(
     states: Iterable[Analysis], every: Iterable[ObjectRef], whole: Collection[ObjectRef]
 ) -> list[dict[tuple[object, ...], Diagnostic]]:
-    """The problems of each state by all that they say but the place where they stand.
-
-    Of the objects in `whole`, also those problems that they have whatever else there is.
-    """
-    found = [
-        (state, {_said(problem): problem for problem in state.snapshot.diagnostics if problem.subject is None})
+    """Return the problems of each state by their content; of objects in `whole`, also those without other objects."""
+    by_state = [
+        (state, {_content(problem): problem for problem in state.snapshot.diagnostics if problem.subject is None})
         for state in states
     ]
     # Object by object: what one state has looked up of it lies near for the other one.
     for ref in every:
-        for state, problems in found:
+        for state, problems in by_state:
             for problem in state.problems_of(ref) if ref in whole else state.problems_with_others(ref):
-                problems[_said(problem)] = problem
-    return [problems for _, problems in found]
+                problems[_content(problem)] = problem
+    return [problems for _, problems in by_state]
 
 
-def _said(problem: Diagnostic) -> tuple[object, ...]:
-    return problem.rule, problem.severity, problem.subject, problem.field, _constant(problem)
-
-
-def _constant(problem: Diagnostic) -> str:
-    """A message without the hints at what else there is, by which it may differ though the problem is the same."""
-    return problem.message.partition("; ")[0] if problem.severity == "info" else problem.message
+def _content(problem: Diagnostic) -> tuple[object, ...]:
+    # Hints at other objects may differ though the problem is the same.
+    message = problem.message.partition("; ")[0] if problem.severity == "info" else problem.message
+    return problem.rule, problem.severity, problem.subject, problem.field, message
 
 
 def _ordered(problems: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    severities = ("error", "warning", "info")
-    return tuple(
-        sorted(
-            problems,
-            key=lambda problem: (
-                severities.index(problem.severity),
-                str(problem.subject or ""),
-                problem.rule,
-                problem.message,
-            ),
-        )
-    )
+    def key(problem: Diagnostic) -> tuple[object, ...]:
+        severity = ("error", "warning", "info").index(problem.severity)
+        return severity, str(problem.subject or ""), problem.rule, problem.message
+
+    return tuple(sorted(problems, key=key))
 
 
 def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> Iterator[Unseen]:
@@ -268,19 +255,17 @@ def _unseen(comparison: StateComparison, concerned: Collection[ObjectRef]) -> It
             yield from _unseen_about(state, ref)
         # Of those that are not alike that is said above.
         alike = {*concerned} - comparison.changed if comparison.shares_topology else set[ObjectRef]()
-        for policy in sorted(each for each in alike if each in state.attachments):
+        for policy in sorted(policy for policy in alike if policy in state.attachments):
             yield from unseen_for_policy(state, state.enforcement(policy), needs=False)
 
 
 def _gaps_of_one_state(state: Analysis, comparison: StateComparison) -> Iterator[Gap]:
-    """The gaps of a state that the other one has not: what they cover may differ.
-
-    What could not be read in one place is the same in both; read elsewhere, it is if it is known to mention the same.
-    """
-    other = comparison.after if state is comparison.before else comparison.before
-    there = {*other.snapshot.gaps}
-    alike = {replace(gap, origin=None) for gap in there if gap.mentions is not None}
-    gaps = (gap for gap in state.snapshot.gaps if gap not in there)
+    """Return the gaps of a state that the other one has not: what they cover may differ."""
+    other_state = comparison.after if state is comparison.before else comparison.before
+    other_gaps = {*other_state.snapshot.gaps}
+    # What could not be read at another line is the same if it is known to mention the same.
+    alike = {replace(gap, origin=None) for gap in other_gaps if gap.mentions is not None}
+    gaps = (gap for gap in state.snapshot.gaps if gap not in other_gaps)
     return (gap for gap in gaps if replace(gap, origin=None) not in alike)
 
 
@@ -289,32 +274,27 @@ def _not_looked_into(comparison: StateComparison) -> Iterator[Unseen]:
     for obj in () if comparison.shares_topology else sorted(comparison.updated):
         for state in (comparison.before, comparison.after):
             for sort, refs in naming(state, obj).items():
-                who = f"{_AS[sort].format(', '.join(map(str, refs)))}, and what a {obj.kind} does is not looked into"
-                yield Unseen(what=f"what differs in {obj}", reason=who, remedy="compare its settings yourself")
+                reason = f"{_AS[sort].format(', '.join(map(str, refs)))}, and what a {obj.kind} does is not looked into"
+                yield Unseen(what=f"what differs in {obj}", reason=reason, remedy="compare its settings yourself")
 
 
 def _otherwise(
-    comparison: StateComparison, effects: Iterable[EffectChange], policies: Collection[ObjectRef]
+    comparison: StateComparison, effects: Collection[EffectChange], policies: Collection[ObjectRef]
 ) -> Iterator[Unseen]:
     """The objects that something happens to, and the policies that do it, which may not be as they were read."""
-    effects = tuple(effects)
-    sources = _sources(effects)
+    values = (value for change in effects for field in change.fields for value in (field.before, field.after))
+    sources = (value.source.object for value in values if value)
     # Whether a policy was valid matters where it comes into force; it does not where it is in force before and after.
-    fields = [field for each in effects if each.where != "gone" for field in each.fields]
+    fields = [field for change in effects if change.where != "gone" for field in change.fields]
     old = {field.before.source.object for field in fields if field.before}
     setting = sorted({field.after.source.object for field in fields if field.after} - old)
-    targets = (node.node.object for each in effects for node in each.objects)
+    targets = (node.node.object for change in effects for node in change.objects)
     objects = dict.fromkeys((*sorted(policies), *sources, *targets))
     for state in (comparison.before, comparison.after):
         for ref in objects if state.snapshot.gaps else ():
             yield from gaps(state, state.index.absence.gaps_of(ref))
     # What was valid and goes may have been invalid: then less is lost than is said.
     yield from unseen_needs(comparison.after, (*setting, *sorted(comparison.created | comparison.updated)))
-
-
-def _sources(effects: Iterable[EffectChange]) -> Iterator[ObjectRef]:
-    values = (value for each in effects for field in each.fields for value in (field.before, field.after))
-    return (value.source.object for value in values if value)
 
 
 def _unseen_relations(

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 
 def retargeted(analysis: Analysis, ref: ObjectRef, target: ObjectRef, section: str = "") -> Resource:
-    """A policy as it would be if it had one target alone, in the field that it uses now; all else stays as it is.
-
-    The section may be given by its own name, or by the one that references of the kind use. Raises `UsageError` for
-    what is not a policy or names no targets of its own, and for a section that the target has not.
-    """
+    """Return a policy with another target alone; `section` may have its own name, or that in references of the kind."""
     profile = analysis.registry.profile_of(ref.group_kind)
     policy = analysis.index.get(ref)
     if profile is None or policy is None:
@@ -42,18 +38,15 @@ def retargeted(analysis: Analysis, ref: ObjectRef, target: ObjectRef, section: s
     now = value_at(policy.raw, field)
     as_list = isinstance(now, list) if now is not None else field.endswith("s")
     raw: Json = policy.raw
-    for other in profile.target_fields:
-        if other != field:
-            raw = FieldPath.parse(other).remove(raw)
+    for target_field in profile.target_fields:
+        if target_field != field:
+            raw = FieldPath.parse(target_field).remove(raw)
     raw = FieldPath.parse(field).put(raw, [reference] if as_list else reference)
     return replace(policy, raw=cast("Mapping[str, Json]", raw))
 
 
 def _field(policy: Resource, profile: PolicyKindProfile) -> str:
-    """The field in which a policy names its targets; if it selects them by labels, the one in which it could name them.
-
-    Raises `UsageError` if it does neither, or could not.
-    """
+    """Return the field in which a policy names its targets, or could name them if it selects them by labels."""
     declared = target_references(policy, profile)
     if not declared:
         hint = "give it the reference that it is to have, in a manifest"

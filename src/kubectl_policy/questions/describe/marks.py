@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import mapping_at
@@ -37,16 +37,15 @@ _LONGEST_MESSAGE: Final = 10_000
 
 
 class Mark(Struct, frozen=True, kw_only=True):
-    """What says that policies of a kind affect an object which could not be read: a `name`d condition or annotation.
+    """A condition or an annotation that says that policies affect an object, which could not be read."""
 
-    The `policies` are those that it names, of these the ones that could not be read; none if it names none.
-    """
-
-    kind: GroupKind
-    on: ObjectRef
-    sort: MarkSort
-    name: str
-    policies: tuple[ObjectRef, ...]
+    policy_kind: Annotated[GroupKind, Meta()]
+    object: Annotated[ObjectRef, Meta(description="What is marked: the subject, or what is above it.")]
+    sort: Annotated[MarkSort, Meta()]
+    name: Annotated[str, Meta(description="The type of the condition, or the annotation.")]
+    policies: Annotated[
+        tuple[ObjectRef, ...], Meta(description="Those that it names and that were not read; none if it names none.")
+    ]
 
 
 def marks_of_unread(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[Mark, ...]:
@@ -72,13 +71,15 @@ def unseen_of_marks(analysis: Analysis, marks: Iterable[Mark]) -> Iterator[Unsee
     """What the marked policies set, which is hidden."""
     unread = _unread_kinds(analysis)
     for mark in marks:
-        written = f"{mark.on}, as {mark.sort} {mark.name} there says"
+        written = f"{mark.object}, as {mark.sort} {mark.name} there says"
         for policy in mark.policies:
-            gaps = [gap for gap in unread[mark.kind] if gap.covers(policy)]
+            gaps = [gap for gap in unread[mark.policy_kind] if gap.covers(policy)]
             yield _unseen(str(policy), f"it affects {written}; what it sets is hidden", gaps)
         if not mark.policies:
             yield _unseen(
-                plural(mark.kind.kind), f"some affect {written}; which, and what they set, is hidden", unread[mark.kind]
+                plural(mark.policy_kind.kind),
+                f"some affect {written}; which, and what they set, is hidden",
+                unread[mark.policy_kind],
             )
 
 
@@ -116,7 +117,7 @@ def _marks(analysis: Analysis, resource: Resource, kind: GroupKind, gaps: Sequen
     for name in _annotations_of(analysis, kind):
         said = policies_named(annotations.get(name), home)
         if said:
-            refs = [_qualified(each) for each in sorted(said)]
+            refs = [(namespace, name) for namespace, _, name in (each.partition("/") for each in sorted(said))]
             yield from _mark(analysis, resource.ref, kind, gaps, ("annotation", name, refs))
 
 
@@ -134,7 +135,7 @@ def _mark(
     others = any(attachment.policy.group_kind == kind for attachment in analysis.attachments_to(on))
     is_open = not (refs or others) and any(may_hold_policies_on(analysis, gap, [on]) for gap in gaps)
     if unread or is_open:
-        yield Mark(kind=kind, on=on, sort=sort, name=name, policies=tuple(dict.fromkeys(unread)))
+        yield Mark(policy_kind=kind, object=on, sort=sort, name=name, policies=tuple(dict.fromkeys(unread)))
 
 
 def _is_about(analysis: Analysis, condition: ReportedCondition, kind: GroupKind) -> bool:
@@ -164,8 +165,3 @@ def _named_in(message: str, home: str) -> list[tuple[str, str]]:
     text = message[:_LONGEST_MESSAGE]
     found = [(each[1], each[2]) for each in _QUALIFIED.finditer(text)]
     return found or [(home, each[1]) for each in _QUOTED.finditer(text)]
-
-
-def _qualified(name: str) -> tuple[str, str]:
-    namespace, _, name = name.partition("/")
-    return namespace, name

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.questions.describe.focus import Focus
-from kubectl_policy.questions.shared.effects import by_role
+from kubectl_policy.questions.describe.description import Focus
 from kubectl_policy.questions.shared.selection import kinds_meant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.model import GroupKind
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.shared.in_force import InForce, Setting
 
@@ -39,20 +38,15 @@ def _words(given: Iterable[str]) -> Iterator[str]:
     return (word.strip() for words in given for word in words.split(",") if word.strip())
 
 
-def narrowed(analysis: Analysis, answer: ObjectDescription, focus: Focus) -> ObjectDescription:
+def narrowed(answer: ObjectDescription, focus: Focus) -> ObjectDescription:
     """The answer about an object with the kinds and fields alone that are asked for."""
     groups = [group for group in answer.in_force if focus.has_kind(group.kind)]
     groups = [_narrowed(group, focus) for group in groups] if focus.fields else groups
-    in_force = tuple(group for group in groups if not focus.fields or group.settings or group.beaten)
-    policies = _setting(in_force) if focus.fields else {ref for group in in_force for ref in group.policies}
-    by_roles = by_role(analysis, policies)
-    speaking = {source.object for group in in_force for source in group.order}
+    in_force = tuple(group for group in groups if not focus.fields or group.settings or group.without_effect)
+    speaking = {source.object for group in in_force for source in group.contest.order}
     return replace(
         answer,
         in_force=in_force,
-        policies=by_roles["policy"],
-        filters_in_force=by_roles["filter"],
-        parameters_in_force=by_roles["parameters"],
         attached=tuple(ref for ref in answer.attached if focus.has_kind(ref.group_kind)),
         not_applying=tuple(
             each for each in answer.not_applying if each.policy and focus.has_kind(each.policy.group_kind)
@@ -61,28 +55,24 @@ def narrowed(analysis: Analysis, answer: ObjectDescription, focus: Focus) -> Obj
         called_by=tuple(call for call in answer.called_by if focus.has_kind(call.policy.group_kind)),
         expected=() if focus.kinds or focus.fields else answer.expected,
         focus=focus,
-        marks=tuple(mark for mark in answer.marks if focus.has_kind(mark.kind)),
+        marks=tuple(mark for mark in answer.marks if focus.has_kind(mark.policy_kind)),
     )
-
-
-def _setting(groups: Sequence[InForce]) -> set[ObjectRef]:
-    return {setting.source.object for group in groups for setting in group.settings}
 
 
 def _narrowed(group: InForce, focus: Focus) -> InForce:
     """A group with some of its fields, and the policies that set these."""
-    settings, beaten = focus.of(group.settings), focus.of(group.beaten)
-    speaking = {setting.source for setting in settings} | {fate.source for fate in beaten}
-    speaking |= {fate.source for setting in settings for fate in setting.beaten}
-    speaking |= {source for fate in beaten for source in fate.superseded_by}
+    settings, without_effect = focus.of(group.settings), focus.of(group.without_effect)
+    speaking = {setting.source for setting in settings} | {fate.source for fate in without_effect}
+    speaking |= {fate.source for setting in settings for fate in setting.instead_of}
+    speaking |= {source for fate in without_effect for source in fate.superseded_by}
     policies = {setting.source.object for setting in settings}
     return replace(
         group,
         settings=settings,
-        beaten=beaten,
+        without_effect=without_effect,
         policies=tuple(ref for ref in group.policies if ref in policies),
         undecided=tuple(ref for ref in group.undecided if ref in policies),
-        order=tuple(source for source in group.order if source in speaking),
+        contest=replace(group.contest, order=tuple(source for source in group.contest.order if source in speaking)),
         summary=tuple(_phrase(setting) for setting in settings),
     )
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from itertools import chain, takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
-from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
+from kubectl_policy.questions.describe.description import Description
 from kubectl_policy.questions.describe.marks import Mark, marks_of_unread, unseen_of_marks
 from kubectl_policy.questions.describe.surroundings import (
     PolicyInAnswer,
@@ -21,16 +21,12 @@ from kubectl_policy.questions.describe.surroundings import (
     unattached,
 )
 from kubectl_policy.questions.predicted.policies import target_conditions
-from kubectl_policy.questions.shared.effects import by_role, covered_paths, relevant_diagnostics
+from kubectl_policy.questions.shared.effects import covered_paths, relevant_diagnostics
 from kubectl_policy.questions.shared.failing import FailingRoute, failing_through
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries, own_entries
 from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_looked_into
-from kubectl_policy.questions.shared.reported import (
-    ReportedCondition,
-    ReportedEvent,
-    reported_conditions,
-    reported_events,
-)
+from kubectl_policy.questions.shared.reported import reported_conditions, reported_events
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.questions.unseen.answers import unseen_for
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.parameters import enabled_on, why_disabled
@@ -41,61 +37,77 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Call, SettingsReference
-    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
+    from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.predicted.policies import PolicyCondition
-    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology import Path
 
 
-class ObjectDescription(Struct, frozen=True, kw_only=True):
-    """The answer for an object that is not a policy.
+_CARRIES_TRAFFIC: Final = "False for a route that is attached to nothing: what is in force then has nothing to act on."
+_EXPECTED: Final = "What the controllers of policy kinds should report on the subject; most report nothing there."
+_HOSTNAMES: Final = "Those with which requests come in, * for any; empty where that is no matter of its kind."
+_MARKS: Final = "By what controllers say that policies affect it, or what is above it, which were not read."
+_NOT_LOOKED_INTO: Final = "What is referred to on the paths and may change anything: its kind is unknown."
+_UNATTACHED: Final = "Of a route that is attached to nothing, why each of its parentRefs leads nowhere."
 
-    `paths` are the full paths through the subject that the answer is about; `in_force` refers to them by position, and
-    has also what rules of routes say themselves.
-    `policies`, and apart from these `filters_in_force` and `parameters_in_force`, have at least one effective field
-    somewhere on them; `attached` are attached to the subject itself or one of its sections. `targeted_by` are the
-    policy kinds in the snapshot that target the subject's kind at all. `expected` is what the controllers of policy
-    kinds should report on the subject, `reported` what its status says. `called_by` are the references by which
-    policies send requests of their own to it, `referred_to_by` all the settings of policies that name it. `failing` are
-    the routes of which requests on these paths get an error response. `not_looked_into` is what is referred to on the
-    paths, of kinds of which nothing is known. `hostnames` are those with which requests come in, `*` for any.
-    `unattached` says why, of a route that is attached to nothing. `sources` are the policies that `in_force` speaks of,
-    `routes` is the number of those that are attached to the subject's listeners. `focus` is what alone is asked for.
-    What is not `in_input` is known by what names it alone, and was not read as `absent` says. By `marks`, controllers
-    say that policies affect it which were not read.
-    """
 
-    subject: NodeRef
-    origin: Origin | None
-    paths: tuple[Path, ...]
-    carries_traffic: bool
-    policies: tuple[ObjectRef, ...]
-    filters_in_force: tuple[ObjectRef, ...]
-    parameters_in_force: tuple[ObjectRef, ...]
-    attached: tuple[ObjectRef, ...]
-    in_force: tuple[InForce, ...]
-    not_applying: tuple[NotApplying, ...]
-    expected: tuple[PolicyCondition, ...]
-    reported: tuple[ReportedCondition, ...]
-    events: tuple[ReportedEvent, ...]
-    unseen: tuple[Unseen, ...]
-    diagnostics: tuple[Diagnostic, ...]
-    targeted_by: tuple[GroupKind, ...]
-    called_by: tuple[Call, ...]
-    referred_to_by: tuple[SettingsReference, ...]
-    in_input: bool
-    failing: tuple[FailingRoute, ...]
-    not_looked_into: tuple[NotLookedInto, ...]
-    hostnames: tuple[str, ...]
-    unattached: tuple[Unattached, ...]
-    sources: tuple[PolicyInAnswer, ...]
-    routes: int
-    focus: Focus = EVERYTHING
+class ObjectDescription(Description, frozen=True, kw_only=True):
+    """The answer about an object that is not a policy."""
+
+    subject: Annotated[NodeRef, Meta()]
+    in_input: Annotated[bool, Meta(description="False if the object is only named by something in the input.")]
     place: Place = "the input"
     absent: str = ""
-    marks: tuple[Mark, ...] = ()
+    """Why an object that is not in the input was not read."""
+    hostnames: Annotated[tuple[str, ...], Meta(description=_HOSTNAMES)]
+    routes: Annotated[int, Meta(description="The number of routes that are attached to its listeners.", ge=0)]
+    carries_traffic: Annotated[bool, Meta(description=_CARRIES_TRAFFIC)]
+    unattached: Annotated[tuple[Unattached, ...], Meta(description=_UNATTACHED)]
+    attached: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The policies attached to the subject or to one of its sections.")
+    ]
+    targeted_by: Annotated[tuple[GroupKind, ...], Meta(description="The policy kinds that target the subject's kind.")]
+    in_force: Annotated[tuple[InForce, ...], Meta()]
+    sources: Annotated[
+        tuple[PolicyInAnswer, ...],
+        Meta(description="The policies that inForce speaks of, whether in force or beaten."),
+    ]
+    not_applying: Annotated[tuple[NotApplying, ...], Meta()]
+    called_by: Annotated[tuple[Call, ...], Meta(description="The policies that send requests of their own there.")]
+    referred_to_by: Annotated[tuple[SettingsReference, ...], Meta(description="The settings of policies that name it.")]
+    failing: Annotated[
+        tuple[FailingRoute, ...],
+        Meta(description="The routes of which requests on these paths get an error response."),
+    ]
+    marks: Annotated[tuple[Mark, ...], Meta(description=_MARKS)]
+    not_looked_into: Annotated[tuple[NotLookedInto, ...], Meta(description=_NOT_LOOKED_INTO)]
+    expected: Annotated[tuple[PolicyCondition, ...], Meta(description=_EXPECTED)]
+
+    @property
+    def policies(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
+        """The policies with at least one effective field on some path."""
+        return self._with_role("policy")
+
+    @property
+    def filters_in_force(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
+        """The filters of routes that set something on some path."""
+        return self._with_role("filter")
+
+    @property
+    def parameters_in_force(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
+        """The parameters of Gateways or classes that set something."""
+        return self._with_role("parameters")
+
+    @property
+    def filters(self) -> Annotated[tuple[NotLookedInto, ...], Meta()]:
+        """The filters in notLookedInto."""
+        return tuple(entry for entry in self.not_looked_into if entry.as_ == "filter")
+
+    def _with_role(self, role: Role) -> tuple[ObjectRef, ...]:
+        groups = (group for group in self.in_force if group.profile.role == role)
+        return tuple(sorted({ref for group in groups for ref in group.policies}))
 
 
 def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
@@ -105,28 +117,24 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     paths = covered_paths(analysis, subject)
     entries = effective_entries(analysis, subject, paths)
     kind = subject.object.group_kind
-    attached = {
-        attachment.policy for attachment in analysis.attachments_to(subject.object) if attachment.state == "attached"
-    }
+    targets = analysis.attachments_to(subject.object)
+    attached = {target.policy for target in targets if target.state == "attached"}
     targeting = {profile.group_kind for profile in analysis.registry.policy_kinds if kind in profile.declared_targets}
     targeting |= analysis.attachments.kinds_about(kind)
     origin = resource.origin if resource else None
     in_force = group_entries(analysis, (*entries, *own_entries(analysis, paths)))
     carries_traffic = any(analysis.topology.carries_traffic(path) for path in paths)
     is_route_of_nothing = kind in ROUTES and not carries_traffic
-    speaking = sorted({source.object for group in in_force if not group.profile.own for source in group.order})
+    speaking = sorted({source.object for group in in_force if not group.profile.own for source in group.contest.order})
     marks = marks_of_unread(analysis, subject, paths)
-    by_roles = by_role(analysis, {ref for entry in entries for ref in entry.effective.policies_in_force()})
+    which = WhichPaths(paths)
     return ObjectDescription(
         subject=subject,
         origin=origin,
         paths=paths,
         carries_traffic=carries_traffic,
-        policies=by_roles["policy"],
-        filters_in_force=by_roles["filter"],
-        parameters_in_force=by_roles["parameters"],
         attached=tuple(sorted(attached)),
-        in_force=in_force,
+        in_force=tuple(replace(group, scope=which.words(group.positions)) for group in in_force),
         not_applying=not_applying(analysis, subject, paths),
         expected=tuple(target_conditions(analysis, subject)),
         reported=reported_conditions(resource.raw) if resource else (),
@@ -137,7 +145,8 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         targeted_by=tuple(sorted(targeting)),
         called_by=analysis.calls_to(subject.object),
         referred_to_by=analysis.references_to(subject.object),
-        in_input=_is_in_input(analysis, subject.object),
+        # What no API serves cannot be there, or is taken to be there.
+        in_input=analysis.index.presence(subject.object) == "present" or any(target.virtual for target in targets),
         failing=tuple(failing_through(analysis, subject)),
         not_looked_into=not_looked_into(analysis, subject, paths),
         hostnames=hostnames_of(analysis, subject, paths),
@@ -149,23 +158,15 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     )
 
 
-def _is_in_input(analysis: Analysis, obj: ObjectRef) -> bool:
-    """Whether an object is in the input, or cannot be, as no API serves its kind, or is taken to be there."""
-    virtual = any(attachment.virtual for attachment in analysis.attachments_to(obj))
-    return virtual or analysis.index.presence(obj) == "present"
-
-
 class NotApplying(Struct, frozen=True, kw_only=True):
-    """A policy, or (`policy` None) everything beyond a place, that has no effect on the subject.
+    """Something that one might expect to apply, and why it does not."""
 
-    `target` is where the policy is attached, or the place that the subject is not attached to. `message` says why in
-    words, `reason` is the API's own word for it, empty where there is none.
-    """
-
-    policy: ObjectRef | None
-    target: NodeRef | None
-    message: str
-    reason: str = ""
+    policy: Annotated[ObjectRef | None, Meta(description="Null for everything beyond the target.")]
+    target: Annotated[
+        NodeRef | None, Meta(description="Where the policy is attached, or what the subject is not attached to.")
+    ]
+    message: Annotated[str, Meta()]
+    reason: Annotated[str, Meta(description="The API's own word for it, if it has one.")] = ""
 
 
 def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> tuple[NotApplying, ...]:
@@ -173,9 +174,7 @@ def not_applying(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) 
     expected = (
         *_refused_parents(analysis, subject),
         *_not_delegated(analysis, subject),
-        *_direct_above(analysis, subject, paths),
-        *_too_wide(analysis, paths),
-        *_not_enabled(analysis, paths),
+        *_not_counting(analysis, subject, paths),
         *_failed_attachments(analysis, subject),
     )
     return tuple(dict.fromkeys(expected))
@@ -230,26 +229,19 @@ def _policies_on(
             yield node, policy.ref, analysis.registry.known(policy.ref.group_kind)
 
 
-def _direct_above(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
+def _not_counting(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
+    """Direct policies above the subject, policies that hostnames rule out, and those that Gateways do not enable."""
     above = (takewhile(lambda node: node.object != subject.object, path) for path in paths)
     for node, policy, profile in _policies_on(analysis, dict.fromkeys(chain.from_iterable(above))):
         if profile.policy_class == "direct" and profile.role == "policy":
             message = f"{policy.kind} is {profile.class_words}: it applies only to its target, not to what is below it"
             yield NotApplying(policy=policy, target=node, message=message)
-
-
-def _too_wide(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
-    """The policies on paths that their kinds ignore, because of the route's hostnames."""
     for path in paths:
         why = too_wide(analysis.topology, path)
         for node, policy, profile in _policies_on(analysis, path if why else ()):
             if profile.hostnames == "inside":
                 message = f"{policy.kind} counts only for hostnames inside the listener's, and {why}"
                 yield NotApplying(policy=policy, target=node, message=message)
-
-
-def _not_enabled(analysis: Analysis, paths: tuple[Path, ...]) -> Iterator[NotApplying]:
-    """The policies on paths whose kinds the parameters of the Gateway there do not let be used."""
     for path in paths:
         for gateway in (node.object for node in path if node.object.group_kind == GATEWAY and not node.section):
             for node, policy, profile in _policies_on(analysis, path):

@@ -2,110 +2,119 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.model import FieldPath, NodeRef
+from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import WHOLE
-from kubectl_policy.questions.describe.focus import EVERYTHING, Focus
+from kubectl_policy.questions.describe.description import Description
 from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.declared import Declared, declared_fields
 from kubectl_policy.questions.shared.effects import affected, relevant_diagnostics
-from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.questions.shared.reported import (
-    ReportedCondition,
-    ReportedEvent,
-    reported_conditions,
-    reported_events,
-)
+from kubectl_policy.questions.shared.in_force import OfPolicyKind, assumed_of
+from kubectl_policy.questions.shared.numbered import PathNumber, numbers
+from kubectl_policy.questions.shared.reported import reported_conditions, reported_events
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.questions.unseen.answers import unseen_for_policy
 from kubectl_policy.resolution import Source
+from kubectl_policy.resolution.effective import DeclaredField
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Diagnostic, GroupKind, Json, ObjectRef, Origin, Resource
-    from kubectl_policy.model.authorship import Authorship
+    from kubectl_policy.model import GroupKind, ObjectRef, Origin, Resource
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
+    from kubectl_policy.questions.shared.in_force import Assumption
     from kubectl_policy.questions.shared.reasons import Reason
-    from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import Enforcement
-    from kubectl_policy.topology import Path
+    from kubectl_policy.resolution.merging import Doubt
+
+
+_AFFECTED: Final = (
+    "Where it has an effective field: at the levels at which its kind takes effect or, where it is not known which"
+    " these are, on its target and on every object below that."
+)
+_EXPECTED: Final = "What the controllers of the policy's kind should report; empty if they would report nothing."
+_REASONS: Final = "Why it has no effect anywhere, the first cause first; none if it has one, or may have."
 
 
 class SupersededBy(Struct, frozen=True):
-    """Who beats a field, and the positions of the paths on which it does."""
+    """Who beats a field, and where."""
 
-    by: Source
+    by: Annotated[Source, Meta()]
     positions: tuple[int, ...]
 
+    @property
+    def paths(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """The numbers of the paths on which it does."""
+        return numbers(self.positions)
 
-class FieldOutcome(Struct, frozen=True, kw_only=True):
-    """One declared field and its fates: the positions of the paths where it is effective, and who beats it where.
+
+class FieldOutcome(DeclaredField, frozen=True, kw_only=True):
+    """A declared field, and where it is effective (positions of paths).
 
     A list that is merged by its elements is one field, which can be effective and beaten on the same path.
-    If it is `defaulted`, the policy leaves it out, and the definition of its kind fills it in. `undecided_on` are the
-    positions where it may be effective, but how its kind's policies combine is not known; `ignored_on` those where
-    controllers ignore it, `port_entry_on` those where an entry for the port applies instead.
-    `origin` is where the policy was read or, once that was looked up, where the field was; `declared_in` is that field
-    of the policy, or the whole of it where that leaves the field out.
     """
 
-    field: str
-    value: Json
-    source: Source
-    defaulted: bool
     effective_on: tuple[int, ...]
     undecided_on: tuple[int, ...]
-    superseded: tuple[SupersededBy, ...]
-    rejected: bool
+    superseded: Annotated[tuple[SupersededBy, ...], Meta()]
+    rejected: Annotated[bool, Meta(description="True if it is refused for a conflict somewhere.")]
     ignored_on: tuple[int, ...]
     port_entry_on: tuple[int, ...]
-    origin: Origin | None
-    declared_in: FieldPath
-    blame: Authorship | None = None
-
-
-class PolicyDescription(Struct, frozen=True, kw_only=True):
-    """The answer for a policy.
-
-    `expected` is what its controllers should report, in their words, `reported` what they do report. `reasons` say why
-    it has no effect anywhere; none if it has one, or may have.
-
-    `paths` are those at whose ends its kind takes effect; fields refer to them by position. `affected` is where the
-    policy has an effective field: the levels at which its kind takes effect or, where that is not known,
-    what it targets and every object below that on such a path. `assumed` is what of its kind rests on a default or a
-    guess and matters for it, `doubts` what could not be decided. `focus` is what alone is asked for.
-    """
-
-    policy: ObjectRef
-    origin: Origin | None
-    profile: PolicyKindProfile
-    strategies: tuple[MergeStrategy, ...]
-    attachments: tuple[Attachment, ...]
-    enforcement: Enforcement
-    reasons: tuple[Reason, ...]
-    paths: tuple[Path, ...]
-    affected: tuple[NodeRef, ...]
-    fields: tuple[FieldOutcome, ...]
-    assumed: tuple[str, ...]
-    doubts: tuple[str, ...]
-    expected: tuple[AncestorStatus, ...]
-    reported: tuple[ReportedCondition, ...]
-    events: tuple[ReportedEvent, ...]
-    unseen: tuple[Unseen, ...]
-    diagnostics: tuple[Diagnostic, ...]
-    focus: Focus = EVERYTHING
+    """Where an entry for the port stands instead."""
 
     @property
-    def fields_asked_for(self) -> tuple[FieldOutcome, ...]:
+    def effective_on_(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """The numbers of the paths on which it is effective."""
+        return numbers(self.effective_on)
+
+    @property
+    def undecided_on_(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """Where it may be effective: it is not known how its policy combines with others there."""
+        return numbers(self.undecided_on)
+
+    @property
+    def unheeded_on(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """Where controllers ignore it."""
+        return numbers(self.ignored_on)
+
+
+class PolicyDescription(Description, OfPolicyKind, frozen=True, kw_only=True):
+    """The answer about a policy; its paths are those at whose ends the kind takes effect."""
+
+    policy: Annotated[ObjectRef, Meta()]
+    profile: PolicyKindProfile
+    strategies: Annotated[tuple[MergeStrategy, ...], Meta(description="The merge strategies, least specific first.")]
+    doubts: Annotated[tuple[Doubt, ...], Meta(description="What could not be decided.")]
+    attachments: tuple[Attachment, ...]
+    enforcement: Annotated[Enforcement, Meta()]
+    reasons: Annotated[tuple[Reason, ...], Meta(description=_REASONS)]
+    affected: Annotated[tuple[NodeRef, ...], Meta(description=_AFFECTED)]
+    all_fields: tuple[FieldOutcome, ...]
+    """The declared fields, whatever is asked for."""
+    assumed: tuple[str, ...]
+    """What of the kind rests on a default or a guess and matters for this policy."""
+    expected: Annotated[tuple[AncestorStatus, ...], Meta(description=_EXPECTED)]
+
+    @property
+    def assumed_(self) -> Annotated[tuple[Assumption, ...], Meta()]:
+        """What rests on a default or a guess, because no profile covers it."""
+        return self.profile.assumed
+
+    @property
+    def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:
+        """What its references lead to."""
+        return self.attachments
+
+    @property
+    def fields(self) -> Annotated[tuple[FieldOutcome, ...], Meta()]:
         """Its fields, or those of them that alone are asked for."""
-        return self.focus.of(self.fields)
+        return self.focus.of(self.all_fields)
 
 
 def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
@@ -131,7 +140,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         reasons=why_without_effect(analysis, policy),
         paths=tuple(outcome.path for outcome in outcomes),
         affected=affected(enforcement, profile),
-        fields=_fields(resource, profile, enforcement),
+        all_fields=_fields(resource, profile, enforcement),
         assumed=assumed_of(profile, outcomes),
         doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
         expected=policy_status(analysis, policy),

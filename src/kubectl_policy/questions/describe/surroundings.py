@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.questions.shared.reported import ReportedCondition, contrary_report
 from kubectl_policy.questions.shared.selection import did_you_mean
@@ -22,35 +22,34 @@ _ANY: Final = "*"
 
 
 class Unattached(Struct, frozen=True, kw_only=True):
-    """Why one parentRef of a route leads nowhere: in words, by the API's own word, and in which field of the route.
+    """Why one parentRef of a route leads nowhere."""
 
-    `hint` names what may have been meant, where a name is a near miss; empty otherwise.
-    """
-
-    parent: ObjectRef
-    message: str
-    reason: str
-    hint: str
-    field: str
-    origin: Origin | None
+    parent: Annotated[ObjectRef, Meta()]
+    field: Annotated[str, Meta(description="The parentRef that leads nowhere, or the field in it that is to blame.")]
+    message: Annotated[str, Meta()]
+    reason: Annotated[str, Meta(description="The API's own word for it, if it has one.")]
+    hint: Annotated[str, Meta(description="What may have been meant; empty where nothing is near.")]
+    origin: Annotated[Origin | None, Meta()]
 
 
 class PolicyInAnswer(Struct, frozen=True, kw_only=True):
-    """A policy of an answer: where it was read, and what a controller reports to the contrary of what is computed.
+    """A policy that an answer speaks of."""
 
-    `otherwise` says why it may not be as it was read: a patch that was not applied, say. It is empty if that is not so.
-    """
-
-    policy: ObjectRef
-    origin: Origin | None
-    contrary: ReportedCondition | None
-    otherwise: str = ""
+    policy: Annotated[ObjectRef, Meta()]
+    origin: Annotated[Origin | None, Meta()]
+    contrary: Annotated[
+        ReportedCondition | None,
+        Meta(description="The condition by which a controller says that it does not work here; null if none does."),
+    ]
+    otherwise: Annotated[
+        str, Meta(description="Why it may not be as it was read; empty where nothing speaks for that.")
+    ] = ""
 
 
 def hostnames_of(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> tuple[str, ...]:
     """The hostnames with which requests come in, `*` for any; none where that is not a matter of the object."""
     topology, obj = analysis.topology, subject.object
-    listeners = dict.fromkeys(node for path in paths for node in path if node.section and _has_listeners(node))
+    listeners = _listeners(paths)
     if obj.group_kind in ROUTES:
         names = {name for listener in listeners for name in attached_hostnames(topology, listener, obj)}
     elif obj.group_kind in WITH_LISTENERS:
@@ -63,13 +62,13 @@ def hostnames_of(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) ->
 
 def routes_at(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> int:
     """The number of routes that are attached to an object's listeners, or to one of them."""
-    listeners = dict.fromkeys(node for path in paths for node in path if node.section and _has_listeners(node))
-    own = (listener for listener in listeners if listener.object == subject.object)
+    own = (listener for listener in _listeners(paths) if listener.object == subject.object)
     return len({route for listener in own for route in analysis.topology.relations.attached_to(listener)})
 
 
-def _has_listeners(node: NodeRef) -> bool:
-    return node.object.group_kind in WITH_LISTENERS
+def _listeners(paths: Iterable[Path]) -> Iterable[NodeRef]:
+    nodes = dict.fromkeys(node for path in paths for node in path)
+    return [node for node in nodes if node.section and node.object.group_kind in WITH_LISTENERS]
 
 
 def unattached(analysis: Analysis, route: ObjectRef, origin: Origin | None) -> Iterator[Unattached]:

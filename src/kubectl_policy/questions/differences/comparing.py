@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
@@ -26,12 +27,11 @@ from kubectl_policy.questions.shared.places import Places, origin_of
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
-    from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.model import Json, NodeRef, ObjectRef
     from kubectl_policy.questions.shared.declared import NamedLeaf
     from kubectl_policy.resolution import EffectivePolicy, Leaf, Source
     from kubectl_policy.resolution.traced import Field
@@ -44,13 +44,7 @@ _WHERE: Final[tuple[Where, ...]] = ("kept", "gone", "new")
 def effect_changes(
     comparison: StateComparison, pairs: Iterable[Pair], scoped: int = SCOPED
 ) -> tuple[EffectChange, ...]:
-    """All that differs in some pairs of outcomes, worst first.
-
-    Worst is what is relevant to security and lost, then changed, then newly set; then what else is lost, changed,
-    gained, and only set by somebody else; of these first where nothing is left. What is lost with its path, because no
-    traffic runs there any more, comes after all that, then what is new with its path. Of the first `scoped` objects of
-    a change it is told whether they have other paths.
-    """
+    """Return what differs in some pairs of outcomes, worst first; the first `scoped` objects with all their paths."""
     changes = _EffectChanges(comparison, scoped)
     for pair in pairs:
         changes.add(pair)
@@ -58,24 +52,22 @@ def effect_changes(
 
 
 def _worst_first(change: EffectChange) -> tuple[object, ...]:
+    # What is lost or new with its path comes last; of all else, what is relevant to security comes first.
     return (
         _WHERE.index(change.where),
-        not change.security,
+        not change.harmful,
         not change.demanding,
         SORTS.index(change.sort),
         not change.to_nothing,
         -len(change.objects),
-        change.kind,
+        change.policy_kind,
         [changed.field for changed in change.fields],
         change.paths,
     )
 
 
 class _Difference(Struct, frozen=True, kw_only=True):
-    """The fields in which two outcomes differ, with a text that is the same wherever they do so in the same way.
-
-    `from_nothing` and `to_nothing` say whether no policy is in force before, or after.
-    """
+    """The fields in which two outcomes differ, with a text that is the same wherever they do so in the same way."""
 
     fields: tuple[FieldChange, ...]
     text: str
@@ -99,7 +91,7 @@ class _EffectChanges:
         self._scoped = scoped
         self._groups: dict[tuple[object, ...], _Group] = {}
         self._differences: dict[tuple[object, ...], _Difference] = {}
-        self._profiles: dict[GroupKind, PolicyKindProfile] = {}
+        self._profile = cache(partial(comparison.profile_in, comparison.before))
         self._before = _PathsOf(comparison.before)
         self._after = _PathsOf(comparison.after)
 
@@ -134,7 +126,6 @@ class _EffectChanges:
             objects = [ChangedObject(node, tuple(positions[node])) for node in from_the_root(positions)]
             state = self._after if group.where == "new" else self._before
             yield EffectChange(
-                kind=profile.group_kind,
                 profile=profile,
                 fields=group.difference.fields,
                 where=group.where,
@@ -156,41 +147,33 @@ class _EffectChanges:
         if before is None or after is None:
             # What objects say themselves lasts, so that it does not matter.
             key = (before and before.likeness, after and after.likeness, pair.kind, pair.path[-1].object.group_kind)
-        found = self._differences.get(key)
-        if found is None:
+        difference = self._differences.get(key)
+        if difference is None:
             fields = tuple(_field_changes(pair, self._comparison))
-            found = self._differences[key] = _Difference(
+            difference = self._differences[key] = _Difference(
                 fields=fields,
                 text=_TEXT([[field.field, _plain(field.before), _plain(field.after)] for field in fields]),
                 from_nothing=not (before and before.policies_in_force),
                 to_nothing=not (after and after.policies_in_force),
             )
-        return found
+        return difference
 
     def _nodes(self, pair: Pair, fields: Iterable[FieldChange]) -> tuple[NodeRef, ...]:
-        """The nodes below what differs: where policies stand otherwise, else where those are attached that set a field.
-
-        Of a path that only one state has, these are the nodes to which the same way does not lead in the other one.
-        """
+        """The nodes below other policies than before, else below the targets of those that set a field."""
         profile = self._profile(pair.kind)
         otherwise = on_path(self._comparison.differing(pair.kind), pair.path)
         sources = (value.source.target for field in fields for value in (field.before, field.after) if value)
         nodes = affected_on(pair.path, profile, otherwise or sources)
         if pair.in_before and pair.in_after:
             return nodes
+        # Only one state has the path: the nodes to which the same way does not lead in the other one.
         return (self._after if pair.in_before else self._before).not_led_to(pair.path, nodes)
 
-    def _profile(self, kind: GroupKind) -> PolicyKindProfile:
-        found = self._profiles.get(kind)
-        if found is None:
-            found = self._profiles[kind] = self._comparison.profile_in(self._comparison.before, kind)
-        return found
-
     def _where(self, pair: Pair, nodes: Iterable[NodeRef]) -> Where:
-        """Whether what differs does so on a path that is there in both states, as is something that is concerned."""
-        if not pair.in_after or all(node.object in self._comparison.deleted for node in nodes):
+        objects = {node.object for node in nodes}
+        if not pair.in_after or objects <= self._comparison.deleted:
             return "gone"
-        return "new" if not pair.in_before or all(node.object in self._comparison.created for node in nodes) else "kept"
+        return "new" if not pair.in_before or objects <= self._comparison.created else "kept"
 
 
 class _PathsOf:
@@ -199,43 +182,36 @@ class _PathsOf:
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
         self._to: dict[NodeRef, frozenset[Path]] = {}
-        self._through: dict[NodeRef, tuple[Path, ...]] = {}
-        self._beginning: dict[NodeRef, dict[Path, list[int]]] = {}
+        self._through: dict[NodeRef, tuple[tuple[Path, ...], dict[Path, list[int]]]] = {}
 
     def not_led_to(self, path: Path, nodes: Iterable[NodeRef]) -> tuple[NodeRef, ...]:
         """Those of some nodes on a path to which the same way does not lead."""
         sections = self._analysis.topology.sections
         # Nothing is below a section that is not there: that is seen without looking for all ways to the end.
-        there = (place for place, node in enumerate(path) if node.section and node.section not in sections(node.object))
-        below = path[next(there, len(path)) + 1 :]
-        return tuple([node for node in nodes if node in below or not self._leads(_down_to(node, path))])
+        missing_at = (
+            position for position, node in enumerate(path) if node.section and node.section not in sections(node.object)
+        )
+        under_missing = path[next(missing_at, len(path)) + 1 :]
+        return tuple([node for node in nodes if node in under_missing or not self._leads_to(node, path)])
 
-    def _leads(self, way: Path) -> bool:
-        """Whether a way is one of those that lead to its end."""
-        node = way[-1]
+    def _leads_to(self, node: NodeRef, path: Path) -> bool:
+        """Whether the part of a path down to the last position of a node is one of those that lead to the node."""
         if node not in self._to:
-            there = may_exist(self._analysis, node)
-            self._to[node] = frozenset(self._analysis.topology.paths(node) if there else ())
-        return way in self._to[node]
+            exists = may_exist(self._analysis, node)
+            self._to[node] = frozenset(self._analysis.topology.paths(node) if exists else ())
+        return path[: len(path) - path[::-1].index(node)] in self._to[node]
 
     def among_all(self, changed: ChangedObject, paths: tuple[Path, ...]) -> ChangedObject:
         """An object with all of its paths that carry traffic, if these are more than those of its change."""
         node = changed.node
         if node not in self._through:
-            self._through[node] = tuple(
-                filter(self._analysis.topology.carries_traffic, covered_paths(self._analysis, node))
-            )
-            self._beginning[node] = _by_beginning(node, self._through[node])
-        through, beginning = self._through[node], self._beginning[node]
-        chosen = {place for position in changed.paths for place in beginning.get(paths[position], ())}
+            covered = tuple(filter(self._analysis.topology.carries_traffic, covered_paths(self._analysis, node)))
+            self._through[node] = covered, _by_beginning(node, covered)
+        through, beginning = self._through[node]
+        chosen = {number for position in changed.paths for number in beginning.get(paths[position], ())}
         if len(chosen) in {0, len(through)}:
             return changed
         return replace(changed, all_paths=through, affected_paths=tuple(sorted(chosen)))
-
-
-def _down_to(node: NodeRef, path: Path) -> Path:
-    """The part of a path down to the last place of a node."""
-    return path[: len(path) - path[::-1].index(node)]
 
 
 def _by_beginning(node: NodeRef, paths: Iterable[Path]) -> dict[Path, list[int]]:
@@ -249,29 +225,30 @@ def _by_beginning(node: NodeRef, paths: Iterable[Path]) -> dict[Path, list[int]]
 
 
 def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldChange]:
-    before, after = _Outcome(pair.before, comparison.before), _Outcome(pair.after, comparison.after)
+    before, after = _EffectiveFields(pair.before, comparison.before), _EffectiveFields(pair.after, comparison.after)
     profile = comparison.profile_in(comparison.before, pair.kind)
     one_state = not profile.own and not (pair.before and pair.after)
     for path in {**before.named, **after.named}:
         old, new = before.named.get(path), after.named.get(path)
+        sources = [named.leaf.source for named in (old, new) if named]
         # What the object itself says lasts where no policy of the kind is any more, or was before, or goes with it.
-        if one_state and any(each and _is_own(each.leaf) for each in (old, new)):
+        if one_state and any(source.object == source.target.object for source in sources):
             continue
         if old is None or new is None or not before.is_like(old.leaf, after, new.leaf):
             name = (old or after.named[path]).name
             security = before.is_security(path) or after.is_security(path)
             yield FieldChange(name, before.value(path), after.value(path), security=security)
-    yield from _without_fields(
-        _declaring_nothing(pair.before, comparison.before), _declaring_nothing(pair.after, comparison.after), comparison
-    )
+    for policy in sorted(before.silent.keys() ^ after.silent.keys()):
+        yield FieldChange("", before.silent.get(policy), after.silent.get(policy), security=False)
 
 
-class _Outcome:
-    """The effective fields of an outcome by where they stand in it, if there is one."""
+class _EffectiveFields:
+    """The effective fields of an outcome by their paths in it, and the policies in it that declare none."""
 
     def __init__(self, effective: EffectivePolicy | None, analysis: Analysis) -> None:
         self._analysis = analysis
         self.named: dict[Field, NamedLeaf] = {}
+        self.silent: dict[ObjectRef, EffectiveValue] = {}
         self._undecided: frozenset[Source] = frozenset()
         if effective is None:
             return
@@ -279,13 +256,18 @@ class _Outcome:
         self._places = Places(analysis, effective, self._profile)
         self._undecided = effective.resolution.undecided
         self.named = {named.field: named for named in named_leaves(effective.spec, self._profile)}
+        for part in effective.contributions:
+            source = part.source
+            if source in effective.members and not any(named_leaves(part.spec, self._profile)):
+                value = EffectiveValue({}, source, removed=False, origin=origin_of(analysis, source))
+                self.silent[source.object] = value
 
-    def is_like(self, own: Leaf, other: _Outcome, theirs: Leaf) -> bool:
+    def is_like(self, leaf: Leaf, outcome: _EffectiveFields, other_leaf: Leaf) -> bool:
         """Whether a value of the outcome is the same as one of another, from the same source, and as certain."""
         return (
-            (own.source, own.removed) == (theirs.source, theirs.removed)
-            and self._is_certain(own) == other._is_certain(theirs)
-            and same_json(own.value, theirs.value)
+            (leaf.source, leaf.removed) == (other_leaf.source, other_leaf.removed)
+            and self._is_certain(leaf) == outcome._is_certain(other_leaf)
+            and same_json(leaf.value, other_leaf.value)
         )
 
     def _is_certain(self, leaf: Leaf) -> bool:
@@ -296,11 +278,10 @@ class _Outcome:
         return field in self.named and self._profile.is_security(field[1:] if self._profile.all_apply else field)
 
     def value(self, field: Field) -> EffectiveValue | None:
-        """The value of a field with where it is written."""
-        named = self.named.get(field)
-        if named is None:
+        """The value of a field, with its source and position."""
+        if field not in self.named:
             return None
-        leaf = named.leaf
+        leaf = self.named[field].leaf
         return EffectiveValue(
             leaf.value,
             leaf.source,
@@ -308,38 +289,8 @@ class _Outcome:
             certain=self._is_certain(leaf),
             origin=origin_of(self._analysis, leaf.source),
             declared_in=self._places.field(field, leaf),
+            defaulted=leaf.defaulted,
         )
-
-
-def _is_own(leaf: Leaf) -> bool:
-    """Whether the target object itself says something."""
-    return leaf.source.object == leaf.source.target.object
-
-
-def _without_fields(
-    old: Mapping[ObjectRef, Source], new: Mapping[ObjectRef, Source], comparison: StateComparison
-) -> Iterator[FieldChange]:
-    """Policies that take part without declaring a field, in one of the states alone."""
-    for policy in sorted(old.keys() ^ new.keys()):
-        before, after = (
-            EffectiveValue({}, source, removed=False, origin=origin_of(state, source))
-            if (source := sources.get(policy))
-            else None
-            for sources, state in ((old, comparison.before), (new, comparison.after))
-        )
-        yield FieldChange("", before, after, security=False)
-
-
-def _declaring_nothing(effective: EffectivePolicy | None, analysis: Analysis) -> Mapping[ObjectRef, Source]:
-    """The policies that take part in an outcome without declaring a field, also where each is apart from the others."""
-    if effective is None:
-        return {}
-    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
-    return {
-        part.source.object: part.source
-        for part in effective.contributions
-        if part.source in effective.members and not any(named_leaves(part.spec, profile))
-    }
 
 
 def _plain(value: EffectiveValue | None) -> Json:

@@ -1,18 +1,22 @@
-"""What may differ in the effective policies of two states: fields, on which paths, for which objects."""
+"""Differences in the effective policies of two states: fields, their paths, and the objects concerned."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import WHOLE, FieldPath, same_json
+from kubectl_policy.questions.shared.numbered import numbered, numbers
+from kubectl_policy.questions.shared.which_paths import which_paths
 
 if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.shared.numbered import NumberedPath, PathNumber
     from kubectl_policy.resolution import Source
+    from kubectl_policy.resolution.merging import Doubt
     from kubectl_policy.topology import Path
 
 # From the worst to the least: what nothing stands for any more, then what is otherwise, new, or only from elsewhere.
@@ -25,41 +29,41 @@ SCOPED: Final = 20
 
 
 class EffectiveValue(Struct, frozen=True):
-    """An effective value and who set it; `removed` if that removes the field.
+    """An effective value with its source."""
 
-    It is not `certain` where it is not known how the policies there combine. `origin` is where the source was read or,
-    once that was looked up, where the field was; `declared_in` is the field of the source that says it, or the whole of
-    it where none does.
-    """
-
-    value: Json
-    source: Source
-    removed: bool
-    certain: bool = True
-    origin: Origin | None = None
+    value: Annotated[Json, Meta(description="Any JSON value; null if removed.")]
+    source: Annotated[Source, Meta()]
+    removed: Annotated[bool, Meta(description="Whether the value removes the field.")]
+    certain: Annotated[
+        bool, Meta(description="False if it may not be in force: it is not known how its policy combines with others.")
+    ] = True
+    origin: Annotated[
+        Origin | None,
+        Meta(description="The line of the field, or of its object if that line is unknown or no field declares it."),
+    ] = None
     declared_in: FieldPath = WHOLE
+    defaulted: Annotated[bool, Meta(description="Whether the definition of its kind fills the field in.")] = False
+
+    @property
+    def declared_in_(self) -> Annotated[str, Meta()]:
+        """The field of its object, for example spec.overrides.timeout.request; empty if no field says it."""
+        return str(self.declared_in)
 
 
 class FieldChange(Struct, frozen=True):
-    """A field of which the value, or who sets it, differs; None where nothing sets it.
+    """A field of which the value or the source differs."""
 
-    Without a name it is about a policy that takes part without declaring any field. `security` is whether the profile
-    of its kind counts the field as relevant to security.
-    """
-
-    field: str
-    before: EffectiveValue | None
-    after: EffectiveValue | None
-    security: bool
+    field: Annotated[str, Meta(description="Empty for a policy that takes part and declares no field.")]
+    before: Annotated[EffectiveValue | None, Meta(description="Null where nothing sets the field.")]
+    after: Annotated[EffectiveValue | None, Meta(description="Null where nothing sets the field.")]
+    security: Annotated[bool, Meta(description="Whether the field is known as relevant to security.")]
 
     @property
-    def sort(self) -> ChangeSort:
-        """Whether the setting is lost, changed, gained or only set by another source.
-
-        One that was certain and is no more may be lost, and the other way round gained.
-        """
+    def sort(self) -> Annotated[ChangeSort, Meta()]:
+        """What happens to the setting; moved: the same value, or none, from another source."""
         old, new = self.before, self.after
         if old and new and not old.removed and not new.removed:
+            # What was certain and is no more may be lost; the other way round it may be gained.
             if old.certain != new.certain and same_json(old.value, new.value):
                 return "lost" if old.certain else "gained"
             return "moved" if same_json(old.value, new.value) else "changed"
@@ -79,45 +83,77 @@ class FieldChange(Struct, frozen=True):
 
 
 class ChangedObject(Struct, frozen=True):
-    """An object for which something differs, with the positions of the paths of the change that it does so on.
+    """An object for which something differs, with the paths concerned."""
 
-    If it has more paths than these, `all_paths` has all of them, and `affected_paths` the positions of these among
-    them; only the first objects of a change have this.
-    """
-
-    node: NodeRef
+    node: Annotated[NodeRef, Meta()]
     paths: tuple[int, ...]
+    """The positions of its paths among those of the change."""
     all_paths: tuple[Path, ...] = ()
+    """All paths of the object, if these are more; only the first objects of a change have them."""
     affected_paths: tuple[int, ...] = ()
+    """The positions of the paths concerned among all of the object."""
+
+    @property
+    def paths_(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """The numbers of its paths among those of the change."""
+        return numbers(self.paths)
+
+    @property
+    def scope(self) -> Annotated[str, Meta()]:
+        """Which of its paths are concerned, in words; empty if all of them, or if that was not looked up."""
+        if not self.all_paths:
+            return ""
+        phrase = which_paths(self.all_paths).phrase(self.affected_paths)
+        # The paths are not shown: numbers of them would mean nothing.
+        number = f"{len(self.affected_paths)} of {len(self.all_paths)} paths"
+        return number if phrase.numbered else phrase.words
+
+    @property
+    def of_paths(self) -> Annotated[int | None, Meta()]:
+        """The number of all its paths, if scope says which are concerned."""
+        return len(self.all_paths) or None
 
 
 class EffectChange(Struct, frozen=True, kw_only=True, dict=True):
-    """What differs of one kind, in the same way on all of `paths`.
+    """What differs of one policy kind, in the same way on all of its paths."""
 
-    `from_nothing` and `to_nothing` say whether no policy of the kind is in force there before, or after. `objects` are
-    those that it concerns, from the root downward. `assumed` is what of the kind rests on a default or a guess and
-    matters for it; `doubts` are what either outcome rests on without knowing it.
-    """
-
-    kind: GroupKind
     profile: PolicyKindProfile
-    fields: tuple[FieldChange, ...]
-    where: Where
-    from_nothing: bool
-    to_nothing: bool
+    fields: Annotated[tuple[FieldChange, ...], Meta()]
+    where: Annotated[
+        Where, Meta(description="Whether both states have the paths, or only the earlier or the later one.")
+    ]
+    from_nothing: Annotated[bool, Meta(description="Whether no policy of the kind was in force there.")]
+    to_nothing: Annotated[bool, Meta(description="Whether no policy of the kind is in force there any more.")]
     paths: tuple[Path, ...]
-    objects: tuple[ChangedObject, ...]
-    assumed: tuple[str, ...]
-    doubts: tuple[str, ...]
+    objects: Annotated[tuple[ChangedObject, ...], Meta(description="From the root downward.")]
+    assumed: Annotated[
+        tuple[str, ...], Meta(description="What rests on a default or a guess, because no profile covers it.")
+    ]
+    doubts: Annotated[tuple[Doubt, ...], Meta(description="What could not be decided.")]
+
+    @property
+    def policy_kind(self) -> Annotated[GroupKind, Meta()]:
+        """The kind of the policies."""
+        return self.profile.group_kind
+
+    @property
+    def paths_(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
+        """Its paths, numbered for this change alone."""
+        return numbered(self.paths)
 
     @cached_property
-    def sort(self) -> ChangeSort:
+    def sort(self) -> Annotated[ChangeSort, Meta()]:
         """The worst of what happens to its fields."""
         sorts = {changed.sort for changed in self.fields}
         return next(sort for sort in SORTS if sort in sorts)
 
+    @property
+    def security(self) -> Annotated[bool, Meta()]:
+        """Whether a field that is relevant to security is lost, changed or newly set where traffic runs on."""
+        return self.harmful or self.demanding
+
     @cached_property
-    def security(self) -> bool:
+    def harmful(self) -> bool:
         """Whether a field that is relevant to security is lost or changed where traffic runs on."""
         return self.where == "kept" and any(changed.harmful for changed in self.fields)
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Resolution
     from kubectl_policy.resolution.enforcement import EnforcementState
     from kubectl_policy.topology import Path
@@ -46,18 +45,18 @@ def _standing(analysis: Analysis, policy: ObjectRef) -> Standing:
 
 
 def _of_lasting(comparison: StateComparison, policy: ObjectRef) -> _Lasting | None:
-    """The policy, if it is the same in both states, and attached to listeners of which many routes may be below.
-
-    None as well where more decides on what becomes of it on a path than the policies there.
-    """
+    """Return the policy, if it is the same in both states, is attached above routes, and depends on policies alone."""
     before, around = comparison.before, comparison.surroundings
     # Where it is not known what a change can reach, the kind may be none of policies in one of the states.
     if around is None or policy in around.attached_otherwise:
         return None
     profile, attachments = before.registry.known(policy.group_kind), before.attachments.get(policy, ())
-    if not _depends_on_policies_alone(profile):
+    # Whether the same becomes of policies of the kind wherever the same ones meet.
+    if profile.policy_class != "inherited" or profile.refusal == "everywhere":
         return None
-    targets = [each.target for each in attachments if each.target and each.state == "attached"]
+    if profile.has_object_fields or profile.by_listener or profile.variants or profile.exclusive_field:
+        return None
+    targets = [attachment.target for attachment in attachments if attachment.target and attachment.state == "attached"]
     if len(targets) != 1 or targets[0].object.group_kind not in WITH_LISTENERS:
         return None
     (target,) = targets
@@ -68,20 +67,8 @@ def _of_lasting(comparison: StateComparison, policy: ObjectRef) -> _Lasting | No
     return _Lasting(comparison, policy, target, changed)
 
 
-def _depends_on_policies_alone(profile: PolicyKindProfile) -> bool:
-    """Whether the same becomes of policies of a kind wherever the same ones meet."""
-    return (
-        profile.policy_class == "inherited"
-        and profile.refusal != "everywhere"
-        and not (profile.has_object_fields or profile.by_listener or profile.variants or profile.exclusive_field)
-    )
-
-
 class _Lasting:
-    """A policy that is the same in both states, on a Gateway, on a ListenerSet or on a listener.
-
-    Beside the paths of what is `changed`, both states have the same paths, on which the same becomes of it.
-    """
+    """A policy above routes to which the same happens in both states, but on the paths of what is `changed`."""
 
     def __init__(
         self, comparison: StateComparison, policy: ObjectRef, target: NodeRef, changed: Collection[ObjectRef]
@@ -92,53 +79,50 @@ class _Lasting:
 
     @property
     def is_the_same(self) -> bool:
-        """Whether all that becomes of it in one state alone, where something is changed, also does so elsewhere.
-
-        It is not if that is not found soon.
-        """
-        left = self._in_before.keys() ^ self._in_after.keys()
-        if any(part.source.target.object in self._changed for each in left for part in each.contributions):
+        """Whether all that becomes of it in one state alone, where something is changed, is soon found elsewhere."""
+        unmatched = self._in_before.keys() ^ self._in_after.keys()
+        if any(
+            part.source.target.object in self._changed for resolution in unmatched for part in resolution.contributions
+        ):
             return False
-        for route in islice(self._routes if left else (), _TRIED):
-            left.difference_update(self._unchanged_through(NodeRef(route)))
-        return not left
+        for route in islice(self._routes if unmatched else (), _TRIED):
+            unmatched.difference_update(self._unchanged_through(NodeRef(route)))
+        return not unmatched
 
     def standings(self) -> tuple[Standing, Standing] | None:
         """How far it is enforced in the earlier and in the later state; None if it takes no less to look everywhere."""
         if len(self._before.index.world.names_of(self._policy.group_kind)) >= len(self._routes):
             return None
-        found = self._in_both()
-        if found is None:
+        common = self._in_both()
+        if common is None:
             return None
-        return standing(self._policy, found | self._in_before), standing(self._policy, found | self._in_after)
+        return standing(self._policy, common | self._in_before), standing(self._policy, common | self._in_after)
 
     def _in_both(self) -> dict[Resolution, None] | None:
-        """What becomes of it on the paths that both states have; None if that is not found soon.
-
-        All paths are looked at on which other policies of its kind stand; of all others, one says what becomes of it.
-        """
+        """What becomes of it on the paths that both states have; None if that is not found soon."""
         state = self._before
-        above = {*state.topology.paths(self._target)[0]}
-        others = [node for node in state.resolver.nodes_with(self._policy.group_kind) if node not in above]
-        if any(node.object.group_kind == NAMESPACE for node in others):
+        ancestors = {*state.topology.paths(self._target)[0]}
+        marked_nodes = [node for node in state.resolver.nodes_with(self._policy.group_kind) if node not in ancestors]
+        if any(node.object.group_kind == NAMESPACE for node in marked_nodes):
             # What is in a Namespace may be on any path.
             return None
-        marked = {*others}
-        alone = (
+        # Of all paths without other policies of its kind, one says what becomes of it.
+        marked = {*marked_nodes}
+        unmarked = (
             resolution
             for route in islice(self._routes, _TRIED + len(marked))
             if NodeRef(route) not in marked
             for path, resolution in self._through(state, NodeRef(route))
             if marked.isdisjoint(path) and not self._is_changed(path)
         )
-        found = dict.fromkeys(islice(alone, 1))
-        if not found:
+        resolutions = dict.fromkeys(islice(unmarked, 1))
+        if not resolutions:
             return None
-        for node in others:
+        for node in marked_nodes:
             # Below a route there is little, whichever Gateway it is attached to.
             if node.object.group_kind in ROUTES or any(self._target in path for path in state.topology.paths(node)):
-                found |= self._unchanged_through(node)
-        return found
+                resolutions |= self._unchanged_through(node)
+        return resolutions
 
     @cached_property
     def _in_before(self) -> dict[Resolution, None]:

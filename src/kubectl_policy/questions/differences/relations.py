@@ -1,10 +1,10 @@
-"""What differs in the relations of two states: what policies and routes are attached to, and whether policies count."""
+"""Differences in the relations of two states: attachments of policies and routes, and enforcement of policies."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.differences.enforcing import change_of_standing
@@ -22,39 +22,33 @@ if TYPE_CHECKING:
 
 
 class AttachmentChange(Struct, frozen=True, kw_only=True):
-    """The state of a policy's reference to a target, before and after; None where there is no such reference.
+    """A change of the state of a policy's reference to a target."""
 
-    `message` says why it is not attached, in the state in which it is not.
-    """
-
-    policy: ObjectRef
-    target: NodeRef
-    before: State | None
-    after: State | None
-    message: str
+    policy: Annotated[ObjectRef, Meta()]
+    target: Annotated[NodeRef, Meta()]
+    before: Annotated[State | None, Meta(description="Null where there is no such reference.")]
+    after: Annotated[State | None, Meta(description="Null where there is no such reference.")]
+    message: Annotated[str, Meta(description="Why it is not attached, in the state in which it is not.")]
 
 
 class ParentChange(Struct, frozen=True, kw_only=True):
-    """The state of a route at a parent or listener, before and after; None where it does not name it there."""
+    """A change of the state of a route at a parent or listener."""
 
-    route: ObjectRef
-    parent: NodeRef
-    before: BindingState | None
-    after: BindingState | None
-    message: str
+    route: Annotated[ObjectRef, Meta()]
+    parent: Annotated[NodeRef, Meta()]
+    before: Annotated[BindingState | None, Meta(description="Null where the route does not name it, or it is missing.")]
+    after: Annotated[BindingState | None, Meta(description="Null where the route does not name it, or it is missing.")]
+    message: Annotated[str, Meta()]
 
 
 class EnforcementChange(Struct, frozen=True, kw_only=True):
-    """The enforcement of a policy before and after; None where there is no such policy.
+    """A change of the enforcement of a policy."""
 
-    `by` beat it afterwards, `by_before` did so before.
-    """
-
-    policy: ObjectRef
-    before: EnforcementState | None
-    after: EnforcementState | None
-    by: tuple[ObjectRef, ...]
-    by_before: tuple[ObjectRef, ...] = ()
+    policy: Annotated[ObjectRef, Meta()]
+    before: Annotated[EnforcementState | None, Meta(description="Null where there is no such policy.")]
+    after: Annotated[EnforcementState | None, Meta(description="Null where there is no such policy.")]
+    by: Annotated[tuple[ObjectRef, ...], Meta(description="What beats it in the later state.")]
+    by_before: Annotated[tuple[ObjectRef, ...], Meta(description="What beats it in the earlier state.")] = ()
 
 
 def attachment_changes(comparison: StateComparison) -> tuple[AttachmentChange, ...]:
@@ -77,8 +71,8 @@ def _targets_of(
     for target in sorted({*before, *after}):
         earlier, later = before.get(target), after.get(target)
         old, new = earlier.state if earlier else None, later.state if later else None
-        one = earlier or later
-        if old != new and not (one and (old is None or new is None) and _named(one) in still):
+        reference = earlier or later
+        if old != new and not (reference and (old is None or new is None) and _named(reference) in still):
             failed = (attachment for attachment in (later, earlier) if attachment and attachment.state != "attached")
             message = next((attachment.message for attachment in failed), "")
             yield AttachmentChange(policy=policy, target=target, before=old, after=new, message=message)
@@ -134,7 +128,9 @@ def cut_off(comparison: StateComparison, changes: Iterable[ParentChange]) -> tup
     """The routes, of both states, that are attached to something in the earlier one and to nothing in the later one."""
     after = comparison.after
     # They come in their order, which a set would lose.
-    lost = dict.fromkeys(each.route for each in changes if each.before == "attached" and after.index.get(each.route))
+    lost = dict.fromkeys(
+        change.route for change in changes if change.before == "attached" and after.index.get(change.route)
+    )
     return tuple(sorted(route for route in lost if after.topology.relations.is_unattached(route)))
 
 

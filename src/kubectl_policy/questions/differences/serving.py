@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.references import WITH_LISTENERS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, ObjectRef
@@ -30,21 +31,19 @@ _ERROR: Final = 400
 
 
 class RuleAnswers(Struct, frozen=True, kw_only=True):
-    """A rule of a route and how many of its requests get to something that answers: `answered` of `total`.
-
-    These count by the weights of its backends; of one that answers by itself, or delegates, they are 1 of 1. `matches`
-    are what picks its requests, as they are written. `broken` are the references that lead nowhere, `invalid` is why
-    none is answered, if a policy that is not valid, or a filter, is the reason; `status` is that with which a filter
-    answers them, if any.
-    """
+    """A rule of a route and how many of its requests are answered, by the weights of its backends."""
 
     rule: NodeRef
     matches: tuple[Json, ...]
+    # Of a rule that answers by itself, or delegates, 1 of 1.
     answered: int
     total: int
     broken: tuple[Backend, ...] = ()
+    """The references that lead nowhere."""
     invalid: str = ""
+    """Why none is answered, if a policy that is not valid, or a filter, is the reason."""
     status: int = 0
+    """The status with which a filter answers them; 0 if none does."""
 
     def shares_requests(self, other: RuleAnswers) -> bool:
         """Whether another rule, of the same route in another state, has some of the same matches; all, without any."""
@@ -62,50 +61,51 @@ class Serving:
         self.analysis = analysis
         self._other = other
         self._failing: dict[ObjectRef, list[FailingRoute]] = {}
-        for each in failing:
-            self._failing.setdefault(each.route, []).append(each)
+        for failure in failing:
+            self._failing.setdefault(failure.route, []).append(failure)
         self.topology = analysis.topology
         self._dark: dict[NodeRef, bool] = {}
         self._places: dict[ObjectRef, Mapping[NodeRef, bool]] = {}
         self._rules: dict[ObjectRef, tuple[RuleAnswers, ...]] = {}
-        self._hostnames: dict[tuple[NodeRef, ObjectRef], tuple[str, ...]] = {}
+        # The hostnames of a route at a listener, `*` for every host; none at what is no listener.
+        self.hostnames: Callable[[NodeRef, ObjectRef], tuple[str, ...]] = cache(
+            partial(attached_hostnames, analysis.topology)
+        )
 
     def places(self, route: ObjectRef) -> Mapping[NodeRef, bool]:
-        """Where requests come to a route, and whether that is certain: listeners, or parents that have none.
-
-        To a route that others delegate to, they come where they come to those.
-        """
-        found = self._places.get(route)
-        if found is None:
+        """The listeners, or parents without any, where requests come to a route, and whether that is certain."""
+        known = self._places.get(route)
+        if known is None:
             places: dict[NodeRef, bool] = {}
             for binding in self.topology.bindings(route):
-                place = binding.listener or NodeRef(binding.parent)
-                if binding.state != "refused" and not binding.is_delegated and not self.is_dark(place):
-                    places[place] = places.get(place, False) or binding.state == "attached"
-            for place in self._by_delegation(route):
-                places[place] = True
+                listener = binding.listener or NodeRef(binding.parent)
+                if binding.state != "refused" and not binding.is_delegated and not self.is_dark(listener):
+                    places[listener] = places.get(listener, False) or binding.state == "attached"
+            for listener in self._by_delegation(route):
+                places[listener] = True
             if route in self._failing:
-                answering = {place: certain for place, certain in places.items() if not self._fails_at(place, route)}
+                rules = {NodeRef(route, rule) for rule in self.topology.sections(route)}
+                failing = [path for failure in self._failing[route] for path in failure.paths]
+                answering = {
+                    listener: certain
+                    for listener, certain in places.items()
+                    if not rules or not rules.issubset(path[-1] for path in failing if listener in path)
+                }
                 # Where all of them fail, the rules say so.
                 places = answering or places
-            found = self._places[route] = places
-        return found
-
-    def _fails_at(self, place: NodeRef, route: ObjectRef) -> bool:
-        """Whether every request that comes to a route at a place fails for a policy."""
-        failing = {path[-1] for each in self._failing[route] for path in each.paths if place in path}
-        return bool(failing) and failing.issuperset(NodeRef(route, rule) for rule in self.topology.sections(route))
+            known = self._places[route] = places
+        return known
 
     def _invalid(self, rule: NodeRef) -> str:
         """Why every request that a rule takes fails, if that is for a policy; empty if it is not."""
         failing = self._failing.get(rule.object)
         if not failing:
             return ""
-        paths = {path for each in failing for path in each.paths if path[-1] == rule}
-        at = {place for place in self.places(rule.object) if any(place in path for path in paths)}
+        paths = {path for failure in failing for path in failure.paths if path[-1] == rule}
+        at = {listener for listener in self.places(rule.object) if any(listener in path for path in paths)}
         if not at or at != {*self.places(rule.object)}:
             return ""
-        first = next(each for each in failing if rule in each.rules)
+        first = next(failure for failure in failing if rule in failure.rules)
         return f"{first.policy} is not valid: {first.message}"
 
     def _by_delegation(self, route: ObjectRef) -> list[NodeRef]:
@@ -118,37 +118,25 @@ class Serving:
         )
         return [node for node in dict.fromkeys(listeners) if node and not self.is_dark(node)]
 
-    def is_dark(self, place: NodeRef) -> bool:
-        """Whether a place is a listener that is to terminate TLS and has no certificate that it could do so with."""
-        if place not in self._dark:
-            listener = self.topology.gateways.listener(place)
+    def is_dark(self, node: NodeRef) -> bool:
+        """Whether a node is a listener that is to terminate TLS and has no certificate that it could do so with."""
+        if node not in self._dark:
+            listener = self.topology.gateways.listener(node)
             refs = list(certificate_refs(self.topology.gateways, listener)) if listener else []
-            self._dark[place] = bool(refs) and all(ref.problem and ref.problem.certain for ref in refs)
-        return self._dark[place]
+            self._dark[node] = bool(refs) and all(ref.problem and ref.problem.certain for ref in refs)
+        return self._dark[node]
 
-    def hostnames(self, place: NodeRef, route: ObjectRef) -> tuple[str, ...]:
-        """The hostnames of a route at a place, `*` for every host; none of what is no listener."""
-        key = (place, route)
-        found = self._hostnames.get(key)
-        if found is None:
-            found = self._hostnames[key] = attached_hostnames(self.topology, place, route)
-        return found
-
-    def gateway(self, place: NodeRef) -> ObjectRef:
+    def gateway(self, listener: NodeRef) -> ObjectRef:
         """The Gateway that a place belongs to, or what else it is part of."""
-        return self.topology.gateways.gateway_of(place.object) or place.object
-
-    def is_reached(self, backend: ObjectRef) -> bool:
-        """Whether a route to which requests may come sends some of them to an object."""
-        return any(map(self.places, self.topology.relations.routes_forwarding_to(backend)))
+        return self.topology.gateways.gateway_of(listener.object) or listener.object
 
     def rules(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         """The rules of a route in their order."""
-        found = self._rules.get(route)
-        if found is None:
+        known = self._rules.get(route)
+        if known is None:
             is_like = self._other and self._answers_like(self._other, route)
-            found = self._rules[route] = self._other.rules(route) if self._other and is_like else self._rules_of(route)
-        return found
+            known = self._rules[route] = self._other.rules(route) if self._other and is_like else self._rules_of(route)
+        return known
 
     def _rules_of(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         raws = items_at(self.analysis.index.raw(route), "spec.rules")
@@ -185,7 +173,7 @@ class Serving:
         filters = items_at(raw, "filters")
         if not filters:
             return False
-        types = [text_at(each, "type") for each in filters]
+        types = [text_at(filter_, "type") for filter_ in filters]
         return (
             "RequestRedirect" in types
             or types.count("ExtensionRef") > len(named)
@@ -200,20 +188,22 @@ class Serving:
         return integer_at(self.analysis.index.raw(obj), f"spec.{profile.answers}") if profile.answers else None
 
     def _ended(self, rule: RuleAnswers, named: Iterable[_Named]) -> RuleAnswers:
-        """A rule as it is if all of its requests fail, for a policy that is not valid or for what its filters name.
-
-        "Requests that would have been processed by that filter MUST receive a HTTP error response" if it is missing
-        (HTTPRouteFilter, type ExtensionRef); of policies that filters name, implementations differ.
-        """
+        """A rule as it is if all of its requests fail, for a policy that is not valid or for what its filters name."""
         invalid = self._invalid(rule.rule)
         if invalid:
             return replace(rule, answered=0, invalid=invalid)
+        # "Requests that would have been processed by that filter MUST receive a HTTP error response" if it is missing
+        # (HTTPRouteFilter, type ExtensionRef); of policies that filters name, implementations differ.
         for obj, profile in named:
             is_filter = profile is None or profile.role == "filter"
             if is_filter and self.analysis.index.presence(obj) == "missing":
                 return replace(rule, answered=0, invalid=f"{obj} does not exist")
             status = self._status(obj, profile) if profile and is_filter else None
-            attached = (each.target for each in self.analysis.attachments.get(obj, ()) if each.state == "attached")
+            attached = (
+                attachment.target
+                for attachment in self.analysis.attachments.get(obj, ())
+                if attachment.state == "attached"
+            )
             if status is not None and status >= _ERROR and rule.rule in attached:
                 return replace(rule, answered=0, invalid=f"{obj} answers them", status=status)
         return rule
@@ -228,13 +218,9 @@ def _rule(node: NodeRef, raw: Json, backends: list[Backend], *, by_itself: bool)
     for backend in backends:
         weight = 1 if backend.routes is not None else backend.ref.weight
         total += weight
-        if weight and _is_broken(backend):
+        # A reference by which only some of the matches find a route leads somewhere.
+        if weight and backend.state == "broken" and not backend.routes:
             broken.append(backend)
         else:
             answered += weight
     return RuleAnswers(rule=node, matches=matches, answered=answered, total=total, broken=tuple(broken))
-
-
-def _is_broken(backend: Backend) -> bool:
-    """Whether a reference leads nowhere; one by which only some of the matches find a route leads somewhere."""
-    return backend.state == "broken" and not backend.routes

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.in_force import summary_of
+from kubectl_policy.questions.shared.numbered import numbers
 from kubectl_policy.questions.shared.places import Places, origin_of
 from kubectl_policy.questions.unseen.answers import unseen_needs
 from kubectl_policy.questions.unseen.unread import gaps
@@ -23,15 +24,18 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.questions.shared.numbered import PathNumber
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
 
+_CERTAIN: Final = "False where it is not known how the policies there combine."
 
-class Column(Struct, frozen=True, kw_only=True):
-    """What a column is about: a policy kind or, if it is named, a field of any of the kinds that are asked about."""
 
-    kind: GroupKind | None = None
-    field: str = ""
+class MatrixColumn(Struct, frozen=True, kw_only=True):
+    """What a column is about: a policy kind, or a field of any of the kinds that are asked about."""
+
+    kind: Annotated[GroupKind | None, Meta(description="The policy kind; null for a column about a field.")] = None
+    field: Annotated[str, Meta(description="The field; empty for a column about a whole kind.")] = ""
 
     @property
     def title(self) -> str:
@@ -39,56 +43,70 @@ class Column(Struct, frozen=True, kw_only=True):
         return self.field or (self.kind.kind if self.kind else "")
 
 
-class Written(Struct, frozen=True, kw_only=True):
+class WrittenSetting(Struct, frozen=True, kw_only=True):
     """One field in force with its value, who set it and where that is written; see `Setting`."""
 
-    field: str
-    value: Json
-    source: Source
-    origin: Origin | None
+    field: Annotated[str, Meta(description="As it is called in a description.")]
+    value: Annotated[Json, Meta()]
+    source: Annotated[Source, Meta()]
+    origin: Annotated[Origin | None, Meta()]
+    certain: Annotated[bool, Meta(description=_CERTAIN)]
     declared_in: FieldPath
-    certain: bool
     security: bool
-
-
-class Part(Struct, frozen=True, kw_only=True):
-    """What is in force in a column on some of the row's paths (`paths` are positions).
-
-    `summary` says it in short phrases, `settings` are the fields that the column is about, none if it is about a whole
-    kind. `sources` are whose they are. It is not `certain` where it is not known how the policies there combine, and
-    where it `passes_down`, it takes effect further down than the row's paths reach. Without what is `unseen`, a policy
-    that sets it is invalid; if that was read and is not as it was read, what is in force is different.
-    """
-
-    kind: GroupKind
-    summary: tuple[str, ...]
-    settings: tuple[Written, ...]
-    sources: tuple[WrittenBy, ...]
-    certain: bool
-    passes_down: bool
-    paths: tuple[int, ...]
-    unseen: tuple[Unseen, ...]
 
 
 class WrittenBy(Struct, frozen=True):
     """Who sets something, and where that was read."""
 
-    source: Source
-    origin: Origin | None
+    source: Annotated[Source, Meta()]
+    origin: Annotated[Origin | None, Meta()]
 
 
-class Cell(Struct, frozen=True, kw_only=True):
-    """Everything in force in a column on the paths of a row; on the paths that are `without`, nothing is.
+class CellPart(Struct, frozen=True, kw_only=True):
+    """What is in force in a column on some of the row's paths."""
 
-    It is `unknown` if something that could not be seen may set something there.
-    """
+    kind: Annotated[GroupKind, Meta()]
+    summary: Annotated[
+        tuple[str, ...], Meta(description="In short phrases; empty for a field with a value of its own.")
+    ]
+    settings: Annotated[
+        tuple[WrittenSetting, ...],
+        Meta(description="The fields that the column is about; empty if it is about a whole kind."),
+    ]
+    sources: Annotated[tuple[WrittenBy, ...], Meta(description="Who sets it, least specific first.")]
+    certain: Annotated[bool, Meta(description=_CERTAIN)]
+    passes_down: Annotated[
+        bool, Meta(description="True if it takes effect further down than the paths of the row reach.")
+    ]
+    positions: tuple[int, ...]
+    unseen: Annotated[
+        tuple[Unseen, ...],
+        Meta(description="What was not read, or not as it is: a policy that sets this may be invalid, or different."),
+    ]
 
-    parts: tuple[Part, ...]
+    @property
+    def paths(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """The numbers of the paths on which it is in force."""
+        return numbers(self.positions)
+
+
+class MatrixCell(Struct, frozen=True, kw_only=True):
+    """Everything in force in a column on the paths of a row."""
+
+    parts: Annotated[
+        tuple[CellPart, ...],
+        Meta(description="What is in force in the column of the same place; several where paths differ."),
+    ]
     without: tuple[int, ...]
-    unknown: bool
+    unknown: Annotated[bool, Meta(description="True if something that could not be seen may set something there.")]
+
+    @property
+    def without_(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """The numbers of the paths on which nothing is."""
+        return numbers(self.without)
 
 
-class Outcome:
+class _Outcome:
     """What a resolution says in each column; wherever the same policies meet, that is the same."""
 
     def __init__(self, analysis: Analysis, effective: EffectivePolicy) -> None:
@@ -97,14 +115,13 @@ class Outcome:
         self._profile: PolicyKindProfile = analysis.registry.known(effective.kind).at(
             effective.target.object.group_kind
         )
-        self._said: dict[Column, Part | None] = {}
+        self._parts: dict[MatrixColumn, CellPart | None] = {}
 
-    def part(self, column: Column) -> Part | None:
+    def part(self, column: MatrixColumn) -> CellPart | None:
         """What it says in a column, on no path yet; None if that is nothing."""
-        if column not in self._said:
-            about = column.kind in {None, self._effective.kind}
-            self._said[column] = (self._of_field(column.field) if column.field else self._of_kind()) if about else None
-        return self._said[column]
+        if column not in self._parts:
+            self._parts[column] = self._part(column) if column.kind in {None, self.kind} else None
+        return self._parts[column]
 
     @property
     def kind(self) -> GroupKind:
@@ -117,10 +134,10 @@ class Outcome:
         return bool(self._written) and all(setting.security for setting in self._written)
 
     @cached_property
-    def _written(self) -> tuple[Written, ...]:
+    def _written(self) -> tuple[WrittenSetting, ...]:
         places = Places(self._analysis, self._effective, self._profile)
         return tuple(
-            Written(
+            WrittenSetting(
                 field=named.name,
                 value=named.leaf.value,
                 source=named.leaf.source,
@@ -133,42 +150,34 @@ class Outcome:
             if not named.leaf.removed
         )
 
-    def _of_kind(self) -> Part | None:
-        resolution = self._effective.resolution
-        if not resolution.sources_in_force:
+    def _part(self, column: MatrixColumn) -> CellPart | None:
+        resolution, field, settings = self._effective.resolution, column.field, tuple[WrittenSetting, ...]()
+        if field:
+            parts = (f"{field}.", f"{field}[")
+            settings = tuple(it for it in self._written if it.field == field or it.field.startswith(parts))
+            sources = tuple(dict.fromkeys(setting.source for setting in settings))
+            summary = self._phrases(field, settings) if settings else ()
+        else:
+            # Those who take part, least specific first; then what the object itself says.
+            order = [*(part.source for part in resolution.contributions), *(it.source for it in self._written)]
+            sources = tuple(source for source in dict.fromkeys(order) if source in resolution.sources_in_force)
+            summary = summary_of(self._effective, self._profile) if sources else ()
+        if not sources:
             return None
-        # Those who take part, least specific first; then what the object itself says.
-        order = dict.fromkeys([part.source for part in resolution.contributions] + [it.source for it in self._written])
-        sources = [source for source in order if source in resolution.sources_in_force]
-        return self._part(summary_of(self._effective, self._profile), (), sources, resolution)
-
-    def _of_field(self, field: str) -> Part | None:
-        settings = tuple(
-            it for it in self._written if it.field == field or it.field.startswith((f"{field}.", f"{field}["))
-        )
-        if not settings:
-            return None
-        sources = dict.fromkeys(setting.source for setting in settings)
-        return self._part(self._phrases(field, settings), settings, sources, self._effective.resolution)
-
-    def _part(
-        self, summary: tuple[str, ...], settings: tuple[Written, ...], sources: Iterable[Source], resolution: Resolution
-    ) -> Part:
-        sources = tuple(sources)
         policies = dict.fromkeys(source.object for source in sources)
         otherwise = (gap for policy in policies for gap in self._analysis.index.absence.gaps_of(policy))
-        return Part(
+        return CellPart(
             kind=resolution.kind,
             summary=summary,
             settings=settings,
             sources=tuple(WrittenBy(source, origin_of(self._analysis, source)) for source in sources),
             certain=any(source not in resolution.undecided for source in sources),
             passes_down=False,
-            paths=(),
+            positions=(),
             unseen=tuple(dict.fromkeys((*unseen_needs(self._analysis, policies), *gaps(self._analysis, otherwise)))),
         )
 
-    def _phrases(self, field: str, settings: tuple[Written, ...]) -> tuple[str, ...]:
+    def _phrases(self, field: str, settings: tuple[WrittenSetting, ...]) -> tuple[str, ...]:
         """What is below a field in the short phrases of its kind; nothing for a field with a value of its own."""
         if settings[0].field == field:
             return ()
@@ -202,28 +211,28 @@ class Cells:
     def __init__(self, analysis: Analysis) -> None:
         """Remember where to look."""
         self.analysis = analysis
-        self._outcomes: dict[tuple[Resolution, GroupKind], Outcome] = {}
+        self._outcomes: dict[tuple[Resolution, GroupKind], _Outcome] = {}
 
-    def outcome(self, entry: Entry) -> Outcome:
+    def outcome(self, entry: Entry) -> _Outcome:
         """What the effective policy on a path says in each column."""
         effective = entry.effective
         key = effective.resolution, effective.target.object.group_kind
         if key not in self._outcomes:
-            self._outcomes[key] = Outcome(self.analysis, effective)
+            self._outcomes[key] = _Outcome(self.analysis, effective)
         return self._outcomes[key]
 
-    def cell(self, column: Column, entries: Iterable[Entry], paths: int, *, unknown: bool) -> Cell:
+    def cell(self, column: MatrixColumn, entries: Iterable[Entry], paths: int, *, unknown: bool) -> MatrixCell:
         """The cell of a row with so many paths; `unknown` is whether something unseen may set something there."""
-        found: dict[tuple[object, ...], tuple[Part, bool, dict[int, None]]] = {}
+        found: dict[tuple[object, ...], tuple[CellPart, bool, dict[int, None]]] = {}
         for entry in entries:
             part = self.outcome(entry).part(column)
             if part:
                 key = _same(part, passes_down=entry.passes_down)
                 found.setdefault(key, (part, entry.passes_down, {}))[2][entry.path] = None
         reached = {position for _, _, positions in found.values() for position in positions}
-        return Cell(
+        return MatrixCell(
             parts=tuple(
-                replace(part, paths=tuple(positions), passes_down=passes_down)
+                replace(part, positions=tuple(positions), passes_down=passes_down)
                 for part, passes_down, positions in found.values()
             ),
             without=tuple(position for position in range(paths) if position not in reached),
@@ -231,7 +240,7 @@ class Cells:
         )
 
 
-def _same(part: Part, *, passes_down: bool) -> tuple[object, ...]:
+def _same(part: CellPart, *, passes_down: bool) -> tuple[object, ...]:
     """What is the same where parts of a cell are told as one."""
     fields = tuple((setting.field, setting.source) for setting in part.settings)
     return part.kind, part.summary, fields, tuple(by.source for by in part.sources), passes_down

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
-from kubectl_policy.questions.effective.cells import Cell, Cells, Column, Written
+from kubectl_policy.questions.effective.cells import Cells, MatrixCell, MatrixColumn, WrittenSetting
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
+from kubectl_policy.questions.shared.numbered import numbered, numbers
 from kubectl_policy.questions.shared.places import Locate, at_line
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, kinds_meant, select
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_settings
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, Json, Origin, Resource
+    from kubectl_policy.model import GroupKind, Origin, Resource
     from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.questions.shared.numbered import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.selection import ListType
     from kubectl_policy.topology import Path
 
-Sort: TypeAlias = Literal["routes", "gateways", "services"]
+RowSort: TypeAlias = Literal["routes", "gateways", "services"]
 
 
 class MatrixOptions(Struct, frozen=True, kw_only=True):
@@ -42,64 +44,88 @@ class MatrixOptions(Struct, frozen=True, kw_only=True):
     nothing in any of the columns are left.
     """
 
-    of: Sort = "routes"
+    of: RowSort = "routes"
     kinds: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     missing: bool = False
 
 
-class Row(Struct, frozen=True, kw_only=True):
-    """A rule of a route, a Gateway or a Service, with a cell for each column.
+class MatrixRow(Struct, frozen=True, kw_only=True):
+    """A rule of a route, a Gateway or a Service, with a cell for each column."""
 
-    `paths` are those that carry traffic; without any nothing takes effect there.
-    """
-
-    subject: NodeRef
+    subject: Annotated[NodeRef, Meta(description="The rule of a route, or the object.")]
     resource: Resource
     paths: tuple[Path, ...]
-    cells: tuple[Cell, ...]
+    cells: Annotated[tuple[MatrixCell, ...], Meta(description="One for each column.")]
     unseen: tuple[Unseen, ...]
 
     @property
-    def raw(self) -> Mapping[str, Json]:
-        """The object as it was read."""
-        return self.resource.raw
-
-    @property
-    def origin(self) -> Origin | None:
+    def origin(self) -> Annotated[Origin | None, Meta()]:
         """Where the object was read."""
         return self.resource.origin
 
     @property
-    def hostnames(self) -> tuple[str, ...]:
-        """The hostnames of a route, as it says them."""
-        return tuple(strings_at(self.raw, "spec.hostnames"))
+    def hostnames(self) -> Annotated[tuple[str, ...], Meta()]:
+        """Those of a route, as it says them."""
+        return tuple(strings_at(self.resource.raw, "spec.hostnames"))
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter for it could not be seen."""
+        return not self.unseen
+
+    @property
+    def paths_(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
+        """Those that carry traffic; without any nothing takes effect."""
+        return numbered(self.paths)
+
+    @property
+    def without_(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """The numbers of the paths on which no column has anything."""
+        return numbers(self.without)
 
     @property
     def without(self) -> tuple[int, ...]:
         """The positions of the paths on which nothing is certain to be in force in any of the columns."""
-        certain = {path for cell in self.cells for part in cell.parts if part.certain for path in part.paths}
+        certain = {path for cell in self.cells for part in cell.parts if part.certain for path in part.positions}
         return tuple(position for position in range(len(self.paths)) if position not in certain)
 
 
 class Matrix(Struct, frozen=True, kw_only=True):
-    """The answer: the columns, and the rows that are left of as many as were `examined`.
-
-    `idle` rows carry no traffic; of those that are missing something they are left out. `unused` are fields that are
-    asked for and that nothing sets anywhere.
-    """
+    """The answer of get effective."""
 
     asked: MatrixOptions
     type: ListType
-    namespace: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    examined: int
-    idle: int
+    namespace: Annotated[str, Meta(description="Empty if the objects are from every namespace, or in none.")]
+    examined: Annotated[int, Meta(description="How many rows there are with those that are not listed.", ge=0)]
+    idle: Annotated[int, Meta(description="How many of these get no traffic.", ge=0)]
+    columns: Annotated[tuple[MatrixColumn, ...], Meta()]
+    rows: tuple[MatrixRow, ...]
+    # Fields that are asked for and that nothing sets anywhere.
     unused: tuple[str, ...]
     elsewhere: tuple[str, ...]
-    unseen: tuple[Unseen, ...]
+    unseen: Annotated[tuple[Unseen, ...], Meta()]
     place: Place = "the input"
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
+
+    @property
+    def of(self) -> Annotated[RowSort, Meta()]:
+        """Of which objects there are rows."""
+        return self.asked.of
+
+    @property
+    def missing(self) -> Annotated[bool, Meta()]:
+        """True if only rows are listed with a path on which no column has anything."""
+        return self.asked.missing
+
+    @property
+    def items(self) -> Annotated[tuple[MatrixRow, ...], Meta()]:
+        """The rows."""
+        return self.rows
 
 
 _DEFAULT: Final = MatrixOptions()
@@ -115,10 +141,7 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
     selected = select(analysis, asked.of, selection)
     found = [each for resource in selected.resources for each in _subjects(analysis, resource)]
     own = not kinds.isdisjoint(ROUTES) or not (kinds or asked.missing)
-    entries = {
-        subject: [entry for entry in _entries(analysis, subject, paths, own=own) if _counts(analysis, entry, kinds)]
-        for subject, _, paths in found
-    }
+    entries = {subject: _entries(analysis, subject, paths, kinds, own=own) for subject, _, paths in found}
     cells = Cells(analysis)
     columns = _columns(cells, asked, kinds, entries)
     rows = [
@@ -157,37 +180,39 @@ def _kinds(analysis: Analysis, names: Iterable[str]) -> frozenset[GroupKind]:
     return frozenset(found)
 
 
-def _entries(analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...], *, own: bool) -> tuple[Entry, ...]:
-    """What policies come to on the paths of a row, and what routes on them say themselves."""
-    return (*effective_entries(analysis, subject, paths), *(own_entries(analysis, paths) if own else ()))
-
-
-def _counts(analysis: Analysis, entry: Entry, kinds: frozenset[GroupKind]) -> bool:
-    """Whether a kind is asked for; of all kinds those are left out whose patches are not read."""
-    kind = entry.effective.kind
-    return kind in kinds if kinds else not analysis.registry.known(kind).patches
+def _entries(
+    analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...], kinds: frozenset[GroupKind], *, own: bool
+) -> list[Entry]:
+    """What policies of some kinds, or all whose patches are read, and routes themselves set on the paths of a row."""
+    entries = (*effective_entries(analysis, subject, paths), *(own_entries(analysis, paths) if own else ()))
+    known = analysis.registry.known
+    return [
+        entry
+        for entry in entries
+        if (entry.effective.kind in kinds if kinds else not known(entry.effective.kind).patches)
+    ]
 
 
 def _row(  # noqa: PLR0913, PLR0917 (all that a row is made of)
     cells: Cells,
-    columns: tuple[Column, ...],
+    columns: tuple[MatrixColumn, ...],
     kinds: frozenset[GroupKind],
     subject: NodeRef,
     resource: Resource,
     paths: tuple[Path, ...],
     entries: Sequence[Entry],
-) -> Row:
+) -> MatrixRow:
     analysis = cells.analysis
     covered = covered_paths(analysis, subject)
     unsettled = unseen_settings(analysis, subject, covered, kinds) if paths else ()
 
-    def unknown(column: Column) -> bool:
+    def unknown(column: MatrixColumn) -> bool:
         kind = column.kind
         return bool(unsettled) and (kind is None or bool(unseen_settings(analysis, subject, covered, {kind})))
 
     made = tuple(cells.cell(column, entries, len(paths), unknown=unknown(column)) for column in columns)
     needed = (thing for cell in made for part in cell.parts for thing in part.unseen)
-    return Row(
+    return MatrixRow(
         subject=subject,
         resource=resource,
         paths=paths,
@@ -216,33 +241,34 @@ def _subjects(analysis: Analysis, resource: Resource) -> Iterator[tuple[NodeRef,
 
 def _columns(
     cells: Cells, asked: MatrixOptions, kinds: frozenset[GroupKind], entries: Mapping[NodeRef, Sequence[Entry]]
-) -> tuple[Column, ...]:
+) -> tuple[MatrixColumn, ...]:
     """The fields, or the kinds that are asked for, or else those in force: about security first, direct ones last."""
     if asked.fields:
-        return tuple(Column(field=field) for field in dict.fromkeys(asked.fields))
+        return tuple(MatrixColumn(field=field) for field in dict.fromkeys(asked.fields))
     outcomes = dict.fromkeys(cells.outcome(entry) for found in entries.values() for entry in found)
-    in_force = {outcome.kind for outcome in outcomes if outcome.part(Column(kind=outcome.kind))}
+    in_force = {outcome.kind for outcome in outcomes if outcome.part(MatrixColumn(kind=outcome.kind))}
     security = {outcome.kind for outcome in outcomes if outcome.is_security}
     known = cells.analysis.registry.known
     ordered = sorted(
         kinds or in_force,
         key=lambda kind: (kind not in security, known(kind).policy_class == "direct", kind.kind, kind),
     )
-    return tuple(Column(kind=kind) for kind in ordered)
+    return tuple(MatrixColumn(kind=kind) for kind in ordered)
 
 
-def at_lines(found: Matrix, locate: Locate) -> Matrix:
+def at_lines(answer: Matrix, locate: Locate) -> Matrix:
     """The same with the lines of fields instead of those of their objects; each is looked up once."""
     lines: dict[tuple[object, ...], Origin | None] = {}
 
-    def placed(setting: Written) -> Written:
+    def placed(setting: WrittenSetting) -> WrittenSetting:
         key = setting.origin, setting.declared_in
         if key not in lines:
             lines[key] = at_line(setting, locate).origin
         return replace(setting, origin=lines[key])
 
-    def cell_at_lines(cell: Cell) -> Cell:
+    def cell_at_lines(cell: MatrixCell) -> MatrixCell:
         parts = tuple(replace(part, settings=tuple(map(placed, part.settings))) for part in cell.parts)
         return replace(cell, parts=parts)
 
-    return replace(found, rows=tuple(replace(row, cells=tuple(map(cell_at_lines, row.cells))) for row in found.rows))
+    rows = (replace(row, cells=tuple(map(cell_at_lines, row.cells))) for row in answer.rows)
+    return replace(answer, rows=tuple(rows))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
+    from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.graph.picture import Picture
     from kubectl_policy.questions.shared.in_force import Entry, InForce
@@ -31,16 +31,20 @@ _MOST_LOCATED: Final = 300
 
 def details(analysis: Analysis, picture: Picture, locate: Locate) -> Details:
     """What can be asked of a picture of a state; `locate` finds the lines of settings, where these are not too many."""
-    found = _InForce(analysis)
+    in_force = _InForce(analysis)
     subjects = [node.ref for node in picture.nodes if not node.ref.section and node.ref.object.group_kind != NAMESPACE]
-    effects = tuple(filter(None, map(found.on, subjects)))
-    outcomes = tuple(found.outcomes)
+    effects = tuple(filter(None, map(in_force.on, subjects)))
+    outcomes = tuple(in_force.outcomes)
+    drawn = {node.ref.object for node in picture.nodes} | {policy.ref for policy in picture.policies}
+    is_little = len(drawn) <= _MOST_CHECKED
+    of_objects = (problem for obj in sorted(drawn) for problem in analysis.problems_of(obj)) if is_little else ()
+    problems = (problem for problem in (*analysis.snapshot.diagnostics, *of_objects) if problem.severity != "info")
     return Details(
         outcomes=at_lines(outcomes, locate) if len(outcomes) <= _MOST_LOCATED else outcomes,
         effects=effects,
         deletions=dict(deletions(analysis, picture)),
-        problems=tuple(dict.fromkeys(_problems(analysis, picture))),
-        all_checked=_is_little(picture),
+        problems=tuple(dict.fromkeys(problems)),
+        all_checked=is_little,
     )
 
 
@@ -84,18 +88,3 @@ def deletions(analysis: Analysis, picture: Picture) -> Iterator[tuple[ObjectRef,
         if work <= left:
             left -= work
             yield policy.ref, blast_radius(analysis, policy.ref)
-
-
-def _problems(analysis: Analysis, picture: Picture) -> Iterator[Diagnostic]:
-    yield from (problem for problem in analysis.snapshot.diagnostics if problem.severity != "info")
-    for obj in sorted(_drawn(picture)) if _is_little(picture) else ():
-        yield from (problem for problem in analysis.problems_of(obj) if problem.severity != "info")
-
-
-def _is_little(picture: Picture) -> bool:
-    """Whether it is soon found out what is wrong with each object that is drawn."""
-    return len(_drawn(picture)) <= _MOST_CHECKED
-
-
-def _drawn(picture: Picture) -> set[ObjectRef]:
-    return {node.ref.object for node in picture.nodes} | {policy.ref for policy in picture.policies}

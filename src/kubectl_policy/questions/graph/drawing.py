@@ -14,9 +14,8 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.graph.links import FRONTEND, INSIDE, Links
 from kubectl_policy.questions.graph.narrowing import about_kinds, affected_part, with_kinds
 from kubectl_policy.questions.graph.nodes import is_there, node_of
-from kubectl_policy.questions.graph.outcomes import has_outcomes, outcomes_at
-from kubectl_policy.questions.graph.part import enforcements_in, part_of
-from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture
+from kubectl_policy.questions.graph.outcomes import outcomes_at
+from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture, numbered_links
 from kubectl_policy.questions.shared.effects import affected, from_the_root
 from kubectl_policy.questions.shared.reported import contrary_report, has_report
 from kubectl_policy.questions.shared.selection import is_about_hierarchy
@@ -24,6 +23,9 @@ from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_polic
 from kubectl_policy.questions.unseen.relevance import gaps_in_list
 from kubectl_policy.questions.unseen.things import unknown_parents
 from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.resolution.enforcement import Enforcements
+from kubectl_policy.topology import Topology
+from kubectl_policy.topology.paths import Paths
 from kubectl_policy.topology.references import GATEWAY_CLASS, HIERARCHY, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -34,10 +36,12 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.graph.picture import Outcome
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.topology import Path
 
 _EVERYTHING: Final = GraphOptions()
 # What leads to all else that requests reach, but for backends that routes of the mesh name as their parents.
 _ROOTS: Final = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES)
+_WITH_OUTCOMES: Final = frozenset({*ROUTES, *WITH_LISTENERS})
 _ABOVE_BACKENDS: Final = frozenset({NAMESPACE, *_ROOTS})
 # Of these, more nodes or links may be in the picture of everything.
 _DECIDING: Final = frozenset(kind.kind for kind in (*HIERARCHY, NAMESPACE, REFERENCE_GRANT))
@@ -88,17 +92,24 @@ class Drawing:
         unseen = tuple(dict.fromkeys(self._unseen()))
         # What was read, and may be otherwise, as something changes it that was not applied.
         doubtful = frozenset(thing.what for thing in unseen if thing.is_there)
-        nodes = [node_of(self.analysis, node, virtual=node.object in virtual) for node in drawn]
+        outcomes = self._outcomes(drawn, doubtful) if self.asked.effective else {}
+        nodes = [
+            node_of(
+                self.analysis,
+                node,
+                virtual=node.object in virtual,
+                may_differ=bool(doubtful) and str(node.object) in doubtful,
+                outcome=outcomes.get(node),
+            )
+            for node in drawn
+        ]
         policies = sorted(about_kinds(self.policies.values(), self.asked), key=lambda policy: policy.ref)
         return Picture(
             asked=self.asked,
-            nodes=tuple(
-                [replace(it, may_differ=str(it.ref.object) in doubtful) for it in nodes] if doubtful else nodes
-            ),
-            links=tuple(sorted(links, key=lambda link: (link.parent, link.child, link.relation))),
-            policies=tuple(replace(it, may_differ=str(it.ref) in doubtful) for it in policies),
+            nodes=tuple(nodes),
+            links=numbered_links(links),
+            policies=tuple(replace(policy, may_differ=str(policy.ref) in doubtful) for policy in policies),
             unseen=unseen,
-            outcomes=self._outcomes(drawn, doubtful) if self.asked.effective else {},
             place=self.analysis.index.place,
         )
 
@@ -132,8 +143,12 @@ class Drawing:
         starts = self._starts()
         homes = {node: None for node in starts if node.object.group_kind == NAMESPACE} | self._asked_namespace()
         if not everywhere:
-            self._topology = part_of(self.analysis, starts | homes)
-            self._enforced = enforcements_in(self._topology, self.analysis).of
+            # To know how far policies are enforced on all paths, every route of their Gateways would be looked at.
+            analysis, whole = self.analysis, self.analysis.topology
+            paths = _PathsThrough(whole, starts | homes)
+            self._topology = Topology(whole.index, whole.gateways.implementation, paths=paths)
+            resolver = analysis.resolver
+            self._enforced = Enforcements(self._topology, analysis.registry, analysis.attachments, resolver).of
         inside = (obj for home in homes for obj in self.analysis.topology.relations.namespace(home.object.name))
         self._draw_around(starts | dict.fromkeys(map(NodeRef, inside)))
 
@@ -292,10 +307,13 @@ class Drawing:
         self.edges = {link: None for link in self.edges if link.parent in kept and link.child in kept}
 
     def _outcomes(self, nodes: Iterable[NodeRef], doubtful: frozenset[str]) -> dict[NodeRef, Outcome]:
-        # Where no sections are drawn, what is in force on all of them is told at their object.
-        with_sections, sections = self.asked.sections, self.analysis.topology.sections
+        # What is in force is told at rules and listeners, or at an object of which none are drawn.
+        sections = self.analysis.topology.sections
         places = [
-            node for node in nodes if has_outcomes(node, has_sections=with_sections and bool(sections(node.object)))
+            node
+            for node in nodes
+            if node.object.group_kind in _WITH_OUTCOMES
+            and (node.section or not (self.asked.sections and sections(node.object)))
         ]
         return outcomes_at(self.analysis, places, self.asked.policy_kinds, doubtful)
 
@@ -311,6 +329,30 @@ class Drawing:
         for ref, policy in self.policies.items():
             if ref in self._subjects or not is_local:
                 yield from unseen_for_policy(analysis, policy.enforcement)
+
+
+class _PathsThrough(Paths):
+    """The paths of a hierarchy that lead through some nodes, as if there were no others."""
+
+    def __init__(self, topology: Topology, nodes: Iterable[NodeRef]) -> None:
+        super().__init__(topology.relations)
+        self._by_node: dict[NodeRef, list[Path]] = {}
+        for path in dict.fromkeys(path for node in nodes for path in topology.paths_through(node)):
+            for node in path:
+                self._by_node.setdefault(node, []).append(path)
+
+    def through(self, node: NodeRef) -> tuple[Path, ...]:
+        """Those that lead through a node as well: of a Namespace, through what may exist there."""
+        paths, obj, index = self._by_node.get(node, ()), node.object, self.relations.index
+
+        def may_exist_there(other: NodeRef) -> bool:
+            return other.object.namespace == obj.name and index.presence(other.object) != "missing"
+
+        return tuple(path for path in paths if obj.group_kind != NAMESPACE or any(map(may_exist_there, path)))
+
+    def to(self, node: NodeRef) -> tuple[Path, ...]:
+        """The parts of these that end at the node."""
+        return tuple(dict.fromkeys(path[: path.index(node) + 1] for path in self._by_node.get(node, ())))
 
 
 def _is_known(analysis: Analysis, ref: ObjectRef) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -12,7 +11,7 @@ from kubectl_policy.model.refs import NodeRef
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.graph.drawing import Drawing
 from kubectl_policy.questions.graph.nodes import is_there, said_by
-from kubectl_policy.questions.graph.picture import Picture
+from kubectl_policy.questions.graph.picture import Picture, numbered_links
 from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.states import changed
 from kubectl_policy.topology.references import ROUTES
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphOptions, GraphPolicy, Mark
-
-# A link by its ends, and which one it is of several with the same ends.
-_Ends: TypeAlias = "tuple[str, NodeRef, NodeRef, int]"
 
 
 def graph_of_two(comparison: StateComparison, about: Callable[[Analysis], GraphOptions]) -> Picture:
@@ -42,15 +38,15 @@ def graph_of_two(comparison: StateComparison, about: Callable[[Analysis], GraphO
         pass
     old, new = before.picture(), after.picture()
     nodes = {node.ref: node for node in _nodes(comparison, old.nodes, new.nodes)}
-    drawn = {node.ref for node in new.nodes}
+    drawn = {policy.ref for picture in (old, new) for policy in picture.policies}
+    differing = _differing(comparison, nodes.values(), sections=asked.sections)
+    nodes |= {ref: replace(nodes[ref], settings_differ=True) for ref in differing}
     return Picture(
         asked=asked,
         nodes=tuple(nodes[ref] for ref in from_the_root(nodes)),
-        links=tuple(sorted(_links(old.links, new.links), key=lambda link: (link.parent, link.child, link.relation))),
-        policies=tuple(_policies(comparison, before.policies, after.policies, {*_refs(old), *_refs(new)})),
+        links=numbered_links(_links(old.links, new.links)),
+        policies=tuple(_policies(comparison, before.policies, after.policies, drawn)),
         unseen=tuple(dict.fromkeys((*old.unseen, *new.unseen))),
-        outcomes={**{ref: found for ref, found in old.outcomes.items() if ref not in drawn}, **new.outcomes},
-        differing=_differing(comparison, nodes.values(), sections=asked.sections),
         two_states=True,
         place=new.place,
     )
@@ -64,7 +60,10 @@ def _either(comparison: StateComparison) -> Analysis:
 
 
 def _nodes(comparison: StateComparison, old: Iterable[GraphNode], new: Iterable[GraphNode]) -> Iterator[GraphNode]:
-    """The nodes of both states, of each the later one; but what is gone is as it was, also where it is still named."""
+    """The nodes of both states, of each the later one; but what is gone is as it was, also where it is still named.
+
+    What is in force is that of the later state, if that has the node.
+    """
     earlier, later = ({node.ref: node for node in nodes} for nodes in (old, new))
     for ref in earlier | later:
         mark = _mark(comparison, ref)
@@ -72,7 +71,8 @@ def _nodes(comparison: StateComparison, old: Iterable[GraphNode], new: Iterable[
             mark = "removed"
         elif ref not in earlier:
             mark = "added"
-        yield replace((earlier if mark == "removed" else later)[ref], mark=mark)
+        outcome = (later if ref in later else earlier)[ref].outcome
+        yield replace((earlier if mark == "removed" else later)[ref], mark=mark, outcome=outcome)
 
 
 def _mark(comparison: StateComparison, node: NodeRef) -> Mark:
@@ -93,7 +93,9 @@ def _links(old: Iterable[GraphLink], new: Iterable[GraphLink]) -> Iterator[Graph
     One that does not carry requests in both is one that is changed, as it is in the later state: also where it stands
     for others, as a parentRef that all listeners refuse is refused by their Gateway.
     """
-    earlier, later = _by_ends(old), _by_ends(new)
+    earlier, later = (
+        {(link.relation, link.parent, link.child, link.number): link for link in links} for links in (old, new)
+    )
     for ends in [ends for ends in later if ends in earlier]:
         before, after = earlier.pop(ends), later.pop(ends)
         is_same = (before.state, before.reason) == (after.state, after.reason)
@@ -104,14 +106,6 @@ def _links(old: Iterable[GraphLink], new: Iterable[GraphLink]) -> Iterator[Graph
         is_one = bool(lost and found) and _carry(lost) != _carry(found)
         yield from (replace(link, mark="changed" if is_one else "added") for link in found)
         yield from (replace(link, mark="removed") for link in lost if not is_one)
-
-
-def _by_ends(links: Iterable[GraphLink]) -> dict[_Ends, GraphLink]:
-    found: dict[_Ends, GraphLink] = {}
-    for link in links:
-        numbered = ((link.relation, link.parent, link.child, number) for number in count())
-        found[next(ends for ends in numbered if ends not in found)] = link
-    return found
 
 
 def _by_objects(links: Iterable[GraphLink]) -> dict[tuple[str, NodeRef, ObjectRef], list[GraphLink]]:
@@ -126,10 +120,6 @@ def _by_objects(links: Iterable[GraphLink]) -> dict[tuple[str, NodeRef, ObjectRe
 def _carry(links: Iterable[GraphLink]) -> bool:
     """Whether requests run down some link."""
     return any(link.state == "attached" for link in links)
-
-
-def _refs(picture: Picture) -> Iterator[ObjectRef]:
-    return (policy.ref for policy in picture.policies)
 
 
 def _policies(

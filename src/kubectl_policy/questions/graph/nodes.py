@@ -13,31 +13,45 @@ from kubectl_policy.topology.references import ROUTES
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, NodeRef
+    from kubectl_policy.model.unknown import Port
+    from kubectl_policy.questions.graph.picture import Outcome
 
 
-def node_of(analysis: Analysis, node: NodeRef, *, virtual: bool) -> GraphNode:
-    """A node as it is in one state."""
+def node_of(
+    analysis: Analysis,
+    node: NodeRef,
+    *,
+    virtual: bool = False,
+    may_differ: bool = False,
+    outcome: Outcome | None = None,
+) -> GraphNode:
+    """Return a node as it is in one state."""
     index, obj, section = analysis.index, node.object, node.section
     resource = index.get(obj)
     presence = index.presence(obj)
     if section and resource and section not in analysis.topology.sections(obj):
         presence = "missing" if analysis.topology.relations.has_known_sections(obj.group_kind) else "unknown"
     is_route = obj.group_kind in ROUTES
+    listener = analysis.topology.gateways.listener(node)
+    port = listener.port if listener else _port(analysis, node) if section and not is_route else None
     return GraphNode(
         ref=node,
         presence=presence,
         origin=resource.origin if resource else None,
         virtual=virtual,
         hostnames=tuple(strings_at(resource.raw, "spec.hostnames")) if is_route and resource and not section else (),
-        listener=analysis.topology.gateways.listener(node),
+        protocol=listener.protocol if listener else "",
+        port=port,
+        hostname=listener.hostname if listener else "",
         matches=tuple(items_at(said_by(analysis, node), "matches")) if is_route and section else (),
-        port=_port(analysis, node) if section and not is_route else "",
+        may_differ=may_differ,
+        outcome=outcome,
     )
 
 
-def _port(analysis: Analysis, node: NodeRef) -> str:
+def _port(analysis: Analysis, node: NodeRef) -> Port | None:
     ports = analysis.topology.relations.ports(node.object).items()
-    return next((str(number) for number, name in ports if name == node.section), "")
+    return next((number for number, name in ports if name == node.section), None)
 
 
 def said_by(analysis: Analysis, node: NodeRef) -> Json:
@@ -55,7 +69,7 @@ def said_by(analysis: Analysis, node: NodeRef) -> Json:
         return next((rule for name, rule in rules if name == section), None)
     number = _port(analysis, node)
     ports = mappings_at(resource.raw, "spec.ports")
-    return next((dict(port) for port in ports if str(port_at(port, "port")) == number), None)
+    return next((dict(port) for port in ports if number is not None and port_at(port, "port") == number), None)
 
 
 def is_there(analysis: Analysis, node: NodeRef) -> bool:

@@ -1,116 +1,335 @@
-"""What a picture of the hierarchy holds: nodes, links between them, the policies on them, and what wins where."""
+"""The answer of `graph`: nodes, links between them, the policies on them, and what is in force where.
+
+As a document it is what networkx calls node-link data: `networkx.node_link_graph(document, edges="links")` makes a
+graph of it. Nothing is cut and nothing is folded.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections import Counter
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct
+from msgspec.structs import asdict, replace
+
+from kubectl_policy.attachment import MEANINGS
+from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.questions.shared.numbered import numbered, numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Diagnostic, GroupKind, Json, NodeRef, ObjectRef, Origin
+    from kubectl_policy.attachment.attachment import State
+    from kubectl_policy.model import Diagnostic, Json, Origin
     from kubectl_policy.model.index import Presence
     from kubectl_policy.model.snapshot import Place
+    from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.profiles.profile import KnownBy, PolicyClass, Role
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.shared.in_force import InForce
+    from kubectl_policy.questions.shared.numbered import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import Enforcement, EnforcementState
     from kubectl_policy.topology import Path
-    from kubectl_policy.topology.gateway.listeners import Listener
 
 # In a picture of two states: what only the later one has, only the earlier one, or what is not the same in both.
 Mark: TypeAlias = Literal["", "added", "removed", "changed"]
-# Whether requests run down a link: they do, or would if what is there was (broken), or do not, or nobody can know.
 LinkState: TypeAlias = Literal["attached", "broken", "refused", "unknown"]
+
+# What separates the parts of an id. No API server lets any of it into a name; a file may say what it likes.
+_IN_NAMES: Final = str.maketrans({"%": "%25", "/": "%2F", "#": "%23"})
+_IN_KINDS: Final = _IN_NAMES | str.maketrans({".": "%2E"})
+_MARK: Final = "Where two states are compared: whether only one has it, or not both the same."
+_MAY_DIFFER: Final = "True if something was read that changes it, and not applied."
+_REASON: Final = "The API's own word for what is wrong with it, if it has one."
+
+
+# A document has each node several times: as itself, and at the ends of its links.
+@lru_cache(2**15)
+def node_id(ref: NodeRef | ObjectRef) -> str:
+    """Return `HTTPRoute.gateway.networking.k8s.io/baker/menu#rule`: no two nodes have the same, in any picture."""
+    kind, name = _kind_id(ref.group, ref.kind), ref.name.translate(_IN_NAMES)
+    section = f"#{ref.section.translate(_IN_NAMES)}" if isinstance(ref, NodeRef) and ref.section else ""
+    namespace = f"{ref.namespace.translate(_IN_NAMES)}/" if ref.namespace else ""
+    return f"{kind}/{namespace}{name}{section}"
+
+
+@cache
+def _kind_id(group: str, kind: str) -> str:
+    # A group has dots, and what stands before the first one is the kind.
+    return str(GroupKind(group.translate(_IN_NAMES), kind.translate(_IN_KINDS)))
 
 
 class GraphOptions(Struct, frozen=True, kw_only=True):
-    """What is to be in a picture: everything, or the neighbourhood of some `subjects`.
+    """What is to be in a picture: everything, or the neighbourhood of some objects."""
 
-    The neighbourhood goes `up` and `down` from these, no further than `depth` objects (None: however far). With a
-    `namespace`, it is that of all objects there. Without `sections` objects alone are nodes; with `kinds` only nodes of
-    these are, and links lead past the others; policies are shown that target some of these, or have an effect on some.
-    With `policy_kinds` only policies of these are. Of what is `only_affected`, policies that are shown have an effect
-    on it, or target it, or it leads there. `effective` also finds out what wins where. What is in one namespace is
-    drawn together if it is to be `grouped`.
-    """
-
-    subjects: tuple[ObjectRef, ...] = ()
-    up: bool = True
-    down: bool = True
-    depth: int | None = None
-    namespace: str = ""
+    subjects: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The objects of which this is what is around them; none if of all.")
+    ] = ()
+    namespace: Annotated[str, Meta(description="The namespace of whose objects it is; empty if of any.")] = ""
+    up: Annotated[bool, Meta(description="Whether it has what is above them.")] = True
+    down: Annotated[bool, Meta(description="Whether it has what is below them.")] = True
+    depth: Annotated[
+        int | None, Meta(description="How many objects further up and down it goes; null for however many.")
+    ] = None
+    # With kinds, links lead past the nodes of others; policies are shown that target some of these, or affect some.
     kinds: frozenset[GroupKind] = frozenset()
     policy_kinds: frozenset[GroupKind] = frozenset()
-    sections: bool = True
-    only_affected: bool = False
-    effective: bool = False
+    sections: Annotated[bool, Meta(description="Whether it has listeners, rules and ports.")] = True
+    only_affected: Annotated[bool, Meta(description="Whether what no policy is about is left out.")] = False
+    effective: Annotated[bool, Meta(description="Whether nodes say what is in force there.")] = False
+    # Whether what is in one namespace is drawn together.
     grouped: bool = True
 
+    @property
+    def kinds_(self) -> Annotated[tuple[GroupKind, ...], Meta()]:
+        """The kinds of objects in it; empty for all."""
+        return tuple(sorted(self.kinds))
 
-class GraphNode(Struct, frozen=True, kw_only=True):
-    """An object of the hierarchy, or one of its sections, whether or not it is there.
+    @property
+    def policy_kinds_(self) -> Annotated[tuple[GroupKind, ...], Meta()]:
+        """The kinds of policies in it; empty for all."""
+        return tuple(sorted(self.policy_kinds))
 
-    It is `virtual` if no API serves its kind. `hostnames` are those of a route, as it says them; `listener` is what a
-    listener is, `matches` what a rule says of the requests that it takes, and `port` the number of a port. An object
-    that was read `may_differ` if something changes it that was not applied. Of one that is `changed`, both states have
-    another version.
-    """
+
+class GraphFacts(GraphOptions, frozen=True, kw_only=True):
+    """What the graph is of, where networkx looks."""
+
+    complete: Annotated[bool, Meta(description="As above.")]
+    two_states: Annotated[bool, Meta(description="Whether two states are compared; mark is empty otherwise.")]
+
+
+class Win(Struct, frozen=True, kw_only=True):
+    """What is in force of one kind, the same on all of its paths."""
+
+    policy_kind: Annotated[GroupKind, Meta()]
+    policies: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The policies that set it; none if a rule says it itself.")
+    ]
+    summary: Annotated[tuple[str, ...], Meta(description="The settings in a few short phrases, for people.")]
+    certain: Annotated[
+        bool,
+        Meta(
+            description="False where it is not known how policies there combine, or one of them may be different.",
+        ),
+    ]
+    positions: tuple[int, ...]
+
+    @property
+    def paths(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """The numbers of the paths on which it is in force."""
+        return numbers(self.positions)
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What is in force at a rule of a route or a listener, with the paths that carry traffic there."""
+
+    place: NodeRef
+    paths: tuple[Path, ...]
+    wins: tuple[Win, ...]
+
+
+class _Drawn(Struct, frozen=True, kw_only=True):
+    """Something that a picture has: an object, or a section of one."""
+
+    ref: NodeRef | ObjectRef
+
+    @property
+    def id(self) -> Annotated[str, Meta()]:
+        """Kind.group/namespace/name#section, without the parts that are empty: the same in every picture."""
+        return node_id(self.ref)
+
+    @property
+    def group(self) -> Annotated[str, Meta()]:
+        """The API group, empty for the core group."""
+        return self.ref.group
+
+    @property
+    def kind(self) -> Annotated[str, Meta()]:
+        """The kind without its API group."""
+        return self.ref.kind
+
+    @property
+    def namespace(self) -> Annotated[str, Meta()]:
+        """Empty for a cluster-scoped object."""
+        return self.ref.namespace
+
+    @property
+    def name(self) -> Annotated[str, Meta()]:
+        """The name of the object."""
+        return self.ref.name
+
+
+class GraphNode(_Drawn, frozen=True, kw_only=True):
+    """An object of the hierarchy, or one of its sections, whether or not it is there."""
 
     ref: NodeRef
-    presence: Presence
-    origin: Origin | None = None
-    virtual: bool = False
-    hostnames: tuple[str, ...] = ()
-    listener: Listener | None = None
-    matches: tuple[Json, ...] = ()
-    port: str = ""
-    may_differ: bool = False
-    mark: Mark = ""
+    type: Annotated[Literal["node"], Meta()] = "node"
+    presence: Annotated[Presence, Meta(description="Whether it is there; unknown if it was not read.")]
+    may_differ: Annotated[bool, Meta(description=_MAY_DIFFER)] = False
+    virtual: Annotated[bool, Meta(description="True if no API serves its kind.")] = False
+    origin: Annotated[Origin | None, Meta()] = None
+    hostnames: Annotated[tuple[str, ...], Meta(description="Those of a route, as it says them.")] = ()
+    protocol: Annotated[str, Meta(description="Of a listener.")] = ""
+    port: Annotated[
+        Port | None,
+        Meta(
+            description="The number of a listener's port, or of a backend's; "
+            "a text while something of it is to be filled in.",
+        ),
+    ] = None
+    hostname: Annotated[str, Meta(description="Of a listener; empty for every host.")] = ""
+    matches: Annotated[tuple[Json, ...], Meta(description="Which requests a rule takes, as it says it.")] = ()
+    mark: Annotated[Mark, Meta(description=_MARK)] = ""
+    settings_differ: Annotated[
+        bool, Meta(description="Whether other settings are in force there in the other of two states.")
+    ] = False
+    # None where nothing is in force, or where that was not asked for.
+    outcome: Outcome | None = None
+
+    @property
+    def section(self) -> Annotated[str, Meta()]:
+        """Empty for the object as a whole."""
+        return self.ref.section
+
+    @property
+    def paths(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
+        """The paths of inForce: those that carry traffic there. None without --effective."""
+        return numbered(self.outcome.paths) if self.outcome else ()
+
+    @property
+    def in_force(self) -> Annotated[tuple[Win, ...], Meta()]:
+        """What is in force at a rule or a listener. None without --effective."""
+        return self.outcome.wins if self.outcome else ()
 
 
-class GraphLink(Struct, frozen=True, kw_only=True):
-    """That one node is directly above another, or would be. `relation` is the name of its row in `LINKS`.
-
-    `reason` is the API's own word for what is wrong with it, `message` says so in a sentence; empty if nothing is. A
-    link that leads `past` nodes that are left out stands for several.
-    """
+class _GraphEdge(Struct, frozen=True, kw_only=True):
+    """A link between two things that are drawn; a number tells it from others between the same."""
 
     parent: NodeRef
     child: NodeRef
     relation: str
-    state: LinkState = "attached"
-    reason: str = ""
-    message: str = ""
-    past: bool = False
-    mark: Mark = ""
+    number: int = 1
+    mark: Annotated[Mark, Meta(description=_MARK)] = ""
+
+    @property
+    def source(self) -> Annotated[str, Meta()]:
+        """The id of the node above, or of the policy."""
+        return node_id(self.parent)
+
+    @property
+    def target(self) -> Annotated[str, Meta()]:
+        """The id of the node below, or of what the policy refers to."""
+        return node_id(self.child)
+
+    @property
+    def key(self) -> Annotated[str, Meta()]:
+        """Tells links between the same two nodes apart."""
+        return self.relation if self.number == 1 else f"{self.relation} {self.number}"
 
 
-class GraphPolicy(Struct, frozen=True, kw_only=True):
-    """A policy, filter, or object with parameters, with all of its references, also those that fail.
+class GraphLink(_GraphEdge, frozen=True, kw_only=True):
+    """That one node is directly above another, or would be."""
 
-    `affected` is where it has an effective field. In a picture around subjects, or of a namespace, `enforcement` and
-    `affected` are about the paths through these alone, but for subjects that are policies. `contrary` is what a
-    controller reports to the contrary. It `may_differ` as a node may. In a picture of two states, all paths count,
-    `earlier` is its state in the earlier one where that is another, and `former` are the targets that it names there
-    alone.
+    relation: Annotated[
+        str, Meta(description="gateway, listener, listener-set, route, mesh-route, rule, backend or port.")
+    ]
+    state: Annotated[
+        LinkState,
+        Meta(description="attached if requests run down it; broken if they do, and what is there fails."),
+    ] = "attached"
+    reason: Annotated[str, Meta(description=_REASON)] = ""
+    message: Annotated[str, Meta(description="What is wrong with it.")] = ""
+    past: Annotated[bool, Meta(description="True if it leads past nodes that are not drawn.")] = False
+
+
+class GraphAttachment(_GraphEdge, frozen=True, kw_only=True):
+    """A reference of a policy. Where sections are not drawn, it leads to the object of the one that is meant."""
+
+    relation: Annotated[Literal["attachment"], Meta()] = "attachment"
+    attachment: Attachment
+
+    @property
+    def state(self) -> Annotated[State, Meta()]:
+        """Whether the policy is attached, or why it is not."""
+        return self.attachment.state
+
+    @property
+    def reason(self) -> Annotated[str, Meta()]:
+        """The API's own word for what is wrong with it, if it has one."""
+        return MEANINGS[self.attachment.state].api_reason
+
+    @property
+    def message(self) -> Annotated[str, Meta()]:
+        """Why it is not attached."""
+        return self.attachment.message
+
+    @property
+    def declared_in(self) -> Annotated[str, Meta()]:
+        """As in targets."""
+        return self.attachment.declared.field
+
+
+class GraphPolicy(_Drawn, frozen=True, kw_only=True):
+    """A policy, a filter, or an object with parameters.
+
+    In a picture around subjects, or of a namespace, `enforcement` and `affected` are about the paths through these
+    alone, but for subjects that are policies; in a picture of two states, about all paths.
     """
 
     ref: ObjectRef
+    type: Annotated[Literal["policy"], Meta()] = "policy"
     profile: PolicyKindProfile
-    enforcement: Enforcement
+    origin: Annotated[Origin | None, Meta()] = None
     attachments: tuple[Attachment, ...]
+    enforcement: Annotated[Enforcement, Meta()]
+    may_differ: Annotated[bool, Meta(description=_MAY_DIFFER)] = False
+    earlier: Annotated[
+        EnforcementState | None,
+        Meta(description="Its enforcement in the earlier of two states, where it was another; else null."),
+    ] = None
+    contrary: Annotated[
+        ReportedCondition | None,
+        Meta(description="The condition by which a controller says that it does not work; null if none does."),
+    ] = None
     affected: tuple[NodeRef, ...]
-    origin: Origin | None = None
-    contrary: ReportedCondition | None = None
-    may_differ: bool = False
-    mark: Mark = ""
-    earlier: EnforcementState | None = None
+    mark: Annotated[Mark, Meta(description=_MARK)] = ""
+    # The targets that it names in the earlier of two states alone.
     former: tuple[NodeRef, ...] = ()
+
+    @property
+    def role(self) -> Annotated[Role, Meta()]:
+        """Whether it is a policy, a filter of routes, or holds parameters of Gateways."""
+        return self.profile.role
+
+    @property
+    def class_(self) -> Annotated[PolicyClass, Meta()]:
+        """The class of its kind: direct or inherited."""
+        return self.profile.policy_class
+
+    @property
+    def known_by(self) -> Annotated[KnownBy, Meta()]:
+        """What makes it a policy kind."""
+        return self.profile.known_by
+
+    @property
+    def assumed(self) -> Annotated[tuple[str, ...], Meta()]:
+        """What rests on a default or a guess, because no profile covers it."""
+        return self.profile.assumed
+
+    @property
+    def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:
+        """All of its references, also those that fail, or lead to what is not drawn."""
+        return self.attachments
+
+    @property
+    def affected_(self) -> Annotated[tuple[str, ...], Meta()]:
+        """The ids of where it has an effective field, also of what is not drawn."""
+        return tuple(map(node_id, self.affected))
 
     @property
     def state(self) -> EnforcementState:
@@ -118,72 +337,93 @@ class GraphPolicy(Struct, frozen=True, kw_only=True):
         return self.enforcement.state
 
 
-class Win(Struct, frozen=True, kw_only=True):
-    """What is in force of one kind, the same on all of `paths` (positions): who set it, and in a few phrases what.
-
-    It is not `certain` where it is not known how the policies combine, or where one that takes part may be otherwise.
-    """
-
-    kind: GroupKind
-    policies: tuple[ObjectRef, ...]
-    summary: tuple[str, ...]
-    certain: bool
-    paths: tuple[int, ...]
-
-
-class Outcome(Struct, frozen=True, kw_only=True):
-    """What is in force at a place: a rule of a route, or a listener. `paths` are those that carry traffic there."""
-
-    place: NodeRef
-    paths: tuple[Path, ...]
-    wins: tuple[Win, ...]
-
-
 class EffectsOn(Struct, frozen=True, kw_only=True):
-    """What is in force on an object: on which of its `paths` (positions), each of which outcomes (positions as well).
-
-    Of one that `passes_down`, the kind takes effect further down than these paths reach.
-    """
+    """What is in force on an object."""
 
     subject: ObjectRef
     paths: tuple[Path, ...]
     in_force: tuple[tuple[int, tuple[int, ...]], ...]
+    """Positions of outcomes in `Details.outcomes`, each with the positions of the paths on which it is in force."""
 
 
 class Details(Struct, frozen=True, kw_only=True):
-    """The answers: what is in force where, each outcome once; and of policies what deleting them would change.
-
-    Policies that are missing among `deletions` affect too much. `problems` are those of what is drawn, or where that is
-    too much those from reading alone: then not `all_checked`.
-    """
+    """What a page can be asked: what is in force where, and of policies what deleting them would change."""
 
     outcomes: tuple[InForce, ...]
     effects: tuple[EffectsOn, ...]
     deletions: Mapping[ObjectRef, BlastRadius]
+    """Without the policies that affect too much."""
     problems: tuple[Diagnostic, ...]
+    """Those of what is drawn, or where that is too much (not `all_checked`) those from reading alone."""
     all_checked: bool
 
 
 class Picture(Struct, frozen=True, kw_only=True):
-    """The answer: nodes from the root downward, links and policies by name, and what could not be seen.
+    """The answer of graph, as networkx.node_link_graph reads it with edges='links'."""
 
-    `outcomes` is what is in force at the nodes where something is, if that was asked for. `differing` are the nodes of
-    a picture of two states at which settings are in force that are not the same in both. `two_states` tells such one.
-    `details` are what can be asked of it, where that was looked for.
-    """
-
+    directed: Annotated[Literal[True], Meta(description="Links lead downward, or from policies to targets.")] = True
+    multigraph: Annotated[Literal[True], Meta(description="Two nodes may have several links.")] = True
     asked: GraphOptions
+    # From the root downward; links and policies are sorted by name.
     nodes: tuple[GraphNode, ...]
     links: tuple[GraphLink, ...]
     policies: tuple[GraphPolicy, ...]
-    unseen: tuple[Unseen, ...]
-    outcomes: Mapping[NodeRef, Outcome] = field(default_factory=dict["NodeRef", Outcome])
-    differing: frozenset[NodeRef] = frozenset()
+    unseen: Annotated[tuple[Unseen, ...], Meta()]
     two_states: bool = False
     details: Details | None = None
     place: Place = "the input"
 
     @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
+
+    @property
+    def graph(self) -> Annotated[GraphFacts, Meta()]:
+        """What the graph is of, where networkx looks."""
+        return GraphFacts(**asdict(self.asked), complete=self.complete, two_states=self.two_states)
+
+    @property
+    def nodes_(self) -> Annotated[tuple[GraphNode | GraphPolicy, ...], Meta()]:
+        """From the root downward, then the policies. A policy that another one targets is a policy here."""
+        # It is one thing, with one id; what it is as a policy says more.
+        policies = {policy.ref for policy in self.policies}
+        nodes = (node for node in self.nodes if node.ref.section or node.ref.object not in policies)
+        return (*nodes, *self.policies)
+
+    @property
+    def links_(self) -> Annotated[tuple[GraphLink | GraphAttachment, ...], Meta()]:
+        """Those of the hierarchy, then the references of policies to what is drawn."""
+        return (*self.links, *self._attachments())
+
+    @property
     def is_part(self) -> bool:
         """Whether this is a part of what there is, and policies are as far enforced as they are in this part."""
         return bool(self.asked.subjects or self.asked.namespace) and not self.two_states
+
+    def _attachments(self) -> Iterator[GraphAttachment]:
+        drawn = {node.ref for node in self.nodes} | {NodeRef(policy.ref) for policy in self.policies}
+        for policy in self.policies:
+            # A policy that is new or gone brings its references with it; of any other it is not known which differ.
+            mark: Mark = "" if policy.mark == "changed" else policy.mark
+            source, numbers_by_target = NodeRef(policy.ref), Counter[NodeRef]()
+            for attachment in policy.attachments:
+                target = attachment.target
+                # An object stands for its sections where these are not drawn.
+                nodes = (target, NodeRef(target.object)) if target else ()
+                node = next((node for node in nodes if node in drawn), None)
+                if node:
+                    numbers_by_target[node] += 1
+                    number = numbers_by_target[node]
+                    yield GraphAttachment(parent=source, child=node, number=number, mark=mark, attachment=attachment)
+
+
+def numbered_links(links: Iterable[GraphLink]) -> tuple[GraphLink, ...]:
+    """Sort links, and number those between the same two nodes with the same relation."""
+    times = Counter[tuple[NodeRef, NodeRef, str]]()
+    numbered_: list[GraphLink] = []
+    for link in sorted(links, key=lambda link: (link.parent, link.child, link.relation)):
+        ends = link.parent, link.child, link.relation
+        times[ends] += 1
+        numbered_.append(link if link.number == times[ends] else replace(link, number=times[ends]))
+    return tuple(numbered_)

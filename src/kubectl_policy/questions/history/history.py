@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from kubectl_policy.model.refs import names_as_in
@@ -15,14 +15,13 @@ from kubectl_policy.questions.shared.places import at_line
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.authorship import Commit
     from kubectl_policy.questions.shared.in_force import Setting
     from kubectl_policy.questions.shared.places import Locate
-    from kubectl_policy.topology import Path
 
 Sort: TypeAlias = Literal["appeared", "changed", "deleted"]
 Traffic: TypeAlias = Literal["", "lost", "gained"]
@@ -32,57 +31,52 @@ _NOTHING: Final[Mapping[str, Setting]] = {}
 
 
 class Version(Struct, frozen=True, kw_only=True):
-    """A state, by the commit that made it what it is, None if it is not committed; without analysis, there is nothing.
-
-    Before the `first` one there is nothing; what is before one that `is_cut` off is not known.
-    """
+    """A state, by the commit that made it what it is."""
 
     commit: Commit | None
+    """None if it is not committed."""
     analysis: Analysis | None
+    """None if there is nothing."""
     is_first: bool = False
     is_cut: bool = False
+    """Whether it is not known what is before."""
 
 
 class SettingChange(Struct, frozen=True, kw_only=True):
-    """A setting that differs: what was in force, and what is; None where nothing was, or is.
+    """A setting that differs."""
 
-    `sections` are those of the object at which it does so, empty if at all of them, or if it has none.
-    """
-
-    kind: GroupKind
-    field: str
-    before: Setting | None
-    after: Setting | None
-    sections: tuple[str, ...]
+    policy_kind: Annotated[GroupKind, Meta()]
+    field: Annotated[str, Meta()]
+    before: Annotated[Setting | None, Meta(description="Null where nothing was in force.")]
+    after: Annotated[Setting | None, Meta(description="Null where nothing is in force.")]
+    sections: Annotated[
+        tuple[str, ...], Meta(description="The sections of the object at which it differs, if not at all of them.")
+    ]
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """What a commit changed for the object; without one, what differs on disk.
+    """What a commit changed for the object."""
 
-    `traffic` is whether requests reach it no more, or again; `left` and `joined` are the listeners to which a route is
-    not attached any more, and to which it is now.
-    """
-
-    commit: Commit | None
-    sort: Sort
-    traffic: Traffic
-    left: tuple[NodeRef, ...]
-    joined: tuple[NodeRef, ...]
-    settings: tuple[SettingChange, ...]
+    commit: Annotated[Commit | None, Meta(description="Null for what is on disk and not committed.")]
+    sort: Annotated[
+        Sort, Meta(description="appeared: the object was not there before; deleted: it is not there any more.")
+    ]
+    traffic: Annotated[
+        Traffic, Meta(description="lost, if requests no longer reach it; gained, if they do again; else empty.")
+    ]
+    left: Annotated[tuple[NodeRef, ...], Meta(description="The listeners to which it is not attached any more.")]
+    joined: Annotated[tuple[NodeRef, ...], Meta(description="The listeners to which it is attached since then.")]
+    settings: Annotated[tuple[SettingChange, ...], Meta()]
 
 
 class History(Struct, frozen=True, kw_only=True):
-    """The changes of one object, newest first.
+    """The changes of the effective settings of an object over the commits of a git repository."""
 
-    `commits` is how many were looked at. There may be `more` changes before; `is_cut` is whether that is because the
-    older commits are not in this clone of the repository.
-    """
-
-    subject: NodeRef
-    changes: tuple[Change, ...]
-    commits: int
-    more: bool
-    is_cut: bool
+    subject: Annotated[NodeRef, Meta()]
+    commits: Annotated[int, Meta(description="How many commits that change manifests were looked at.", ge=0)]
+    more: Annotated[bool, Meta(description="Whether there may be more changes before those listed.")]
+    shallow: Annotated[bool, Meta(description="Whether that is because this is a shallow clone.")]
+    changes: Annotated[tuple[Change, ...], Meta(description="Newest first.")]
 
 
 class _Effects(Struct, frozen=True, kw_only=True):
@@ -102,8 +96,8 @@ class _Effects(Struct, frozen=True, kw_only=True):
         sections = names_as_in(later.route, self.route)
         names = dict(zip(self.sections, sections, strict=True))
         settings = {
-            (kind, name, tuple(names[section] for section in there)): found
-            for (kind, name, there), found in self.settings.items()
+            (kind, name, tuple(names[section] for section in names_there)): settings_there
+            for (kind, name, names_there), settings_there in self.settings.items()
         }
         return replace(self, settings=settings, sections=sections)
 
@@ -119,10 +113,7 @@ def history(
     wanted: Callable[[GroupKind, str], bool],
     locate: Locate,
 ) -> History:
-    """The last changes of an object over states that are given newest first; no more states are asked for than needed.
-
-    Only settings that are `wanted`, by kind and field, count.
-    """
+    """Return the last changes of an object, of settings that are `wanted`; newer versions come first, as needed."""
     changes: list[Change] = []
     later: tuple[Version, _Effects] | None = None
     commits, is_cut = 0, False
@@ -132,13 +123,13 @@ def history(
         if later:
             changes += _change(later[0], later[1], effects, locate)
         if len(changes) >= limit:
-            return History(subject=subject, changes=tuple(changes), commits=commits, more=True, is_cut=False)
+            return History(subject=subject, changes=tuple(changes), commits=commits, more=True, shallow=False)
         commits += version.commit is not None
         if version.is_first:
             changes += _change(version, effects, _ABSENT, locate)
         is_cut = version.is_cut
         later = version, effects
-    return History(subject=subject, changes=tuple(changes), commits=commits, more=is_cut, is_cut=is_cut)
+    return History(subject=subject, changes=tuple(changes), commits=commits, more=is_cut, shallow=is_cut)
 
 
 def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[GroupKind, str], bool]) -> _Effects:
@@ -147,31 +138,25 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
     paths = covered_paths(analysis, subject)
     settings: dict[_Place, dict[str, Setting]] = {}
     for group in group_entries(analysis, effective_entries(analysis, subject, paths)):
-        places = dict.fromkeys(_sections(paths[position], subject) for position in group.paths)
+        of_paths = ((node for node in paths[position] if node.object == subject.object) for position in group.positions)
+        section_sets = dict.fromkeys(tuple(node.section for node in nodes if node.section) for nodes in of_paths)
         for setting in group.settings:
             if wanted(group.kind, setting.field):
-                for sections in places:
-                    here = settings.setdefault((group.kind, setting.field, sections), {})
-                    here.setdefault(_identity(setting), setting)
+                for sections in section_sets:
+                    at_sections = settings.setdefault((group.kind, setting.field, sections), {})
+                    identity = [setting.value, str(setting.source.object), setting.removed, setting.certain]
+                    at_sections.setdefault(json.dumps(identity, sort_keys=True, default=str), setting)
     bindings = analysis.topology.bindings(subject.object)
     return _Effects(
         exists=True,
         carries_traffic=any(map(analysis.topology.carries_traffic, paths)),
-        listeners=frozenset(each.listener for each in bindings if each.state == "attached" and each.listener),
+        listeners=frozenset(
+            binding.listener for binding in bindings if binding.state == "attached" and binding.listener
+        ),
         settings=settings,
         sections=tuple(analysis.topology.sections(subject.object)),
         route=analysis.index.raw(subject.object) if subject.object.group_kind in ROUTES else {},
     )
-
-
-def _sections(path: Path, subject: NodeRef) -> tuple[str, ...]:
-    return tuple(node.section for node in path if node.section and node.object == subject.object)
-
-
-def _identity(setting: Setting) -> str:
-    """What tells settings apart: their values, and who says them."""
-    said = [setting.value, str(setting.source.object), setting.removed, setting.certain]
-    return json.dumps(said, sort_keys=True, default=str)
 
 
 def _change(version: Version, after: _Effects, before: _Effects, locate: Locate) -> list[Change]:
@@ -187,36 +172,30 @@ def _change(version: Version, after: _Effects, before: _Effects, locate: Locate)
     sort: Sort = "changed" if after.exists and before.exists else "appeared" if after.exists else "deleted"
     if sort == "changed" and not (settings or joined or left or traffic):
         return []
-    found = Change(commit=version.commit, sort=sort, traffic=traffic, left=left, joined=joined, settings=settings)
-    return [found]
+    change = Change(commit=version.commit, sort=sort, traffic=traffic, left=left, joined=joined, settings=settings)
+    return [change]
 
 
 def _setting_changes(before: _Effects, after: _Effects, locate: Locate) -> tuple[SettingChange, ...]:
     """The settings that differ, each once for all sections of the object at which it does so in the same way."""
     together: dict[tuple[GroupKind, str, str, str], tuple[Setting | None, Setting | None, list[str]]] = {}
-    for place in dict.fromkeys((*before.settings, *after.settings)):
-        kind, field, sections = place
-        old, new = before.settings.get(place, _NOTHING), after.settings.get(place, _NOTHING)
-        gone = [each for each in old if each not in new]
-        come = [each for each in new if each not in old]
+    for position in dict.fromkeys((*before.settings, *after.settings)):
+        kind, field, sections = position
+        old, new = before.settings.get(position, _NOTHING), after.settings.get(position, _NOTHING)
+        gone = [identity for identity in old if identity not in new]
+        come = [identity for identity in new if identity not in old]
         for number in range(max(len(gone), len(come))):
-            lost, found = (each[number] if number < len(each) else "" for each in (gone, come))
-            key = (kind, field, lost, found)
-            together.setdefault(key, (old.get(lost), new.get(found), []))[2].extend(sections)
+            old_identity, new_identity = (part[number] if number < len(part) else "" for part in (gone, come))
+            key = (kind, field, old_identity, new_identity)
+            together.setdefault(key, (old.get(old_identity), new.get(new_identity), []))[2].extend(sections)
     every = {*before.sections, *after.sections}
     return tuple(
         SettingChange(
-            kind=kind,
+            policy_kind=kind,
             field=field,
             before=old and at_line(old, locate),
             after=new and at_line(new, locate),
-            sections=_some(sections, every),
+            sections=() if every.issubset(sections) else tuple(dict.fromkeys(sections)),
         )
         for (kind, field, _, _), (old, new, sections) in sorted(together.items(), key=lambda item: item[0])
     )
-
-
-def _some(sections: Iterable[str], every: Collection[str]) -> tuple[str, ...]:
-    """The sections in their order, unless these are all."""
-    some = tuple(dict.fromkeys(sections))
-    return () if set(some) >= set(every) else some

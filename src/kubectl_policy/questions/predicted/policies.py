@@ -83,10 +83,13 @@ class PolicyCondition(Struct, frozen=True, kw_only=True):
 
 
 class AncestorStatus(Struct, frozen=True, kw_only=True):
-    """The conditions in one place: an ancestor (`status.ancestors`) or, where it is None, the policy's own."""
+    """The conditions that should be reported in one place of a policy's status."""
 
-    ancestor: NodeRef | None
-    conditions: tuple[PolicyCondition, ...]
+    ancestor: Annotated[
+        NodeRef | None,
+        Meta(description="The entry in status.ancestors; null for status.conditions of the policy."),
+    ]
+    conditions: Annotated[tuple[PolicyCondition, ...], Meta()]
 
 
 class PolicyStatuses:

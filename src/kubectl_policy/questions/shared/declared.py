@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 from kubectl_policy.questions.shared.places import places_in
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
+from kubectl_policy.resolution.effective import DeclaredField, Fate
 from kubectl_policy.resolution.traced import KeyedList
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kubectl_policy.model import FieldPath, Json
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution import EffectivePolicy, Fate, Source, Traced
+    from kubectl_policy.resolution import EffectivePolicy, Traced
     from kubectl_policy.resolution.traced import Field
 
 
@@ -30,30 +30,22 @@ class NamedNode(Struct, frozen=True, gc=False):
 
 
 class NamedLeaf(Struct, frozen=True, gc=False):
-    """A leaf of a spec with its path of keys and its name.
-
-    `whole` is the list in which it stands if the kind may merge that list by its elements; else the leaf itself.
-    """
+    """A leaf of a spec with its path of keys and its name."""
 
     field: Field
     name: str
     leaf: Leaf
     whole: NamedNode
+    """The list in which it stands if the kind may merge that list by its elements; else the leaf itself."""
 
 
-class Declared(Struct, frozen=True, kw_only=True):
-    """A field with its value, as its policy declares it, and its fates on one path.
+class Declared(DeclaredField, frozen=True, kw_only=True):
+    """A declared field, and its fates on one path.
 
-    A list that may be merged by its elements is one field with the fates of all of them. `declared_in` is the field of
-    the policy.
+    A list that may be merged by its elements is one field with the fates of all of them.
     """
 
-    field: str
-    value: Json
-    source: Source
     fates: tuple[Fate, ...]
-    defaulted: bool
-    declared_in: FieldPath
 
 
 def named_leaves(spec: Traced, profile: PolicyKindProfile) -> Iterator[NamedLeaf]:

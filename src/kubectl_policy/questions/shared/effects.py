@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import Role
     from kubectl_policy.resolution import EffectivePolicy, Resolution
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
@@ -43,36 +42,22 @@ def covered_paths(analysis: Analysis, subject: NodeRef) -> tuple[Path, ...]:
     return tuple(led_to or topology.paths(subject))
 
 
-def by_role(analysis: Analysis, objects: Iterable[ObjectRef]) -> dict[Role, tuple[ObjectRef, ...]]:
-    """Objects with settings in force by what they are: policies, filters, parameters; each sorted."""
-    roles: dict[Role, list[ObjectRef]] = {"policy": [], "filter": [], "parameters": []}
-    for ref in sorted(objects):
-        roles[analysis.registry.known(ref.group_kind).role].append(ref)
-    return {role: tuple(refs) for role, refs in roles.items()}
-
-
-def affecting(analysis: Analysis, subject: NodeRef, paths: Collection[Path]) -> tuple[ObjectRef, ...]:
-    """The policies with an effective field on an object's paths, none if they carry no traffic; sorted.
-
-    Those that take effect only below the object, and not on it or on what its paths lead through, are left out.
-    """
-    return affecting_or_undecided(analysis, subject, paths)[0]
-
-
 def affecting_or_undecided(
     analysis: Analysis, subject: NodeRef, paths: Collection[Path]
 ) -> tuple[tuple[ObjectRef, ...], tuple[ObjectRef, ...]]:
-    """`affecting`, and the policies that may affect the object too, but how they combine with others is not known.
+    """The policies with an effective field on an object's paths, and those that may have one; none without traffic.
 
-    Filters and parameters are no policies.
+    How the latter combine with others is not known. Those that take effect only below the object, and not on it or on
+    what its paths lead through, are left out, and so are filters and parameters.
     """
     if not any(analysis.topology.carries_traffic(path) for path in paths):
         return (), ()
     entries = (entry for entry in effective_entries(analysis, subject, paths) if not entry.passes_down)
     resolutions = dict.fromkeys(entry.effective.resolution for entry in entries)
     every = {ref for resolution in resolutions for ref in resolution.policies_in_force}
+    policies = [ref for ref in sorted(every) if analysis.registry.known(ref.group_kind).role == "policy"]
     certain = {ref for found in resolutions for ref in found.policies_in_force - found.policies_undecided}
-    return by_role(analysis, certain)["policy"], by_role(analysis, every - certain)["policy"]
+    return tuple(ref for ref in policies if ref in certain), tuple(ref for ref in policies if ref not in certain)
 
 
 def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[NodeRef, ...]:

@@ -2,89 +2,121 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final, Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.model.fields import WHOLE, FieldPath, number_in_annotation
+from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
+from kubectl_policy.questions.shared.numbered import PathNumber, numbers
 from kubectl_policy.questions.shared.places import Places, at_line, origin_of
 from kubectl_policy.resolution import field_name, leaves, plain, reach, same_level_of, takes_effect_below
+from kubectl_policy.resolution.effective import DeclaredField, Fate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
-    from kubectl_policy.model.authorship import Authorship
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-    from kubectl_policy.profiles.profile import SameLevel
+    from kubectl_policy.profiles.profile import KnownBy, PolicyClass, SameLevel
     from kubectl_policy.questions.shared.places import Locate, Who
-    from kubectl_policy.resolution import EffectivePolicy, Fate, Resolution, Source
+    from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
+    from kubectl_policy.resolution.merging import Doubt
     from kubectl_policy.resolution.traced import Field
     from kubectl_policy.topology import Path
 
 
-class Setting(Struct, frozen=True, kw_only=True):
-    """One effective field as its source declares it, who that is, and the declared values that it beat.
+_PASSES_DOWN: Final = "True if it takes effect only below these paths: these are the settings that it would bring."
+_ASSUMED: Final = "What rests on a default or a guess, because no profile covers it."
+_CERTAIN: Final = "False if it may not be in force: it is not known how its policy combines with others here."
 
-    `removed` is true if the source removes the field, `defaulted` if it leaves it out, so that the definition of its
-    kind fills it in. It is not `certain` where it is not known how the policies there combine. `security` is whether
-    the field is known as relevant to security. `origin` is where the source was read or, once that was looked up, where
-    the field was; `declared_in` is the field of the source that says it, or the whole of it where none does, and
-    `blame` is who wrote it, if somebody asked.
-    """
-
-    field: str
-    value: Json
-    source: Source
-    removed: bool
-    defaulted: bool
-    certain: bool
-    beaten: tuple[Fate, ...]
-    origin: Origin | None = None
-    declared_in: FieldPath = WHOLE
-    blame: Authorship | None = None
-    security: bool = False
+Assumption: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": ["being a policy", "class", "merge strategy"]})]
 
 
-class InForce(Struct, frozen=True, kw_only=True):
-    """The effective policy of one kind, the same on all of `paths` (positions in the description's paths).
+class Setting(DeclaredField, frozen=True, kw_only=True):
+    """A field that is in force."""
 
-    What a rule of a route says itself is in force as well: then the kind is that of the route, and there are no
-    policies.
+    removed: Annotated[bool, Meta(description="Whether its source removes it.")]
+    certain: Annotated[bool, Meta(description=_CERTAIN)]
+    security: Annotated[bool, Meta(description="Whether the field is known as relevant to security.")] = False
+    instead_of: Annotated[tuple[Fate, ...], Meta(description="The declared values that it beat.")]
 
-    `policies` have an effective field here, or take part without declaring any; of those that are `undecided` it is not
-    known whether they do. `at` are the nodes at which it takes effect. `beaten` are declared fields that have no
-    effective counterpart. `passes_down`: the kind takes effect further down than these paths reach; these are the
-    settings that it would bring. `strategies` are those that decide here, least specific first, each once; `same_level`
-    is the rule for policies on one node; `assumed` names what of the kind rests on a default or a guess and matters
-    here; `doubts` what could not be decided. `order` are those who say something here, least specific first, `members`
-    those of them that are not replaced or refused as a whole, `strategy_of` what each says of how it merges, and
-    `weights` the numbers by which the kind orders them on one target. `summary` are the settings in a few short
-    phrases, `own_words` what people call the object's own settings that stand for some fields here, by these.
-    """
+
+class WithProfile(Protocol):
+    """Something about the policies of one kind."""
+
+    @property
+    def profile(self) -> PolicyKindProfile:
+        """What is known of the kind."""
+        ...
+
+
+class OfPolicyKind(Struct, frozen=True):
+    """The members of documents that say how a kind is known."""
+
+    @property
+    def class_(self: WithProfile) -> Annotated[PolicyClass, Meta()]:
+        """The class of the kind."""
+        return self.profile.policy_class
+
+    @property
+    def known_by(self: WithProfile) -> Annotated[KnownBy, Meta()]:
+        """What makes it a policy kind."""
+        return self.profile.known_by
+
+
+class Contest(Struct, frozen=True, kw_only=True):
+    """The sources that say something of one kind on some paths, and what decides between them."""
+
+    order: tuple[Source, ...]
+    """All of them, least specific first."""
+    members: frozenset[Source]
+    """Those that are not replaced or refused as a whole."""
+    same_level: SameLevel
+    strategy_of: Mapping[Source, MergeStrategy]
+    weights: Mapping[ObjectRef, int]
+    """The numbers by which the kind orders its policies on one target."""
+
+
+class InForce(OfPolicyKind, frozen=True, kw_only=True):
+    """What the policies of one kind result in, or what rules of routes say themselves, the same on some paths."""
 
     kind: GroupKind
     profile: PolicyKindProfile
-    policies: tuple[ObjectRef, ...]
-    undecided: tuple[ObjectRef, ...]
-    strategies: tuple[MergeStrategy, ...]
-    same_level: SameLevel
-    paths: tuple[int, ...]
-    at: tuple[NodeRef, ...]
-    settings: tuple[Setting, ...]
-    beaten: tuple[Fate, ...]
-    passes_down: bool
-    assumed: tuple[str, ...]
-    doubts: tuple[str, ...]
-    order: tuple[Source, ...]
-    members: frozenset[Source]
-    strategy_of: Mapping[Source, MergeStrategy]
-    weights: Mapping[ObjectRef, int]
-    summary: tuple[str, ...]
+    strategies: Annotated[tuple[MergeStrategy, ...], Meta(description="The merge strategies, least specific first.")]
+    assumed: Annotated[tuple[Assumption, ...], Meta(description=_ASSUMED)]
+    doubts: Annotated[tuple[Doubt, ...], Meta(description="What could not be decided.")]
+    policies: Annotated[tuple[ObjectRef, ...], Meta(description="Those with an effective field, or without any field.")]
+    undecided: Annotated[
+        tuple[ObjectRef, ...], Meta(description="Those of them of which it is not known whether they have an effect.")
+    ]
+    positions: tuple[int, ...]
+    scope: Annotated[str, Meta(description="These paths in words; empty if there is one path only.")] = ""
+    at: Annotated[tuple[NodeRef, ...], Meta(description="Where it takes effect.")]
+    passes_down: Annotated[bool, Meta(description=_PASSES_DOWN)]
+    summary: Annotated[tuple[str, ...], Meta(description="The settings in a few short phrases, for people.")]
+    settings: Annotated[tuple[Setting, ...], Meta()]
+    without_effect: Annotated[tuple[Fate, ...], Meta(description="Declared fields for which nothing else stands.")]
+    contest: Contest
     own_words: Mapping[str, str]
+    """What people call the object's own settings that stand for some fields, by these."""
+
+    @property
+    def policy_kind(self) -> Annotated[GroupKind, Meta()]:
+        """The kind of the policies, or of the routes."""
+        return self.kind
+
+    @property
+    def paths(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """The numbers of the paths."""
+        return numbers(self.positions)
+
+    @property
+    def patches(self) -> Annotated[bool, Meta()]:
+        """True if they patch the proxy's own settings: anything may change."""
+        return self.profile.patches
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -165,7 +197,7 @@ def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce
         level = (target.object.group_kind, bool(target.section))
         groups.setdefault((*outcomes[resolution], level, entry.passes_down), []).append(entry)
     described = [_in_force(analysis, group) for group in groups.values()]
-    return tuple(sorted(described, key=lambda group: (group.kind, group.paths, group.at)))
+    return tuple(sorted(described, key=lambda group: (group.kind, group.positions, group.at)))
 
 
 def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
@@ -173,13 +205,10 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
     parts = effective.contributions
     profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
     places = Places(analysis, effective, profile)
+    fates = [(named.field, named.leaf, fate) for named, fate in named_fates(effective, profile)]
     beaten: dict[Field, list[Fate]] = {}
-    for named, fate in named_fates(effective, profile):
+    for field, leaf, fate in (*fates, *effective.resolution.own_fates):
         if fate.state not in {"effective", "undecided"}:
-            origin, declared_in = origin_of(analysis, fate.source), places.field(named.field, named.leaf)
-            beaten.setdefault(named.field, []).append(replace(fate, origin=origin, declared_in=declared_in))
-    for field, leaf, fate in effective.resolution.own_fates:
-        if fate.state == "superseded":
             origin, declared_in = origin_of(analysis, fate.source), places.field(field, leaf)
             beaten.setdefault(field, []).append(replace(fate, origin=origin, declared_in=declared_in))
     settings = tuple(
@@ -190,7 +219,7 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
             removed=named.leaf.removed,
             defaulted=named.leaf.defaulted,
             certain=named.leaf.source not in effective.resolution.undecided,
-            beaten=tuple(beaten.pop(named.field, ())),
+            instead_of=tuple(beaten.pop(named.field, ())),
             origin=origin_of(analysis, named.leaf.source),
             declared_in=places.field(named.field, named.leaf),
             security=profile.is_security(named.field[1:] if profile.all_apply else named.field),
@@ -207,18 +236,20 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         policies=() if profile.own else tuple(sorted(effective.policies_in_force())),
         undecided=tuple(sorted(effective.resolution.policies_undecided)),
         strategies=strategies,
-        same_level=same_level_of(profile, parts),
-        paths=tuple(dict.fromkeys(entry.path for entry in entries)),
+        positions=tuple(dict.fromkeys(entry.path for entry in entries)),
         at=tuple(dict.fromkeys(entry.effective.target for entry in entries)),
         settings=settings,
-        beaten=tuple(fate for fates in beaten.values() for fate in fates),
+        without_effect=tuple(fate for fates in beaten.values() for fate in fates),
         passes_down=entries[0].passes_down,
         assumed=assumed_of(profile, [effective]),
         doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
-        order=tuple(part.source for part in parts),
-        members=effective.members,
-        strategy_of={part.source: part.strategy for part in parts},
-        weights=_weights(analysis, effective, profile),
+        contest=Contest(
+            order=tuple(part.source for part in parts),
+            members=effective.members,
+            same_level=same_level_of(profile, parts),
+            strategy_of={part.source: part.strategy for part in parts},
+            weights=_weights(analysis, effective, profile),
+        ),
         summary=summary_of(effective, profile),
         own_words=_own_words(analysis, effective),
     )
@@ -240,14 +271,14 @@ def at_lines(groups: Iterable[InForce], locate: Locate, who: Who | None = None) 
     """
 
     def exact(setting: Setting) -> Setting:
-        beaten = tuple(at_line(fate, locate, who) for fate in setting.beaten)
-        return at_line(setting, locate, who, **{"beaten": beaten} if beaten else {})
+        instead_of = tuple(at_line(fate, locate, who) for fate in setting.instead_of)
+        return at_line(setting, locate, who, **{"instead_of": instead_of} if instead_of else {})
 
     return tuple(
         replace(
             group,
             settings=tuple(map(exact, group.settings)),
-            beaten=tuple(at_line(fate, locate, who) for fate in group.beaten),
+            without_effect=tuple(at_line(fate, locate, who) for fate in group.without_effect),
         )
         for group in groups
     )
@@ -284,3 +315,35 @@ def _weights(analysis: Analysis, effective: EffectivePolicy, profile: PolicyKind
     policies = (policy for ref in refs if (policy := analysis.index.get(ref)))
     weights = {policy.ref: number_in_annotation(policy.raw, profile.weight_annotation) for policy in policies}
     return {ref: weight for ref, weight in weights.items() if weight}
+
+
+class WayInForce(Struct, frozen=True, kw_only=True):
+    """What is in force on one way: a full path from the root down to a rule, a backend, or wherever it ends."""
+
+    path: Path
+    carries_traffic: bool
+    effective: tuple[EffectivePolicy, ...]
+    """One for each kind that is in force there, or may be (`resolution.policies_undecided`); none without traffic."""
+
+
+def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -> tuple[WayInForce, ...]:
+    """What is in force at every rule and backend below an object, or a section of it; of one policy kind, if given.
+
+    There is an entry for each way through it, also where nothing is in force: "all requests to this route need JWT" is
+    a question about all of them. Raises `NotFoundError` for an object that was not read, for a section that it has not,
+    and for a kind that is no policy kind.
+    """
+    analysis.require(node)
+    if kind is not None:
+        analysis.require_kind(kind)
+    paths = analysis.topology.paths_through(node)
+    by_path: dict[int, list[EffectivePolicy]] = {}
+    for entry in effective_entries(analysis, node, paths, kind):
+        # Where all that stands there is refused or ignored, nothing is in force.
+        if entry.effective.spec or entry.effective.policies_in_force():
+            by_path.setdefault(entry.path, []).append(entry.effective)
+    carrying = [analysis.topology.carries_traffic(path) for path in paths]
+    return tuple(
+        WayInForce(path=path, carries_traffic=carries, effective=tuple(by_path.get(place, ())) if carries else ())
+        for place, (path, carries) in enumerate(zip(paths, carrying, strict=True))
+    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
@@ -26,19 +26,17 @@ Sort: TypeAlias = Literal["filter", "parameters", "backend"]
 
 
 class NotLookedInto(Struct, frozen=True, kw_only=True):
-    """An object that may change what happens to requests, in a way that is not known.
+    """An object that may change what happens to requests, in a way that is not known."""
 
-    `by` is the node that names it, in `field` of its object, as a filter, as parameters or as a backend. `backend` is
-    what the backendRef names whose filter it is; None for a filter of the rule itself. `origin` is where the object was
-    read.
-    """
-
-    object: ObjectRef
-    sort: Sort
-    by: NodeRef
-    field: str
-    backend: ObjectRef | None = None
-    origin: Origin | None = None
+    as_: Annotated[Sort, Meta(description="What it is to what names it.")]
+    object: Annotated[ObjectRef, Meta()]
+    origin: Annotated[Origin | None, Meta(description="Where the object was read; null if it was not.")] = None
+    by: Annotated[NodeRef, Meta(description="What names it: a rule of a route, a Gateway or a GatewayClass.")]
+    field: Annotated[str, Meta(description="Where its object names it.")]
+    backend: Annotated[
+        ObjectRef | None,
+        Meta(description="What the backendRef names whose filter it is; null for one of the rule itself."),
+    ] = None
 
 
 def not_looked_into(analysis: Analysis, subject: NodeRef, paths: Iterable[Path]) -> tuple[NotLookedInto, ...]:
@@ -50,7 +48,8 @@ def not_looked_into(analysis: Analysis, subject: NodeRef, paths: Iterable[Path])
     objects = {node.object for node in nodes}
     found = [*_of_routes(analysis, nodes, objects), *_of_gateways(analysis, objects)]
     existing = (each for each in found if analysis.index.presence(each.object) != "missing")
-    return tuple(replace(each, origin=_origin(analysis, each.object)) for each in existing)
+    resources = ((entry, analysis.index.get(entry.object)) for entry in existing)
+    return tuple(replace(entry, origin=resource.origin if resource else None) for entry, resource in resources)
 
 
 def naming(analysis: Analysis, obj: ObjectRef) -> dict[Sort, tuple[ObjectRef, ...]]:
@@ -76,24 +75,19 @@ def _of_routes(analysis: Analysis, nodes: Iterable[NodeRef], objects: Iterable[O
         for named in analysis.topology.relations.filters_of(rule.object):
             if named.rule == position and named.backend in {None, *there} and _is_opaque_filter(analysis, named.object):
                 yield NotLookedInto(
-                    object=named.object, sort="filter", by=rule, field=named.field, backend=named.backend
+                    object=named.object, as_="filter", by=rule, field=named.field, backend=named.backend
                 )
         for backend in analysis.topology.backends(rule.object):
             at, ref = backend.node.object, backend.ref
             if ref.rule == position and at in there and ref.forwards and _is_opaque_backend(analysis, at):
-                yield NotLookedInto(object=at, sort="backend", by=rule, field=ref.field)
+                yield NotLookedInto(object=at, as_="backend", by=rule, field=ref.field)
 
 
 def _of_gateways(analysis: Analysis, objects: Iterable[ObjectRef]) -> Iterator[NotLookedInto]:
     for holder in sorted(obj for obj in objects if obj.group_kind in WITH_PARAMETERS):
         named = parameters_ref(analysis.index, holder)
         if named and _are_opaque_parameters(analysis, named.object):
-            yield NotLookedInto(object=named.object, sort="parameters", by=NodeRef(holder), field=named.field)
-
-
-def _origin(analysis: Analysis, obj: ObjectRef) -> Origin | None:
-    resource = analysis.index.get(obj)
-    return resource.origin if resource else None
+            yield NotLookedInto(object=named.object, as_="parameters", by=NodeRef(holder), field=named.field)
 
 
 def _is_opaque_filter(analysis: Analysis, obj: ObjectRef) -> bool:

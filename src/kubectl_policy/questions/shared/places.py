@@ -122,19 +122,14 @@ def at_line(placed: AnyPlaced, locate: Locate, who: Who | None = None, **also: o
 
     Fields that have other values `also` are replaced in one go.
     """
-    origin = _exact_origin(placed, locate)
-    if origin is not placed.origin:
-        also["origin"] = origin
-    if who and placed.declared_in.steps:
-        also["blame"] = who(placed, origin if origin is not placed.origin else None)
+    origin, field = placed.origin, placed.declared_in
+    line = locate(origin, field, placed.value) if origin and field.steps else None
+    exact = Origin(origin.source, line) if origin and line else None
+    if exact:
+        also["origin"] = exact
+    if who and field.steps:
+        also["blame"] = who(placed, exact)
     if not also:
         return placed
     changed: Any = placed
     return cast("AnyPlaced", replace(changed, **also))
-
-
-def _exact_origin(placed: Placed, locate: Locate) -> Origin | None:
-    """Where a field is written; where its object is, if the line of the field cannot be told."""
-    origin, field = placed.origin, placed.declared_in
-    line = locate(origin, field, placed.value) if origin and field.steps else None
-    return Origin(origin.source, line) if origin and line else origin

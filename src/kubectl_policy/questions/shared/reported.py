@@ -12,7 +12,7 @@ from kubectl_policy.model.fields import integer_at, mapping_at, mappings_at, tex
 from kubectl_policy.model.kinds import GATEWAY_API
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.index import Index
@@ -36,14 +36,13 @@ class ReportedCondition(Struct, frozen=True, kw_only=True):
 
 
 class ReportedPlace(Struct, frozen=True, kw_only=True):
-    """The conditions of one place, with what they are about and who wrote them, as far as the status says so.
-
-    `entry` is the element of the status' list, or the status itself; `reference` is its parentRef or ancestorRef.
-    """
+    """The conditions of one place, with what they are about and who wrote them, as far as the status says so."""
 
     sort: PlaceSort
     entry: Mapping[str, Json]
+    """The element of the status' list, or the status itself."""
     reference: Mapping[str, Json]
+    """Its parentRef or ancestorRef."""
     controller: str
     conditions: tuple[ReportedCondition, ...]
 
@@ -215,7 +214,7 @@ def reported_events(index: Index, obj: ObjectRef) -> tuple[ReportedEvent, ...]:
     raws = {
         (event.ref.namespace, event.ref.name): event.raw
         for kind in _EVENTS
-        for event in _perhaps_about(index, kind, obj)
+        for event in filter(None, map(index.get, index.naming(kind, obj)))
         if _is_about(event, obj, uid)
     }
     return tuple(
@@ -229,11 +228,6 @@ def reported_events(index: Index, obj: ObjectRef) -> tuple[ReportedEvent, ...]:
         )
         for raw in sorted(raws.values(), key=lambda raw: _last(raw)[0])
     )
-
-
-def _perhaps_about(index: Index, kind: GroupKind, obj: ObjectRef) -> Iterable[Resource]:
-    """Return the Events that may be about an object."""
-    return filter(None, map(index.get, index.naming(kind, obj)))
 
 
 def _is_about(event: Resource, obj: ObjectRef, uid: str) -> bool:

@@ -110,38 +110,36 @@ EVERYTHING: Final = Selection()
 
 
 class Selected(Struct, frozen=True, kw_only=True):
-    """The selected objects of a type, sorted by namespace and name.
-
-    `namespace` is where was looked, empty if everywhere; `elsewhere` are the namespaces, one for each, of further
-    objects that would have been selected there. Of the `undecided` ones it is not known whether they have the labels.
-    """
+    """The selected objects of a type, sorted by namespace and name."""
 
     type: ListType
     resources: tuple[Resource, ...]
     namespace: str
+    """Where the objects were looked for; empty for every namespace."""
     elsewhere: tuple[str, ...]
+    """The namespaces, one for each, of further objects that would have been selected there."""
     undecided: tuple[Resource, ...] = ()
+    """Objects of which it is not known whether they have the labels."""
 
 
 class LeftOutKind(Struct, frozen=True):
-    """Objects of a kind that a list of policies leaves out: policies of `other` things than the hierarchy has.
-
-    Or (not `other`) objects that refer to targets as policies do and are not taken for policies.
-    """
+    """Objects of a kind that a list of policies leaves out."""
 
     kind: GroupKind
     number: int
     other: bool
+    """Whether they are policies of other things than the hierarchy has; else they only refer to targets as these do."""
 
 
 class Listing(Struct, Generic[Row_co], frozen=True, kw_only=True):
-    """A list: a row for each selected object; `unseen` could not be read and might have changed it."""
+    """A list: a row for each selected object."""
 
     type: ListType
     namespace: str
     rows: tuple[Row_co, ...]
     elsewhere: tuple[str, ...]
     unseen: tuple[Unseen, ...]
+    """What could not be read and might have changed the list."""
     left_out: tuple[LeftOutKind, ...] = ()
     place: Place = "the input"
 
@@ -269,14 +267,10 @@ def _without_name(analysis: Analysis, word: str) -> UsageError:
     if kinds:
         some = ", ".join(f"{word}/{ref.qualified_name}" for ref in sorted(there)[:_SHOWN])
         return UsageError(f"the name of the {word} is missing", f"for example: {some or f'{word}/NAME'}")
-    called = [ref for ref in there if ref.name == word]
-    named = [f"{ref.kind.lower()}/{ref.qualified_name}" for ref in sorted(called, key=_hierarchy_first)[:_SHOWN]]
+    called = sorted((ref for ref in there if ref.name == word), key=lambda ref: (ref.group_kind not in HIERARCHY, ref))
+    named = [f"{ref.kind.lower()}/{ref.qualified_name}" for ref in called[:_SHOWN]]
     hint = f"did you mean {' or '.join(named)}?" if named else "write TYPE/NAME, such as gateway/edge"
     return UsageError(f'there is no resource type "{word}" in {analysis.index.place}', hint)
-
-
-def _hierarchy_first(ref: ObjectRef) -> tuple[bool, ObjectRef]:
-    return ref.group_kind not in HIERARCHY, ref
 
 
 def kinds_meant(analysis: Analysis, type_name: str, *others: str) -> tuple[GroupKind, ...]:

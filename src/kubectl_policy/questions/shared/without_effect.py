@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
@@ -35,14 +34,11 @@ def why_without_effect(analysis: Analysis, policy: ObjectRef, most: int = 3) -> 
     if meaning.in_force or not meaning.known:
         return ()
     distinct: dict[Reason, None] = {}
-    return in_causal_order(analysis, islice(_each_once(_reasons(analysis, policy), distinct), most))
-
-
-def _each_once(reasons: Iterator[Reason], seen: dict[Reason, None]) -> Iterator[Reason]:
-    for reason in reasons:
-        if reason not in seen:
-            seen[reason] = None
-            yield reason
+    for reason in _reasons(analysis, policy):
+        distinct.setdefault(reason)
+        if len(distinct) == most:
+            break
+    return in_causal_order(analysis, distinct)
 
 
 def _reasons(analysis: Analysis, policy: ObjectRef) -> Iterator[Reason]:
@@ -82,13 +78,10 @@ def _nothing_attached(analysis: Analysis, policy: ObjectRef, target: NodeRef) ->
     levels = analysis.registry.known(policy.group_kind).effective_targets
     kinds = sorted({level.group_kind.kind for level in levels}) if levels else ["route"]
     names = " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)
-    where = "attached to" if target.object.group_kind in WITH_LISTENERS else "in" if _is_namespace(target) else "below"
+    kind = target.object.group_kind
+    where = "attached to" if kind in WITH_LISTENERS else "in" if kind == NAMESPACE else "below"
     message = f"no {names} is {where} {named(target)}"
     yield Reason("nothing-below", message, target.object, related=(target,))
-
-
-def _is_namespace(node: NodeRef) -> bool:
-    return node.object.group_kind == NAMESPACE
 
 
 def no_traffic_on(analysis: Analysis, path: Path) -> Iterator[Reason]:

@@ -21,21 +21,20 @@ if TYPE_CHECKING:
 
 
 class EffectOn(Struct, frozen=True):
-    """The paths through a node, and the effect of a policy on them.
-
-    `carrying` are the positions of the paths on which traffic runs, as far as is known, `in_force` those of them on
-    which the policy has an effective field, or takes part without declaring any, and `undecided` those on which it may
-    have one, but how its kind's policies combine is not known. `entries` are the effective policies
-    on the paths, where it takes effect on them. If that is further down than the node, `above` are the nodes at which a
-    policy has an effect on it: the node itself and what is above it; else it is every node on the paths.
-    """
+    """The paths through a node, and the effect of a policy on them."""
 
     paths: tuple[Path, ...]
     carrying: frozenset[int]
+    """The positions of the paths on which traffic runs, as far as is known."""
     in_force: tuple[int, ...]
+    """Those of them on which the policy has an effective field, or takes part without declaring any."""
     undecided: tuple[int, ...]
+    """Those on which it may have one, but how its kind's policies combine is not known."""
     entries: tuple[Entry, ...]
+    """The effective policies on the paths, where it takes effect on them."""
     above: frozenset[NodeRef]
+    """The nodes at which a policy has an effect on the node: that and what is above it if it takes effect further down
+    than the node, else every node on the paths."""
 
 
 def effect_on(analysis: Analysis, policy: ObjectRef, target: NodeRef) -> EffectOn:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import WHOLE, FieldPath
@@ -20,14 +20,24 @@ Action: TypeAlias = Literal["change", "create", "delete"]
 
 
 class FieldEdit(Struct, frozen=True):
-    """One place at which an object is edited, and what stood and stands there: nothing, or one value.
+    """One field at which an object is edited.
 
-    An item that is taken out of a list has the place that it had, an item that is put in the place that it gets.
+    An item that is taken out of a list has the position that it had, an item that is put in the one that it gets.
     """
 
     path: FieldPath
-    removed: tuple[Json, ...]
-    added: tuple[Json, ...]
+    removed: Annotated[tuple[Json, ...], Meta(description="What stands there, if anything.", max_length=1)]
+    added: Annotated[tuple[Json, ...], Meta(description="What is to stand there, if anything.", max_length=1)]
+
+    @property
+    def field(self) -> Annotated[str, Meta()]:
+        """Where, in words."""
+        return str(self.path)
+
+    @property
+    def path_(self) -> Annotated[tuple[str | int, ...], Meta()]:
+        """The keys and, from 0, places in lists that lead there."""
+        return tuple(step for step in self.path.steps if isinstance(step, str | int))
 
 
 class Edit(Struct, frozen=True, dict=True):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.comparison import what_if
+from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.questions.why_not.case import Case, effect_on
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef, Origin, Resource
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.why_not.case import EffectOn
-    from kubectl_policy.questions.why_not.edit import Edit
+    from kubectl_policy.questions.why_not.edit import Action, Edit, FieldEdit
     from kubectl_policy.questions.why_not.side_effects import SideEffects
 
 _MOST_OFFERED: Final = 3
@@ -61,6 +62,8 @@ _MOST_TRIED: Final = 20
 _MORE_IN_LARGE: Final = 2
 _MORE: Final = 8
 _LARGE: Final = 2_000
+# What an API server writes itself, and takes from nobody.
+_OF_SERVERS: Final = frozenset({"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp"})
 
 # What no edit does away with, because only a person can say what is meant.
 _BEYOND_EDITS: Final[Mapping[str, str]] = {
@@ -99,28 +102,42 @@ GENERATORS: Final[tuple[tuple[tuple[str, ...], Callable[[Case, Reason], Iterator
 
 
 class Offered(Struct, frozen=True, kw_only=True):
-    """An edit that gives the policy an effect, tried on what was read, and what else it changes.
-
-    `origin` is where the object that it changes or deletes was read. It is not `defined` if nothing that was read says
-    what an API server takes for such an object.
-    """
+    """An edit of one object that gives the policy an effect, tried on what was read."""
 
     edit: Edit
-    origin: Origin | None
-    defined: bool
-    also: SideEffects
+    origin: Annotated[Origin | None, Meta(description="Where the object that it changes or deletes was read.")]
+    defined: Annotated[
+        bool, Meta(description="Whether what was read says what an API server takes for such an object.")
+    ]
+    also_changes: Annotated[SideEffects, Meta()]
+
+    @property
+    def action(self) -> Annotated[Action, Meta()]:
+        """What is done to the object."""
+        return self.edit.action
+
+    @property
+    def object(self) -> Annotated[ObjectRef, Meta()]:
+        """The object that is edited."""
+        return self.edit.object
+
+    @property
+    def changes(self) -> Annotated[tuple[FieldEdit, ...], Meta()]:
+        """Of an object that is changed."""
+        return self.edit.changes
+
+    @property
+    def manifest(self) -> Annotated[Mapping[str, Json] | None, Meta()]:
+        """The object as it is to be, as `kubectl apply` takes it; null if it is deleted."""
+        raw = self.edit.after.raw if self.edit.after else None
+        if raw is None:
+            return None
+        metadata = {key: value for key, value in mapping_at(raw, "metadata").items() if key not in _OF_SERVERS}
+        return {**{key: value for key, value in raw.items() if key != "status"}, "metadata": metadata}
 
 
-class EditSearch(Struct, frozen=True, kw_only=True):
-    """The edits that are offered, best first, and how many were tried; without any, in words why none will do."""
-
-    edits: tuple[Offered, ...]
-    tried: int
-    obstacle: str
-
-
-def find_edits(case: Case, reasons: tuple[Reason, ...], owner_key: str = "") -> EditSearch:
-    """The edits that are known to help, those first that change the least besides.
+def find_edits(case: Case, reasons: tuple[Reason, ...], owner_key: str = "") -> tuple[tuple[Offered, ...], int, str]:
+    """Return the edits that are known to help, best first, how many were tried, and without any, why none will do.
 
     One that takes something away from somebody else is offered only if no other one helps. Of several at one place of
     an object, the best is offered.
@@ -140,21 +157,21 @@ def find_edits(case: Case, reasons: tuple[Reason, ...], owner_key: str = "") -> 
     is_large = len(case.analysis.snapshot.resources) > _LARGE
     left = len(ordered)
     for edit in ordered:
-        if not left or (is_large and any(each.also.harm == "none" for each in found)):
+        if not left or (is_large and any(each.also_changes.harm == "none" for each in found)):
             break
         tried, left = tried + 1, left - 1
         offered = _tried(case, edit, owner_key)
         if offered:
             left = min(left, _MORE_IN_LARGE if is_large else _MORE) if not found else left
             found.append(offered)
-    ranked = sorted(found, key=lambda each: (*each.also.rank, *effort(each.edit)))
-    harmless = [each for each in ranked if each.also.harm != "loss"]
+    ranked = sorted(found, key=lambda each: (*each.also_changes.rank, *effort(each.edit)))
+    harmless = [each for each in ranked if each.also_changes.harm != "loss"]
     best: dict[tuple[ObjectRef, str], Offered] = {}
     for each in harmless or ranked:
         best.setdefault((each.edit.object, str(each.edit.changes[0].path) if each.edit.changes else ""), each)
     edits = tuple(best.values())[:_MOST_OFFERED]
     then = "" if edits else _in_the_way_then(case, reasons, ordered[:_MORE_IN_LARGE])
-    return EditSearch(edits=edits, tried=tried, obstacle="" if edits else obstacle_of(case, reasons, tried, then))
+    return edits, tried, "" if edits else obstacle_of(case, reasons, tried, then)
 
 
 def _in_the_way_then(case: Case, reasons: Sequence[Reason], edits: Sequence[Edit]) -> str:
@@ -186,7 +203,7 @@ def _tried(case: Case, edit: Edit, owner_key: str) -> Offered | None:
         defined=edit.after is None
         or comparison.after.registry.profile_of(kind) is None
         or kind in comparison.after.index.definitions,
-        also=side_effects(case, comparison, effect, owner_key),
+        also_changes=side_effects(case, comparison, effect, owner_key),
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.questions.differences.comparing import effect_changes
 from kubectl_policy.questions.differences.counts import owner
@@ -26,29 +26,34 @@ _HARMS: Final[tuple[Harm, ...]] = ("none", "some", "loss")
 
 
 class SideEffects(Struct, frozen=True, kw_only=True):
-    """What an edit changes that nobody has asked for.
+    """What an edit changes beside the effect that it is for."""
 
-    `settings` is the number of settings that differ on other `objects`, each counted at each of them. `unprotected` are
-    those on which settings that are relevant to security are lost or have other values; `losing` and `gaining` are
-    routes that answer fewer requests, or more, than before, and `lost` is where the policy has no effect any more.
-    `replaced` are settings of others that are not in force any more where the effect is wanted. `deletes` is whether an
-    object is deleted. `owners` are those of all these objects, by a label or annotation `owner_key`.
-    """
-
-    settings: int
-    objects: tuple[ObjectRef, ...]
-    replaced: tuple[str, ...]
-    unprotected: tuple[ObjectRef, ...]
-    losing: tuple[ObjectRef, ...]
-    gaining: tuple[ObjectRef, ...]
-    lost: tuple[NodeRef, ...]
-    deletes: bool
-    owners: tuple[str, ...]
+    settings: Annotated[int, Meta(description="How many settings of others differ, each counted at each object.", ge=0)]
+    objects: Annotated[tuple[ObjectRef, ...], Meta(description="The other objects on which they do.")]
+    replaced: Annotated[
+        tuple[str, ...],
+        Meta(description="Settings of others that would no longer be in force where the effect is wanted."),
+    ]
+    unprotected: Annotated[
+        tuple[ObjectRef, ...],
+        Meta(description="Those on which settings that are relevant to security are lost or have other values."),
+    ]
+    losing: Annotated[tuple[ObjectRef, ...], Meta(description="Routes that answer fewer requests than before.")]
+    gaining: Annotated[
+        tuple[ObjectRef, ...],
+        Meta(description="Routes that answer more requests than before, apart from what is wanted."),
+    ]
+    lost: Annotated[tuple[NodeRef, ...], Meta(description="Where the policy would have no effect any more.")]
+    deletes: Annotated[bool, Meta(description="Whether an object is deleted.")]
+    owners: Annotated[
+        tuple[str, ...],
+        Meta(description="Who owns those objects, if the config file says by which label or annotation."),
+    ]
     owner_key: str
 
     @property
-    def harm(self) -> Harm:
-        """How bad that is."""
+    def harm(self) -> Annotated[Harm, Meta()]:
+        """none; some; or loss, if something is taken away from somebody else."""
         if self.unprotected or self.losing or self.lost or self.deletes:
             return "loss"
         return "some" if self.settings or self.gaining or self.replaced else "none"
@@ -73,7 +78,7 @@ def side_effects(case: Case, comparison: StateComparison, effect: EffectOn, owne
             for found, is_wanted_there in _objects(case, change):
                 for field in change.fields:
                     if not is_wanted_there:
-                        elsewhere[found, change.kind, field.field] = field
+                        elsewhere[found, change.policy_kind, field.field] = field
                     elif field.sort == "lost" and field.before and field.before.source.object != policy:
                         replaced[field.field] = None
     traffic = traffic_changes(comparison)

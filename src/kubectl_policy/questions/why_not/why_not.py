@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.questions.shared.in_force import assumed_of
+from kubectl_policy.questions.shared.numbered import numbered, numbers
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy, unseen_needs
 from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.no_effect import reasons_of
-from kubectl_policy.questions.why_not.search import EditSearch, find_edits, obstacle_of
+from kubectl_policy.questions.why_not.search import find_edits, obstacle_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,39 +21,77 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles import PolicyKindProfile
+    from kubectl_policy.questions.shared.numbered import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.questions.why_not.case import EffectOn
     from kubectl_policy.questions.why_not.search import Offered
-    from kubectl_policy.topology import Path
 
 
 class WhyNot(Struct, frozen=True, kw_only=True):
-    """The answer.
+    """The answer of why-not: whether a policy has an effect on a target, why not, and what would help."""
 
-    `paths` are those through the target, `carrying` the positions of those on which traffic runs, as far as is known,
-    and `in_force` those of them on which the policy has an effect; on those that are `undecided` it may have one.
-    `assumed` is what of its kind rests on a default or a guess and matters there. `reasons` say why it has none or, if
-    it has one on some paths, why not on the others. `edits` are changes of one object each, or new objects, each known
-    to give the policy an effect, those first that change the least besides; none if it has one, and if none of the
-    `tried` edits does: `obstacle` says why then, in words.
-    """
-
-    policy: ObjectRef
-    origin: Origin | None
-    target: NodeRef
-    target_origin: Origin | None
-    paths: tuple[Path, ...]
-    carrying: tuple[int, ...]
-    in_force: tuple[int, ...]
-    undecided: tuple[int, ...]
+    policy: Annotated[ObjectRef, Meta()]
+    origin: Annotated[Origin | None, Meta()]
+    target: Annotated[NodeRef, Meta()]
+    target_origin: Annotated[Origin | None, Meta()]
+    effect: EffectOn
     profile: PolicyKindProfile
-    assumed: tuple[str, ...]
-    reasons: tuple[Reason, ...]
-    edits: tuple[Offered, ...]
-    tried: int
-    obstacle: str
-    unseen: tuple[Unseen, ...]
+    assumed: Annotated[
+        tuple[str, ...], Meta(description="What rests on a default or a guess, because no profile covers it.")
+    ]
+    reasons: Annotated[
+        tuple[Reason, ...],
+        Meta(description="Why there is no effect or, if there is one, why not on the other paths; first causes first."),
+    ]
+    edits: Annotated[
+        tuple[Offered, ...],
+        Meta(description="Any of which would help, those first that change the least besides.", max_length=3),
+    ]
+    tried: Annotated[int, Meta(description="How many edits were tried.", ge=0)]
+    obstacle: Annotated[str, Meta(description="Why no edit of one object will do; empty if one does.")]
+    unseen: Annotated[tuple[Unseen, ...], Meta()]
     place: Place = "the input"
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
+
+    @property
+    def has_effect(self) -> Annotated[bool, Meta()]:
+        """Whether the policy has an effect on the target on any path."""
+        return bool(self.effect.in_force)
+
+    @property
+    def paths(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
+        """The paths through the target."""
+        return numbered(self.effect.paths)
+
+    @property
+    def carrying_traffic(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """The paths on which traffic runs, as far as is known."""
+        return numbers(sorted(self.effect.carrying))
+
+    @property
+    def effective_on(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """The paths on which the policy has an effect."""
+        return numbers(self.effect.in_force)
+
+    @property
+    def undecided_on(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
+        """The paths on which it may have one: it is not known how it combines with others there."""
+        return numbers(self.effect.undecided)
+
+    @property
+    def edit(self) -> Annotated[Offered | None, Meta()]:
+        """The first of the edits; null if none is needed, or none is known to help."""
+        return self.edits[0] if self.edits else None
+
+    @property
+    def lost(self) -> Annotated[tuple[NodeRef, ...], Meta()]:
+        """Where the policy would have no effect any more, if the first edit were made."""
+        return self.edit.also_changes.lost if self.edit else ()
 
 
 def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: str = "") -> WhyNot:
@@ -71,12 +110,12 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
         raise NotFoundError(f"{target.object} has no section {target.section}", hint)
     case = Case(analysis, resource, target, effect_on(analysis, policy, target))
     reasons, effect = reasons_of(case), case.effect
-    if effect.in_force:
-        search = EditSearch(edits=(), tried=0, obstacle="")
-    elif effect.undecided:
-        search = EditSearch(edits=(), tried=0, obstacle=obstacle_of(case, reasons, 0))
-    else:
-        search = find_edits(case, reasons, owner_key)
+    edits: tuple[Offered, ...] = ()
+    tried, obstacle = 0, ""
+    if effect.undecided and not effect.in_force:
+        obstacle = obstacle_of(case, reasons, 0)
+    elif not effect.in_force:
+        edits, tried, obstacle = find_edits(case, reasons, owner_key)
     read = analysis.index.get(target.object)
     # What was not read and might have shown an effect: about the policy, and about the target and its paths.
     unseen = (
@@ -89,16 +128,13 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
         origin=resource.origin,
         target=target,
         target_origin=read.origin if read else None,
-        paths=effect.paths,
-        carrying=tuple(sorted(effect.carrying)),
-        in_force=effect.in_force,
-        undecided=effect.undecided,
+        effect=effect,
         profile=case.profile,
         assumed=assumed_of(case.profile, [entry.effective for entry in effect.entries]),
         reasons=reasons,
-        edits=search.edits,
-        tried=search.tried,
-        obstacle=search.obstacle,
+        edits=edits,
+        tried=tried,
+        obstacle=obstacle,
         unseen=tuple(dict.fromkeys(unseen)),
         place=analysis.index.place,
     )

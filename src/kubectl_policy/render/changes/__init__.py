@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class _Diff(Forms["StateDiff"]):
     def headline(self, answer: StateDiff) -> str:
-        from kubectl_policy.render.changes.diff_headline import diff_headline
+        from kubectl_policy.render.changes.headlines import diff_headline
 
         return diff_headline(answer)
 
@@ -44,7 +44,7 @@ class _Diff(Forms["StateDiff"]):
         return diff_markdown(answer)
 
     def summary(self, answer: StateDiff) -> str:
-        from kubectl_policy.render.changes.diff_headline import diff_headline
+        from kubectl_policy.render.changes.headlines import diff_headline
 
         return diff_headline(answer)
 
@@ -56,7 +56,7 @@ class _Diff(Forms["StateDiff"]):
 
 class _BlastRadius(Forms["BlastRadius"]):
     def headline(self, answer: BlastRadius) -> str:
-        from kubectl_policy.render.changes.blast_headline import blast_headline
+        from kubectl_policy.render.changes.headlines import blast_headline
 
         return blast_headline(answer)
 
@@ -66,9 +66,9 @@ class _BlastRadius(Forms["BlastRadius"]):
         return blast_radius_tree(answer, view)
 
     def table(self, answer: BlastRadius, view: View) -> Table[Any] | Tables:
-        from kubectl_policy.render.changes.table import blast_radius_table
+        from kubectl_policy.render.changes.table import diff_table
 
-        return blast_radius_table(answer, view)
+        return diff_table(answer.difference, view)
 
     def document(self, answer: BlastRadius) -> Shaped:
         from kubectl_policy.render.changes.documents import BLAST_RADIUS
@@ -81,14 +81,14 @@ class _BlastRadius(Forms["BlastRadius"]):
         return blast_radius_markdown(answer)
 
     def summary(self, answer: BlastRadius) -> str:
-        from kubectl_policy.render.changes.blast_headline import blast_headline
+        from kubectl_policy.render.changes.headlines import blast_headline
 
         return blast_headline(answer)
 
     def names(self, answer: BlastRadius) -> Iterable[ObjectRef]:
-        from kubectl_policy.render.changes.table import blast_radius_names
+        from kubectl_policy.render.changes.table import diff_names
 
-        return blast_radius_names(answer)
+        return diff_names(answer.difference)
 
 
 DIFF: Final = _Diff()

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.changes.blast_headline import blast_headline
-from kubectl_policy.render.changes.diff_headline import diff_headline
+from kubectl_policy.model.kinds import listed
+from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.table import rows_of
 from kubectl_policy.render.output.escape import code, inert
-from kubectl_policy.render.words.names import count, listed, node_words
+from kubectl_policy.render.words.names import count, node_words
 from kubectl_policy.render.words.unseen import what_to_do
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.unseen.things import Unseen
-    from kubectl_policy.render.changes.table import Row
+    from kubectl_policy.render.changes.table import ChangeRow, RowGroup
 
 # A comment holds 65,536 characters; what is around it needs some.
 LIMIT: Final = 60_000
@@ -84,10 +84,9 @@ def blast_radius_markdown(answer: BlastRadius, limit: int = LIMIT) -> str:
 
 
 def markdown(difference: StateDiff, title: str, headline: str, limit: int) -> str:
-    """A title, the headline, what could not be seen, and folded tables of what changes, in at most `limit` characters.
+    """Return a title, the headline, blind spots, and folded tables, in at most `limit` characters but at least 2,000.
 
-    Whole rows are left out, from the end of the last tables; the last line then says how many of what. A limit below
-    2,000 counts as 2,000. Nothing from the input is markup, a link, a mention or a reference.
+    Rows are left out from the end of the last tables. Nothing from the input is markup, a link or a mention.
     """
     limit = max(limit, _LEAST)
     sentence = f"**{inert(headline.strip())}**\n"
@@ -99,7 +98,9 @@ def markdown(difference: StateDiff, title: str, headline: str, limit: int) -> st
     _fill(parts, limit - len(opening) - _NOTE, limit // _SHARE)
     # That something was not seen is said even if there is no room for what it was.
     shown = "".join(part.text() for part in parts if part.shown or not part.columns)
-    return f"{opening}{shown}{_note(parts)}"
+    cut = [count(part.left_out, part.noun) for part in parts if part.left_out]
+    note = f"\nNot shown for lack of room: {listed(cut)}. The output of `-o json` has everything.\n" if cut else ""
+    return f"{opening}{shown}{note}"
 
 
 def _fill(parts: Iterable[_Part], room: int, longest: int) -> None:
@@ -117,15 +118,9 @@ def _fill(parts: Iterable[_Part], room: int, longest: int) -> None:
             room += part.frame
 
 
-def _note(parts: Iterable[_Part]) -> str:
-    """How much was left out, and where it is; empty if nothing was."""
-    cut = [count(part.left_out, part.noun) for part in parts if part.left_out]
-    return f"\nNot shown for lack of room: {listed(cut)}. The output of `-o json` has everything.\n" if cut else ""
-
-
-def _unseen(thing: Unseen) -> str:
-    remedy = what_to_do(thing) if thing.needs else thing.remedy
-    return f"> - {inert(f'{thing.what}: {thing.reason}' + (f' ({remedy})' if remedy else ''))}\n"
+def _unseen(unseen: Unseen) -> str:
+    remedy = what_to_do(unseen) if unseen.needs else unseen.remedy
+    return f"> - {inert(f'{unseen.what}: {unseen.reason}' + (f' ({remedy})' if remedy else ''))}\n"
 
 
 def _tables(difference: StateDiff) -> list[_Part]:
@@ -133,50 +128,47 @@ def _tables(difference: StateDiff) -> list[_Part]:
     rows, states, problem = rows_of(difference), ("Before", "After", "Why"), ("Severity", "Rule", "Object", "Problem")
     setting = ("Change", "Kind", "Field", "Before", "After", "Set by", "Objects", "Paths")
     traffic = ("Traffic", "Route", "Hostnames", "Owner", "What")
+    tables: list[tuple[str, str, tuple[str, ...], RowGroup, Callable[[ChangeRow], str]]] = [
+        ("route", "Traffic", traffic, "traffic", _traffic),
+        ("setting", "Settings", setting, "settings", _setting),
+        ("target", "Targets of policies", ("Target", *states), "targets", _relation),
+        ("parent", "Parents of routes", ("Parent", *states), "parents", _relation),
+        ("policy", "Whether policies have an effect", ("Policy", *states), "policies", _relation),
+        ("problem", "Problems introduced", problem, "introduced", _problem),
+        ("fixed problem", "Problems fixed", problem, "fixed", _problem),
+    ]
     return [
-        _table("route", "Traffic", traffic, rows.traffic, _traffic),
-        _table("setting", "Settings", setting, rows.settings, _setting),
-        _table("target", "Targets of policies", ("Target", *states), rows.targets, _relation),
-        _table("parent", "Parents of routes", ("Parent", *states), rows.parents, _relation),
-        _table("policy", "Whether policies have an effect", ("Policy", *states), rows.policies, _relation),
-        _table("problem", "Problems introduced", problem, rows.introduced, _problem),
-        _table("fixed problem", "Problems fixed", problem, rows.fixed, _problem),
+        _Part(noun=noun, total=len(rows[part]), lines=map(line, rows[part]), title=title, columns=columns)
+        for noun, title, columns, part, line in tables
     ]
 
 
-def _table(noun: str, title: str, columns: tuple[str, ...], rows: Sequence[Row], line: Callable[[Row], str]) -> _Part:
-    return _Part(noun=noun, total=len(rows), lines=map(line, rows), title=title, columns=columns)
-
-
-def _traffic(row: Row) -> str:
+def _traffic(row: ChangeRow) -> str:
     hostnames = ", ".join(map(code, row.field.split(", "))) if row.field else ""
     owner = code(row.owner) if row.owner else ""
     return _line(f"**{_TRAFFIC[row.change]}**", code(row.source), hostnames, owner, inert(row.message))
 
 
-def _setting(row: Row) -> str:
+def _setting(row: ChangeRow) -> str:
     change = f"**{row.change.removesuffix('!')}** (security)" if row.change.endswith("!") else row.change
     names = [code(node_words(node)) for node in row.objects[:_NAMES]]
-    more = len(row.objects) - len(names)
-    objects = ", ".join(names) + (f" and {more} more" if more else "")
+    rest = len(row.objects) - len(names)
+    objects = ", ".join(names) + (f" and {rest} more" if rest else "")
     cells = map(_cell, (row.kind, row.field, row.before, row.after, row.source))
     return _line(change, *cells, objects, row.paths)
 
 
-def _relation(row: Row) -> str:
-    return _line(_cell(row.source), *map(_state, (row.before, row.after)), inert(row.message))
+def _relation(row: ChangeRow) -> str:
+    states = (inert(state) or _NOTHING for state in (row.before, row.after))
+    return _line(_cell(row.source), *states, inert(row.message))
 
 
-def _problem(row: Row) -> str:
+def _problem(row: ChangeRow) -> str:
     return _line(row.before or row.after, row.field, _cell(row.source), inert(row.message))
 
 
 def _cell(text: str) -> str:
     return code(text) if text else _NOTHING
-
-
-def _state(text: str) -> str:
-    return inert(text) or _NOTHING
 
 
 def _line(*cells: str) -> str:

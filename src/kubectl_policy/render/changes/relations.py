@@ -24,8 +24,8 @@ _Item = TypeVar("_Item")
 def first_lines(items: Sequence[_Item], line: Callable[[_Item], Line], noun: str, view: View) -> tuple[Line, ...]:
     """A line for each of some things; where lists are cut for the first ones, with how many more there are."""
     shown = items[:SHOWN] if view.cuts else items
-    left = len(items) - len(shown)
-    return (*map(line, shown), *((more_line(left, noun),) if left else ()))
+    rest = len(items) - len(shown)
+    return (*map(line, shown), *((more_line(rest, noun),) if rest else ()))
 
 
 def gateways_section(gateways: Sequence[ObjectRef], view: View) -> tuple[Line, ...]:
@@ -41,15 +41,12 @@ def parents_section(
     cut_off: Collection[ObjectRef] = (),
     gone: Collection[ObjectRef] = (),
 ) -> tuple[Line, ...]:
-    """The routes whose parents differ: a line each, with whether it is `cut_off`.
-
-    That a parent is among what is `gone` is reason enough.
-    """
-    alone = {*cut_off}
+    """The routes whose parents differ: a line each, with whether it is `cut_off`."""
+    unattached = {*cut_off}
     routes: dict[ObjectRef, list[ParentChange]] = {}
     for change in changes:
         routes.setdefault(change.route, []).append(change)
-    lines = first_lines(tuple(routes.items()), lambda item: _route(*item, alone, gone), "route", view)
+    lines = first_lines(tuple(routes.items()), lambda item: _route(*item, unattached, gone), "route", view)
     return section(title, lines)
 
 
@@ -57,22 +54,25 @@ def _route(
     route: ObjectRef, changes: Sequence[ParentChange], cut_off: Collection[ObjectRef], gone: Collection[ObjectRef]
 ) -> Line:
     where = places_words(change.parent for change in changes)
+    # That a parent is gone is reason enough.
     reasons = (change.message for change in changes if change.parent.object not in gone)
     reason = next((f" ({message})" for message in reasons if message), "")
-    left = Span("; nothing is left to it", "warning", prose=True) if route in cut_off else Span("")
-    return Line((Span(f"{route}: ", "subject"), Span(where, prose=True), left, Span(reason, prose=True)), INDENT, 4)
+    remark = Span("; nothing is left to it", "warning", prose=True) if route in cut_off else Span("")
+    return Line((Span(f"{route}: ", "subject"), Span(where, prose=True), remark, Span(reason, prose=True)), INDENT, 4)
 
 
 def attachments_section(title: Title, changes: Iterable[AttachmentChange], view: View) -> tuple[Line, ...]:
     """The policies whose targets differ: each way in which that is so, once, with the policies on their targets."""
     by_way: dict[str, list[AttachmentChange]] = {}
     for change in changes:
-        by_way.setdefault(_way(change, _of_any(change)), []).append(change)
+        # In words that hold for others of which the same is so.
+        message = change.message.replace(f"{change.policy.kind} counts only for", "it counts only for", 1)
+        by_way.setdefault(_way(change, message.replace(str(change.target.object), "its target")), []).append(change)
     items = tuple(by_way.items())
     shown = items[:SHOWN] if view.cuts else items
-    left = sum(len(alike) for _, alike in items[len(shown) :])
-    lines = [line for words, alike in shown for line in _with_targets(words, alike, view)]
-    return section(title, (*lines, *([more_line(left, "policy")] if left else [])))
+    rest = sum(len(alike) for _, alike in items[len(shown) :])
+    lines = [line for way, alike in shown for line in _with_targets(way, alike, view)]
+    return section(title, (*lines, *([more_line(rest, "policy")] if rest else [])))
 
 
 def _way(change: AttachmentChange, message: str) -> str:
@@ -84,23 +84,17 @@ def _way(change: AttachmentChange, message: str) -> str:
     return message or str(change.after)
 
 
-def _of_any(change: AttachmentChange) -> str:
-    """Why a policy is not attached, in words that hold for others of which the same is so."""
-    words = change.message.replace(f"{change.policy.kind} counts only for", "it counts only for", 1)
-    return words.replace(str(change.target.object), "its target")
-
-
-def _with_targets(words: str, changes: Sequence[AttachmentChange], view: View) -> Iterator[Line]:
+def _with_targets(way: str, changes: Sequence[AttachmentChange], view: View) -> Iterator[Line]:
     """Policies on one target with what is so of them in a line; if they have several, what is so comes first."""
     targets: dict[NodeRef, list[ObjectRef]] = {}
     for change in changes:
         targets.setdefault(change.target, []).append(change.policy)
     if len({change.message for change in changes}) == 1:
-        words = _way(changes[0], changes[0].message)
+        way = _way(changes[0], changes[0].message)
     if len(targets) == 1:
-        yield Line((*_on_targets(targets, view), Span(f": {words}", prose=True)), INDENT, 2 * INDENT)
+        yield Line((*_on_targets(targets, view), Span(f": {way}", prose=True)), INDENT, 2 * INDENT)
     else:
-        yield Line((Span(f"{words}:", prose=True),), INDENT, 2 * INDENT)
+        yield Line((Span(f"{way}:", prose=True),), INDENT, 2 * INDENT)
         yield Line(tuple(_on_targets(targets, view)), 2 * INDENT, 3 * INDENT)
 
 
@@ -108,28 +102,28 @@ def _on_targets(targets: Mapping[NodeRef, Sequence[ObjectRef]], view: View) -> I
     """`A, B → T; C → U`: policies on their targets, the first ones of many where lists are cut."""
     pairs = [(policies, target) for target, policies in targets.items()]
     shown = pairs[:SHOWN] if view.cuts else pairs
-    for place, (policies, target) in enumerate(shown):
-        yield from _named(policies, view, lead="; " if place else "")
+    for number, (policies, target) in enumerate(shown):
+        yield from _named(policies, view, lead="; " if number else "")
         yield Span(f" → {node_words(target)}")
     if len(shown) < len(pairs):
-        left = sum(len(policies) for policies, _ in pairs[len(shown) :])
-        yield Span(f" {_and_more(left)}", "aside", prose=True)
+        rest = sum(len(policies) for policies, _ in pairs[len(shown) :])
+        yield Span(f" {_and_more(rest)}", "aside", prose=True)
 
 
 def _named(refs: Sequence[ObjectRef], view: View, lead: str = "") -> Iterator[Span]:
     """Objects one after another; where lists are cut the first ones of many, with how many more there are."""
     shown = refs[:SHOWN] if view.cuts else refs
-    left, last = len(refs) - len(shown), len(shown) - 1
+    rest, last = len(refs) - len(shown), len(shown) - 1
     if lead:
         yield Span(lead.rstrip(" "))
-    for place, ref in enumerate(shown):
-        yield Span(f"{' ' if place or lead else ''}{ref}{',' if place < last else ''}", "subject")
-    if left:
-        yield Span(f" {_and_more(left)}", "aside", prose=True)
+    for number, ref in enumerate(shown):
+        yield Span(f"{' ' if number or lead else ''}{ref}{',' if number < last else ''}", "subject")
+    if rest:
+        yield Span(f" {_and_more(rest)}", "aside", prose=True)
 
 
-def _and_more(left: int) -> str:
-    return f"and {left:,} more (--show-all)"
+def _and_more(rest: int) -> str:
+    return f"and {rest:,} more (--show-all)"
 
 
 def enforcement_section(changes: Iterable[EnforcementChange], view: View) -> tuple[Line, ...]:

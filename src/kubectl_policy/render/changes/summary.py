@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -26,6 +26,25 @@ UNKNOWN: Final = frozenset(["unknown", *(state for state, meaning in MEANINGS.it
 _IN_FORCE: Final = frozenset(state for state, meaning in ENFORCEMENT.items() if meaning.in_force)
 
 
+# What happens to routes and policies, in the order of sentences.
+Relation: TypeAlias = Literal[
+    "without class",
+    "detached",
+    "attached",
+    "without target",
+    "losing target",
+    "gaining target",
+    "unsure",
+    "undecided",
+    "into force",
+    "out of force",
+    "new without effect",
+]
+Relations: TypeAlias = "Mapping[Relation, AbstractSet[ObjectRef]]"
+# Those that are about whether policies are in force.
+FORCE: Final[frozenset[Relation]] = frozenset(["undecided", "into force", "out of force", "new without effect"])
+
+
 class TrafficChange(Struct, frozen=True):
     """Objects with which something happens: on all of their paths, and at least on one."""
 
@@ -34,33 +53,21 @@ class TrafficChange(Struct, frozen=True):
 
 
 class ChangeSummary(Struct, frozen=True, kw_only=True):
-    """The objects, routes and policies that a difference concerns, by what happens to them.
-
-    `sorts` has the worst that happens to an object on paths that both states have, `security` those for which it is
-    relevant to security. For `rerouted` objects some paths are gone and others new; traffic counts where a policy was
-    or will be in force, and nowhere else. Of the `unsure` it is no longer known what they are attached to, of the
-    `undecided` whether they are enforced. `failing` are the policies that are not valid any more, so that requests
-    get an error response; they are not among those that lose a target. A policy that is gone or new is in
-    none of these but `new_without_effect`.
-    """
+    """The objects, routes and policies that a difference concerns, by what happens to them."""
 
     sorts: Mapping[ObjectRef, ChangeSort]
+    """The worst that happens to an object on paths that both states have."""
     security: AbstractSet[ObjectRef]
+    """The objects for which it is relevant to security."""
+    # Traffic counts where a policy was or will be in force, and nowhere else.
     ended: TrafficChange
     begun: TrafficChange
     rerouted: AbstractSet[ObjectRef]
-    detached: AbstractSet[ObjectRef]
-    attached: AbstractSet[ObjectRef]
-    unsure: AbstractSet[ObjectRef]
-    undecided: AbstractSet[ObjectRef]
-    without_target: AbstractSet[ObjectRef]
-    losing_target: AbstractSet[ObjectRef]
-    gaining_target: AbstractSet[ObjectRef]
-    into_force: AbstractSet[ObjectRef]
-    out_of_force: AbstractSet[ObjectRef]
-    new_without_effect: AbstractSet[ObjectRef]
-    without_class: AbstractSet[ObjectRef]
+    """The objects of which some paths are gone and others new."""
+    relations: Relations
+    """The routes and policies concerned; no policy that is gone, and a new one only if it has no effect."""
     failing: AbstractSet[ObjectRef]
+    """The policies that are not valid any more, so that requests get an error response; they lose no target."""
 
     def of_sort(self, *sorts: ChangeSort) -> frozenset[ObjectRef]:
         """The objects of which the worst that happens to them is one of these."""
@@ -73,58 +80,62 @@ class ChangeSummary(Struct, frozen=True, kw_only=True):
 
 
 def summarize(difference: StateDiff, without: Collection[ObjectRef] = ()) -> ChangeSummary:
-    """What happens to whom in a difference, without the objects that are counted already."""
+    """Summarize a difference, without the objects that are counted already."""
     kept = [change for change in difference.effects if change.where == "kept"]
     ended, begun, rerouted = _traffic(difference, without)
+    failing = {route.policy for route in difference.failing}
+    return ChangeSummary(
+        sorts={ref: sort for ref, sort in _worst(kept).items() if ref not in without},
+        security={ref for change in kept if change.security for ref in objects_of(change)}.difference(without),
+        ended=ended,
+        begun=begun,
+        rerouted=rerouted,
+        relations=_relations(difference, failing),
+        failing=failing,
+    )
+
+
+def _relations(difference: StateDiff, failing: AbstractSet[ObjectRef]) -> Relations:
     passing = {*difference.created, *difference.deleted}
     parents = [change for change in difference.parents if change.route not in passing]
     targets = [change for change in difference.attachments if change.policy not in passing]
     losing = {change.policy for change in targets if change.before == "attached" and change.after not in UNKNOWN}
     states = {change.policy: change.after for change in difference.enforcement}
     untargeted = {policy for policy in losing if states.get(policy) == "TargetNotFound"}
-    lasting = [change for change in difference.enforcement if change.before and change.after]
-    failing = {each.policy for each in difference.failing}
     losing -= failing
-    unsure = {change.policy for change in targets if change.after in UNKNOWN}
+    lasting = [change for change in difference.enforcement if change.before and change.after]
     now_unknown = {change.policy for change in lasting if change.after == "Unknown"}
     fields = [field for change in difference.effects for field in change.fields]
     undecided = now_unknown & _uncertain(field.after for field in fields)
-    unsure |= now_unknown - undecided
-    setting = {field.after.source.object for change in difference.effects for field in change.fields if field.after}
+    unsure = {change.policy for change in targets if change.after in UNKNOWN} | (now_unknown - undecided)
+    setting = {field.after.source.object for field in fields if field.after}
     into = {change.policy for change in lasting if change.before not in _IN_FORCE and change.after in _IN_FORCE}
     out = {change.policy for change in lasting if change.before in _IN_FORCE and change.after not in _IN_FORCE}
     idle = {policy for policy, state in states.items() if state not in {*_IN_FORCE, "Unknown", None}}
-    relevant = [change for change in kept if change.security or change.demanding]
-    return ChangeSummary(
-        sorts={ref: sort for ref, sort in _worst(kept).items() if ref not in without},
-        security={ref for change in relevant for ref in objects_of(change)}.difference(without),
-        ended=ended,
-        begun=begun,
-        rerouted=rerouted,
-        detached={
+    return {
+        "without class": {*difference.without_class},
+        "detached": {
             change.route for change in parents if change.before == "attached" and change.after in {None, "refused"}
         },
-        attached={change.route for change in parents if change.after == "attached"},
-        unsure={change.route for change in parents if change.after in UNKNOWN} | unsure,
-        undecided=undecided,
-        without_target=untargeted,
-        losing_target=losing - untargeted,
-        gaining_target={change.policy for change in targets if change.after == "attached"},
+        "attached": {change.route for change in parents if change.after == "attached"},
+        "without target": untargeted,
+        "losing target": losing - untargeted,
+        "gaining target": {change.policy for change in targets if change.after == "attached"},
+        "unsure": {change.route for change in parents if change.after in UNKNOWN} | unsure,
+        "undecided": undecided,
         # One that begins to count where no path leads any more has come into force for no request.
-        into_force=(into & setting) - _uncertain(field.before for field in fields),
-        out_of_force=out - losing - unsure - undecided - failing,
-        new_without_effect=idle.intersection(difference.created),
-        without_class={*difference.without_class},
-        failing=failing,
-    )
+        "into force": (into & setting) - _uncertain(field.before for field in fields),
+        "out of force": out - losing - unsure - undecided - failing,
+        "new without effect": idle.intersection(difference.created),
+    }
 
 
 def untold_problems(answer: BlastRadius) -> list[Diagnostic]:
     """The problems that deleting an object introduces, without those of which the message is given elsewhere."""
     difference = answer.difference
-    told = {answer.subject, *answer.deleted_with_it, *(each.route for each in difference.traffic.routes)}
-    failing = (failing.message for each in difference.traffic.lost.routes for failing in each.failing)
-    parents = (change.message for change in difference.parents if change.route not in told)
+    mentioned = {answer.subject, *answer.deleted_with_it, *(traffic.route for traffic in difference.traffic.routes)}
+    failing = (failing.message for traffic in difference.traffic.lost.routes for failing in traffic.failing)
+    parents = (change.message for change in difference.parents if change.route not in mentioned)
     messages = {*failing, *parents, *(change.message for change in difference.attachments)} - {""}
     lengths = {len(message) for message in messages}
     return [
@@ -149,13 +160,13 @@ def on_all_paths(changes: Iterable[EffectChange]) -> frozenset[NodeRef]:
     whole: set[NodeRef] = set()
     chosen: dict[NodeRef, set[int]] = {}
     for change in changes:
-        for place, changed in enumerate(change.objects):
+        for number, changed in enumerate(change.objects):
             if changed.all_paths:
                 positions = chosen.setdefault(changed.node, set())
                 positions.update(changed.affected_paths)
                 if len(positions) == len(changed.all_paths):
                     whole.add(changed.node)
-            elif place < SCOPED and _is_at_the_end(change, changed.node, changed.paths):
+            elif number < SCOPED and _is_at_the_end(change, changed.node, changed.paths):
                 whole.add(changed.node)
     return frozenset(whole)
 
@@ -168,23 +179,19 @@ def _is_at_the_end(change: EffectChange, node: NodeRef, positions: Iterable[int]
 
 def _worst(changes: Iterable[EffectChange]) -> dict[ObjectRef, ChangeSort]:
     worst: dict[ObjectRef, ChangeSort] = {}
-    for change in changes:
-        sort = change.sort
+    for change in sorted(changes, key=lambda change: SORTS.index(change.sort)):
         for ref in objects_of(change):
-            known = worst.get(ref, sort)
-            worst[ref] = known if SORTS.index(known) <= SORTS.index(sort) else sort
+            worst.setdefault(ref, change.sort)
     return worst
 
 
 def _traffic(
     difference: StateDiff, without: Collection[ObjectRef]
 ) -> tuple[TrafficChange, TrafficChange, AbstractSet[ObjectRef]]:
-    """Where traffic ends, where it begins, and what it reaches on other paths than before.
-
-    A backend to which no route leads any more has a path of its own instead. That is no other way for the traffic.
-    """
+    """Where traffic ends, where it begins, and what it reaches on other paths than before."""
     gone, new = _routed(difference, "gone"), _routed(difference, "new")
     both = (gone.keys() & new.keys()).difference(without)
+    # A backend to which no route leads any more has a path of its own instead: no other way for the traffic.
     left_alone = {ref for ref in both if gone[ref] and not new[ref]}
     no_longer_alone = {ref for ref in both if new[ref] and not gone[ref]}
     left_alone |= {ref for ref in difference.traffic.lost.backends if not new.get(ref, True)}
@@ -197,19 +204,17 @@ def _traffic(
 
 
 def _routed(difference: StateDiff, where: Where) -> dict[ObjectRef, bool]:
-    """The objects of the changes that are on such paths, and whether any route leads to them there.
-
-    What is only on paths through routes that are known to lose their traffic, or to get it, is said of these.
-    """
+    """The objects of the changes that are on such paths, and whether any route leads to them there."""
     traffic = difference.traffic.lost if where == "gone" else difference.traffic.gained
-    told = {each.route for each in traffic.routes}
+    mentioned = {route.route for route in traffic.routes}
     by_object: dict[ObjectRef, bool] = {}
     for change in difference.effects:
         if change.where == where:
+            # Of the paths through routes that lose or get traffic, that is said already.
             untold = {
                 position: first_route(path) is not None
                 for position, path in enumerate(change.paths)
-                if told.isdisjoint([node.object for node in path])
+                if mentioned.isdisjoint([node.object for node in path])
             }
             for changed in change.objects if untold else ():
                 on = untold.keys() & changed.paths

@@ -3,47 +3,46 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
+from kubectl_policy.render.changes.settings import value_words
 from kubectl_policy.render.changes.summary import UNKNOWN
 from kubectl_policy.render.changes.traffic import details
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.words.names import flow, mark, node_words, source_words
+from kubectl_policy.render.words.names import mark, node_words, source_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.questions.differences.effects import EffectChange, EffectiveValue
+    from kubectl_policy.questions.differences.effects import EffectChange
     from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.questions.differences.traffic import TrafficChanges
     from kubectl_policy.render.output.text import View
 
 
-class Row(Struct, frozen=True, kw_only=True):
-    """One thing that differs. A cell is empty where there is nothing to say.
-
-    `change` is one word to search for, `before` and `after` are values or states, `source` is who sets the value or is
-    concerned, and its `owner`, `objects` are those for which it differs.
-    """
+class ChangeRow(Struct, frozen=True, kw_only=True):
+    """One difference. A cell is empty where there is nothing to say."""
 
     change: str
+    """One word to search for."""
     kind: str
     field: str = ""
     before: str
     after: str
     source: str
+    """The object that sets the value, or is concerned."""
     objects: Sequence[NodeRef] = ()
+    """Those for which it differs."""
     paths: str = ""
     owner: str = ""
     message: str = ""
 
 
-_COLUMNS: Final[tuple[Column[Row], ...]] = (
+_COLUMNS: Final[tuple[Column[ChangeRow], ...]] = (
     Column("CHANGE", lambda row: row.change),
     Column("KIND", lambda row: row.kind),
     Column("FIELD", lambda row: row.field),
@@ -57,50 +56,31 @@ _COLUMNS: Final[tuple[Column[Row], ...]] = (
 )
 
 
-class Rows(Struct, frozen=True, kw_only=True):
-    """Every row of a difference: routes that lose traffic first, then settings, worst first."""
-
-    traffic: tuple[Row, ...]
-    settings: tuple[Row, ...]
-    targets: tuple[Row, ...]
-    parents: tuple[Row, ...]
-    policies: tuple[Row, ...]
-    introduced: tuple[Row, ...]
-    fixed: tuple[Row, ...]
+RowGroup: TypeAlias = Literal["traffic", "settings", "targets", "parents", "policies", "introduced", "fixed"]
 
 
-def rows_of(difference: StateDiff) -> Rows:
-    """Every row of a difference."""
-    return Rows(
-        traffic=tuple(_traffic_rows(difference.traffic)),
-        settings=tuple(chain.from_iterable(map(_setting_rows, difference.effects))),
-        targets=tuple(_relation_row(change, change.policy, change.target) for change in difference.attachments),
-        parents=tuple(_relation_row(change, change.route, change.parent) for change in difference.parents),
-        policies=tuple(map(_enforcement_row, difference.enforcement)),
-        introduced=tuple(_problem_row(problem, "problem") for problem in difference.problems.introduced),
-        fixed=tuple(_problem_row(problem, "fixed") for problem in difference.problems.fixed),
-    )
+def rows_of(difference: StateDiff) -> dict[RowGroup, list[ChangeRow]]:
+    """Return the rows of a difference: routes that lose traffic first, then settings, worst first."""
+    return {
+        "traffic": list(_traffic_rows(difference.traffic)),
+        "settings": list(chain.from_iterable(map(_setting_rows, difference.effects))),
+        "targets": [_relation_row(change, change.policy, change.target) for change in difference.attachments],
+        "parents": [_relation_row(change, change.route, change.parent) for change in difference.parents],
+        "policies": list(map(_enforcement_row, difference.enforcement)),
+        "introduced": [_problem_row(problem, "problem") for problem in difference.problems.introduced],
+        "fixed": [_problem_row(problem, "fixed") for problem in difference.problems.fixed],
+    }
 
 
-def diff_table(difference: StateDiff, _: View) -> Table[Row]:
-    """A row for each route with other traffic, then for each setting, target, parent, policy and problem that differs.
-
-    `wide` also has the names of the objects, and why something is as it is.
-    """
-    rows = rows_of(difference)
-    parts = (rows.traffic, rows.settings, rows.targets, rows.parents, rows.policies, rows.introduced, rows.fixed)
-    return Table(_COLUMNS, tuple(chain(*parts)))
-
-
-def blast_radius_table(answer: BlastRadius, view: View) -> Table[Row]:
-    """`diff_table` of what deleting an object would change."""
-    return diff_table(answer.difference, view)
+def diff_table(difference: StateDiff, _: View) -> Table[ChangeRow]:
+    """Return a row for each route with other traffic, then for each setting, target, parent, policy and problem."""
+    return Table(_COLUMNS, tuple(chain.from_iterable(rows_of(difference).values())))
 
 
 def diff_names(difference: StateDiff) -> Iterable[ObjectRef]:
     """The objects for which something differs, each once: of traffic, of settings, then of relations."""
     refs = [
-        *(each.route for each in difference.traffic.routes),
+        *(traffic.route for traffic in difference.traffic.routes),
         *(changed.node.object for change in difference.effects for changed in change.objects),
         *(change.route for change in difference.parents),
         *(change.policy for change in difference.attachments),
@@ -109,12 +89,7 @@ def diff_names(difference: StateDiff) -> Iterable[ObjectRef]:
     return dict.fromkeys(refs)
 
 
-def blast_radius_names(answer: BlastRadius) -> Iterable[ObjectRef]:
-    """`diff_names` of what deleting an object would change."""
-    return diff_names(answer.difference)
-
-
-def _traffic_rows(traffic: TrafficChanges) -> Iterator[Row]:
+def _traffic_rows(traffic: TrafficChanges) -> Iterator[ChangeRow]:
     """A row for each route, with its hostnames for a field."""
     parts = (
         ("ended", traffic.lost.all),
@@ -124,30 +99,30 @@ def _traffic_rows(traffic: TrafficChanges) -> Iterator[Row]:
         ("increased", traffic.gained.some),
     )
     for change, routes in parts:
-        for each in routes:
-            yield Row(
+        for entry in routes:
+            yield ChangeRow(
                 change=change,
-                kind=str(each.route.group_kind),
-                field=", ".join(each.hostnames),
+                kind=str(entry.route.group_kind),
+                field=", ".join(entry.hostnames),
                 before="",
                 after="",
-                source=str(each.route),
-                owner=each.owner,
-                message="; ".join(details(each, gained=change in {"begun", "increased"})),
+                source=str(entry.route),
+                owner=entry.owner,
+                message="; ".join(details(entry, gained=change in {"begun", "increased"})),
             )
 
 
-def _setting_rows(change: EffectChange) -> Iterator[Row]:
+def _setting_rows(change: EffectChange) -> Iterator[ChangeRow]:
     """A row for each field that differs; its change ends with `!` if that is relevant to security."""
     nodes = [changed.node for changed in change.objects]
     for field in change.fields:
         setter = field.after or field.before
-        yield Row(
+        yield ChangeRow(
             change=f"{field.sort}{'!' if change.where == 'kept' and (field.harmful or field.demanding) else ''}",
-            kind=f"{change.kind}{mark(change.profile, 'being a policy')}",
+            kind=f"{change.policy_kind}{mark(change.profile, 'being a policy')}",
             field=field.field,
-            before=_value(field.before),
-            after=_value(field.after),
+            before=value_words(field.before, "", "<removed>"),
+            after=value_words(field.after, "", "<removed>"),
             source=source_words(setter.source) if setter else "",
             objects=nodes,
             paths=f"{len(change.paths)} {change.where}",
@@ -155,27 +130,17 @@ def _setting_rows(change: EffectChange) -> Iterator[Row]:
         )
 
 
-def _value(effective: EffectiveValue | None) -> str:
-    """The value in one line; empty where nothing sets the field."""
-    if effective is None:
-        return ""
-    text = "<removed>" if effective.removed else flow(effective.value)
-    return text if effective.certain else f"{text} (may hold)"
-
-
-def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: NodeRef) -> Row:
-    """How the state of a policy's reference to a target, or of a route at a parent, changes.
-
-    That is `attached`, `detached`, `unknown`, or `reference` for what is attached neither before nor after.
-    """
+def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: NodeRef) -> ChangeRow:
+    """How the state of a policy's reference to a target, or of a route at a parent, changes."""
     if change.after in UNKNOWN:
-        what = "unknown"
+        sort = "unknown"
     elif change.after == "attached":
-        what = "attached"
+        sort = "attached"
     else:
-        what = "detached" if change.before == "attached" else "reference"
-    return Row(
-        change=what,
+        # What is attached neither before nor after is a reference.
+        sort = "detached" if change.before == "attached" else "reference"
+    return ChangeRow(
+        change=sort,
         kind=str(ref.group_kind),
         before=change.before or "",
         after=change.after or "",
@@ -184,9 +149,9 @@ def _relation_row(change: AttachmentChange | ParentChange, ref: ObjectRef, to: N
     )
 
 
-def _enforcement_row(change: EnforcementChange) -> Row:
+def _enforcement_row(change: EnforcementChange) -> ChangeRow:
     same = change.before == change.after
-    return Row(
+    return ChangeRow(
         change="enforcement",
         kind=str(change.policy.group_kind),
         before=_beaten(change.by_before) if same else change.before or "",
@@ -200,10 +165,10 @@ def _beaten(by: Collection[ObjectRef]) -> str:
     return f"beaten by {', '.join(map(str, by))}" if by else "beaten by none"
 
 
-def _problem_row(problem: Diagnostic, change: str) -> Row:
+def _problem_row(problem: Diagnostic, change: str) -> ChangeRow:
     """A problem that is introduced or fixed, with its rule for a field."""
     subject, message = problem.subject, problem.message
-    return Row(
+    return ChangeRow(
         change=change,
         kind=str(subject.group_kind) if subject else "",
         field=problem.rule,

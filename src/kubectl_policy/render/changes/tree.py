@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.shared.effects import from_the_root
-from kubectl_policy.render.changes.blast_headline import blast_headline
-from kubectl_policy.render.changes.diff_headline import diff_headline
+from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.relations import (
     attachments_section,
     changed_problems_section,
@@ -21,11 +20,10 @@ from kubectl_policy.render.changes.settings import effect_sections
 from kubectl_policy.render.changes.summary import summarize, untold_problems
 from kubectl_policy.render.changes.traffic import (
     behind_section,
-    gained_sections,
     list_line,
-    lost_sections,
     owner_noun,
     places_words,
+    traffic_sections,
 )
 from kubectl_policy.render.output.text import Line, Span, pad
 from kubectl_policy.render.words.names import attachment_words, count, names
@@ -33,7 +31,7 @@ from kubectl_policy.render.words.next_commands import after_blast_radius, next_s
 from kubectl_policy.render.words.sections import BLANK, headline_line, references_section, section, unseen_section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.questions.changes.blast_radius import BlastRadius, DetachedRoute, SupersededOn
@@ -47,26 +45,29 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
     """The comparison in the order of thought that every command keeps."""
     lasting = [change for change in difference.effects if change.where != "gone"]
     deleted = {*difference.deleted}
-    told = {each.route for each in difference.traffic.routes}
-    parents = [change for change in difference.parents if change.route not in told]
+    mentioned = {traffic.route for traffic in difference.traffic.routes}
+    parents = [change for change in difference.parents if change.route not in mentioned]
     lost = [change for change in parents if change.before == "attached"]
     got = [change for change in parents if change.before != "attached"]
     problems = difference.problems
+    objects = (("created", difference.created), ("updated", difference.updated), ("deleted", difference.deleted))
     return (
         headline_line(diff_headline(difference)),
-        *lost_sections(difference, view),
-        *gained_sections(difference, view),
+        *traffic_sections(difference, view),
         *_then(difference, effect_sections(lasting, view)),
         *gateways_section(difference.without_class, view),
         *parents_section("Routes that lose parents", lost, view, difference.cut_off, deleted),
         *parents_section("Routes that get parents", got, view),
-        *traffic_section(summarize(difference), view),
+        *ending_section(summarize(difference), view),
         *_targets(difference, view),
         *enforcement_section(difference.enforcement, view),
         *changed_problems_section("Problems introduced", problems.introduced, view),
         *changed_problems_section("Problems fixed", problems.fixed, view),
         *changed_problems_section("Problems that remain in changed objects", problems.unchanged, view),
-        *section("Changed objects", _objects(difference, view)),
+        *section(
+            "Changed objects",
+            [list_line([str(ref) for ref in refs], view, lead=f"{verb}   ") for verb, refs in objects if refs],
+        ),
         *unseen_section(difference.unseen),
     )
 
@@ -94,58 +95,56 @@ def _targets(difference: StateDiff, view: View) -> tuple[Line, ...]:
     )
 
 
-def _objects(difference: StateDiff, view: View) -> Iterator[Line]:
-    sorts = (("created", difference.created), ("updated", difference.updated), ("deleted", difference.deleted))
-    for word, refs in sorts:
-        if refs:
-            yield list_line([str(ref) for ref in refs], view, lead=f"{word}   ")
-
-
 def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     """The answer in the order of thought that every command keeps."""
     difference, subject = answer.difference, answer.subject
     kept = [change for change in difference.effects if change.where == "kept"]
     deleted = {subject, *answer.deleted_with_it}
     summary = summarize(difference, deleted)
-    told = {*deleted, *(each.route for each in difference.traffic.routes)}
+    mentioned = {*deleted, *(traffic.route for traffic in difference.traffic.routes)}
     invalid = {failing.policy for failing in difference.failing}
     hidden = deleted | invalid
     targets = [change for change in difference.attachments if change.policy not in hidden]
-    parents = [change for change in difference.parents if change.route not in told]
-    reach, with_it = answer.reach, [str(ref) for ref in answer.deleted_with_it]
-    superseded, detached = (reach.superseded, reach.detached) if reach else ((), ())
-    failed = [attachment for attachment in reach.attachments if attachment.state != "attached"] if reach else []
+    parents = [change for change in difference.parents if change.route not in mentioned]
+    with_it, superseded = [str(ref) for ref in answer.deleted_with_it], answer.superseded
+    failed = [attachment for attachment in answer.targets if attachment.state != "attached"]
     return (
         headline_line(blast_headline(answer, summary)),
-        *lost_sections(difference, view),
-        *gained_sections(difference, view),
-        *(behind_section(reach.behind, answer.counts.owner_key, view) if reach else ()),
-        *section("Affects" if reach else "Touches", _counts(answer.counts)),
+        *traffic_sections(difference, view),
+        *behind_section(answer.behind, answer.counts.owner_key, view),
+        *section("Affects" if answer.policy else "Touches", _counts(answer.counts)),
         *section("Deleted with it", [list_line(with_it, view)] if with_it else []),
-        *_then(difference, effect_sections(kept, view, subject if reach else None)),
+        *_then(difference, effect_sections(kept, view, subject if answer.policy else None)),
         *section(
             "Attached, but others set every field",
-            first_lines([each for each in superseded if each.by], lambda each: _superseded(each, view), "group", view),
+            first_lines(
+                [group for group in superseded if group.by],
+                lambda group: list_line(_object_words(group), view, lead=f"{names(group.by)}: "),
+                "group",
+                view,
+            ),
         ),
         *section(
             "No effect",
             (
                 *first_lines(
-                    [each for each in superseded if not each.by],
-                    lambda each: _row_beside_total(each, view),
+                    [group for group in superseded if not group.by],
+                    lambda group: list_line(_object_words(group), view, lead="nothing that it sets counts on "),
                     "group",
                     view,
                 ),
-                *first_lines(detached, _detached, "object", view),
+                *first_lines(answer.detached, _detached, "object", view),
                 *first_lines(failed, _failed, "target", view),
             ),
         ),
         *gateways_section(difference.without_class, view),
         *parents_section("Routes that lose parents", parents, view, difference.cut_off, deleted),
-        *traffic_section(summary, view),
+        *ending_section(summary, view),
         *attachments_section("Policies that lose a target", targets, view),
         *enforcement_section((change for change in difference.enforcement if change.policy not in deleted), view),
-        *references_section((each for each in answer.referred_to_by if each.policy not in invalid), subject),
+        *references_section(
+            (reference for reference in answer.referred_to_by if reference.policy not in invalid), subject
+        ),
         *changed_problems_section("Problems introduced", untold_problems(answer), view),
         # What goes with the object has not been put right.
         *changed_problems_section(
@@ -156,41 +155,33 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     )
 
 
-def traffic_section(summary: ChangeSummary, view: View) -> tuple[Line, ...]:
+def ending_section(summary: ChangeSummary, view: View) -> tuple[Line, ...]:
     """Where settings end with their paths, but for what is said of routes and for what is itself gone."""
     ended = summary.ended
-    places = from_the_root(NodeRef(ref) for ref in ended.on_all_paths | ended.on_some_paths)
-    return section("Traffic ends", [list_line([str(node) for node in places], view)] if places else [])
+    nodes = from_the_root(NodeRef(ref) for ref in ended.on_all_paths | ended.on_some_paths)
+    return section("Traffic ends", [list_line([str(node) for node in nodes], view)] if nodes else [])
 
 
 def _counts(counts: ObjectCounts) -> Iterator[Line]:
     rows = [
-        ("kinds", [count(number, kind.kind) for kind, number in counts.kinds]),
-        ("namespaces", [f"{name or 'cluster-scoped:'} {number:,}" for name, number in counts.namespaces]),
+        ("kinds", [count(counted.count, counted.kind) for counted in counts.kinds]),
+        ("namespaces", [f"{row.namespace or 'cluster-scoped:'} {row.count:,}" for row in counts.namespaces]),
     ]
     if counts.owner_key:
         noun = owner_noun(counts.owner_key)
-        rows.append((noun, [f"{name or f'no {noun} label:'} {number:,}" for name, number in counts.owners]))
+        rows.append((noun, [f"{row.owner or f'no {noun} label:'} {row.count:,}" for row in counts.owners]))
     width = max(len(label) for label, _ in rows)
-    for label, words in rows if counts.total else ():
+    for label, items in rows if counts.total else ():
         # A number stays with what it counts.
         spans = (
-            Span(f"{' ' if place else ''}{each}{',' * (place < len(words) - 1)}") for place, each in enumerate(words)
+            Span(f"{' ' if number else ''}{item}{',' * (number < len(items) - 1)}") for number, item in enumerate(items)
         )
         yield Line((Span(f"{pad(label, width)}   "), *spans), 2, width + 5)
 
 
-def _superseded(superseded: SupersededOn, view: View) -> Line:
-    return list_line(_each(superseded.objects), view, lead=f"{names(superseded.by)}: ")
-
-
-def _row_beside_total(superseded: SupersededOn, view: View) -> Line:
-    return list_line(_each(superseded.objects), view, lead="nothing that it sets counts on ")
-
-
-def _each(places: Iterable[NodeRef]) -> list[str]:
+def _object_words(superseded: SupersededOn) -> list[str]:
     """The objects, each once with all of its sections."""
-    return [places_words(list(nodes)) for _, nodes in groupby(places, lambda node: node.object)]
+    return [places_words(list(nodes)) for _, nodes in groupby(superseded.objects, lambda node: node.object)]
 
 
 def _detached(route: DetachedRoute) -> Line:

@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.model import ObjectRef
+    from kubectl_policy.questions.describe.description import Description, Descriptions
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
-    from kubectl_policy.questions.describe.several import Descriptions
     from kubectl_policy.render.output.columns import Table, Tables
     from kubectl_policy.render.output.documents import Shaped
-    from kubectl_policy.render.output.text import Document, View
+    from kubectl_policy.render.output.text import Document, Line, View
 
 
 class _Object(Forms["ObjectDescription"]):
@@ -30,9 +30,10 @@ class _Object(Forms["ObjectDescription"]):
         return object_tree(answer, view)
 
     def table(self, answer: ObjectDescription, view: View) -> Table[Any] | Tables:
+        del view
         from kubectl_policy.render.describe.table import settings
 
-        return settings(answer, view)
+        return settings(answer)
 
     def document(self, answer: ObjectDescription) -> Shaped:
         from kubectl_policy.render.describe.documents import OBJECT_DESCRIPTION
@@ -40,38 +41,7 @@ class _Object(Forms["ObjectDescription"]):
         return OBJECT_DESCRIPTION(answer)
 
     def names(self, answer: ObjectDescription) -> Iterable[ObjectRef]:
-        from kubectl_policy.render.describe.objects import policies_in_force
-
-        return policies_in_force(answer)
-
-    rows_suffice = True
-
-
-class _Several(Forms["Descriptions"]):
-    def headline(self, answer: Descriptions) -> str:
-        from kubectl_policy.render.describe.several import several_headline
-
-        return several_headline(answer)
-
-    def tree(self, answer: Descriptions, view: View) -> Document:
-        from kubectl_policy.render.describe.several import several_tree
-
-        return several_tree(answer, view)
-
-    def table(self, answer: Descriptions, view: View) -> Table[Any] | Tables:
-        from kubectl_policy.render.describe.several import several_tables
-
-        return several_tables(answer, view)
-
-    def document(self, answer: Descriptions) -> Shaped:
-        from kubectl_policy.render.describe.documents import DESCRIPTIONS
-
-        return DESCRIPTIONS(answer)
-
-    def names(self, answer: Descriptions) -> Iterable[ObjectRef]:
-        from kubectl_policy.render.describe.several import several_names
-
-        return several_names(answer)
+        return answer.policies
 
     rows_suffice = True
 
@@ -88,9 +58,10 @@ class _Policy(Forms["PolicyDescription"]):
         return policy_tree(answer, view)
 
     def table(self, answer: PolicyDescription, view: View) -> Table[Any] | Tables:
-        from kubectl_policy.render.describe.policies import targets
+        del view
+        from kubectl_policy.render.describe.policies import targets_of
 
-        return targets(answer, view)
+        return targets_of([answer])
 
     def document(self, answer: PolicyDescription) -> Shaped:
         from kubectl_policy.render.describe.documents import POLICY_DESCRIPTION
@@ -98,13 +69,56 @@ class _Policy(Forms["PolicyDescription"]):
         return POLICY_DESCRIPTION(answer)
 
     def names(self, answer: PolicyDescription) -> Iterable[ObjectRef]:
-        from kubectl_policy.render.describe.policies import affected_objects
-
-        return affected_objects(answer)
+        return dict.fromkeys(node.object for node in answer.affected)
 
     rows_suffice = True
 
 
 OBJECT: Final = _Object()
-SEVERAL: Final = _Several()
 POLICY: Final = _Policy()
+
+
+def _forms(item: Description) -> Forms[Any]:
+    from kubectl_policy.questions.describe.objects import ObjectDescription
+
+    return OBJECT if isinstance(item, ObjectDescription) else POLICY
+
+
+class _Several(Forms["Descriptions"]):
+    """Answers about several objects, one after another."""
+
+    def headline(self, answer: Descriptions) -> str:
+        return " ".join(_forms(item).headline(item) for item in answer.items)
+
+    def tree(self, answer: Descriptions, view: View) -> Document:
+        from kubectl_policy.render.words.sections import BLANK
+
+        lines: list[Line] = []
+        for item in answer.items:
+            lines += (*((BLANK, BLANK) if lines else ()), *_forms(item).tree(item, view))
+        return tuple(lines)
+
+    def table(self, answer: Descriptions, view: View) -> Table[Any] | Tables:
+        del view
+        from kubectl_policy.questions.describe.objects import ObjectDescription
+        from kubectl_policy.questions.describe.policies import PolicyDescription
+        from kubectl_policy.render.describe.policies import targets_of
+        from kubectl_policy.render.describe.table import settings_of
+        from kubectl_policy.render.output.columns import Tables
+
+        objects = [item for item in answer.items if isinstance(item, ObjectDescription)]
+        policies = [item for item in answer.items if isinstance(item, PolicyDescription)]
+        return Tables((settings_of(objects), targets_of(policies)))
+
+    def document(self, answer: Descriptions) -> Shaped:
+        from kubectl_policy.render.describe.documents import DESCRIPTIONS
+
+        return DESCRIPTIONS(answer)
+
+    def names(self, answer: Descriptions) -> Iterable[ObjectRef]:
+        return dict.fromkeys(ref for item in answer.items for ref in _forms(item).names(item))
+
+    rows_suffice = True
+
+
+SEVERAL: Final = _Several()

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhere
+from kubectl_policy.render.describe.named import contrary_words
 from kubectl_policy.render.describe.together import parent_of, together, words_of
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import flow, listed
+from kubectl_policy.render.words.names import flow
 from kubectl_policy.render.words.reasons import basis_lines, doubts_of, merge_not_counting
 from kubectl_policy.render.words.settings import DEFAULT, perhaps
 from kubectl_policy.render.words.values import shortened
@@ -87,12 +89,19 @@ class _Section:
         of them share a row.
         """
         apart = [self._by_place(source) for source in self.kind.sources]
-        every = [row for source in self.kind.sources for row in source.rows]
+        every = [row for source in self.kind.sources for row in source.rows.values()]
         if len(every) > _SCREENFULS:
             # Nobody looks at all of these, for whom to try several times.
             self.field = self._field_width(every)
         while True:
-            placed = [{limits: self._joined(rows) for limits, rows in by_place.items()} for by_place in apart]
+            # At a terminal, fields that stand side by side in one thing share a row, where there is room for them.
+            placed = [
+                {
+                    limits: list(together(rows, self._fits)) if self.view.cuts else rows
+                    for limits, rows in places.items()
+                }
+                for places in apart
+            ]
             needed = self._field_width(row for by_place in placed for rows in by_place.values() for row in rows)
             if needed <= self.field:
                 return placed
@@ -102,7 +111,7 @@ class _Section:
         """The rows of a policy by where they are in force, in words; of what goes without saying first."""
         below = self.places.below(source.targets)
         by_place: dict[str, list[Row]] = {}
-        for row in source.rows:
+        for row in source.rows.values():
             by_place.setdefault(self.places.limits(row.positions, below), []).append(row)
         return {limits: by_place[limits] for limits in sorted(by_place, key=bool)}
 
@@ -110,10 +119,6 @@ class _Section:
         """How wide the column of names is: at a terminal a few long ones do not move the values of all others."""
         most = self.view.width * 3 // 10 if self.view.cuts else self.view.width
         return max((size for row in rows if (size := cells(row.setting.field)) <= most), default=0)
-
-    def _joined(self, rows: list[Row]) -> list[Row]:
-        """At a terminal, fields that stand side by side in one thing as one row, where there is room for them."""
-        return list(together(rows, self._fits)) if self.view.cuts else rows
 
     def _fits(self, rows: Sequence[Row]) -> bool:
         """Whether some fields are in one thing, and there is room for them in a row, beside the lines they are on."""
@@ -135,14 +140,14 @@ class _Section:
                 yield from self._row(row, margin)
         if not source.rows:
             yield Line((Span("sets no field", "aside"),), _ROW)
-        for replaced in source.replaced:
+        for replaced in source.replaced.values():
             yield self._replaced(source, replaced, _only(by_place))
 
     def _heading(self, source: OfSource, by_place: Mapping[str, list[Row]]) -> str:
         """`RetryPolicy shop/cart → rule cart`; with where it is in force, if that is the same for all that it sets."""
         heading, limits = self.names.heading(source, self.kind.groups[0]), _only(by_place)
         if self.behind:
-            positions = frozenset[int]().union(*(row.positions for row in source.rows)) or self.kind.positions
+            positions = frozenset[int]().union(*(row.positions for row in source.rows.values())) or self.kind.positions
             behind = self.places.words(positions, behind=True)
             return f"{heading}, {'behind it' if heading.endswith(behind.removeprefix('behind')) else behind}"
         return f"{heading}{f', {self._where(limits)}' if limits else ''}"
@@ -162,17 +167,13 @@ class _Section:
         origin = self.names.origin(policy)
         if origin:
             spans += [Span(" " * max(margin - cells(origin) - cells(heading), _GAP)), Span(origin, "aside")]
-        contrary = self.names.contrary([policy])
-        if contrary:
-            message = f": {self._message(source)}" if self._message(source) else ""
-            spans.append(Span(f"   {contrary}{message}", "warning", prose=True))
-        if self.names.otherwise([policy]):
-            spans.append(Span(f"   may be different: {self.names.about[policy].otherwise}", "warning", prose=True))
+        about = self.names.about.get(policy)
+        if about and about.contrary:
+            message = f": {about.contrary.message}" if about.contrary.message else ""
+            spans.append(Span(f"   {contrary_words(about.contrary)}{message}", "warning", prose=True))
+        if about and about.otherwise:
+            spans.append(Span(f"   may be different: {about.otherwise}", "warning", prose=True))
         return Line(tuple(spans), 0, _ROW + _INDENT)
-
-    def _message(self, source: OfSource) -> str:
-        about = self.names.about[source.source.object]
-        return about.contrary.message if about.contrary else ""
 
     def _row(self, row: Row, margin: int) -> Iterator[Line]:
         """A field, its value, what it beat beside it or below, and at the right the line that it is written on.
@@ -209,7 +210,7 @@ class _Section:
         notes += [perhaps(setting).strip()] if perhaps(setting) else []
         if notes:
             spans.append(Span(f" {' '.join(notes)}", "aside", prose=True))
-        below = [self._instead(row, each) for each in row.beaten]
+        below = [self._instead(row, beaten) for beaten in row.beaten.values()]
         column, line = self.value_at + self.value + _GAP, self.lines_of[id(row)]
         if setting.blame:
             # Who wrote it was asked for, and is never left out.
@@ -268,9 +269,9 @@ class _Section:
         loser = self._loser(replaced.source)
         if all(fate.state == "superseded" and not fate.by_port for fate in fates):
             together = "with others " if len(fates[0].superseded_by) > 1 else ""
-            group = next(group for group in self.kind.groups if fates[0] in group.beaten)
+            group = next(group for group in self.kind.groups if fates[0] in group.without_effect)
             why = merge_not_counting(fates[0], group)
-            if replaced.source in group.members:
+            if replaced.source in group.contest.members:
                 words = f"{together}instead of {self._fields(fates)} of {loser}"
             else:
                 words = f"{together}instead of all of {loser}: {_names(fates)}{f' ({why})' if why else ''}"

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.kinds import NAMESPACE, listed, plural
 from kubectl_policy.questions.unseen.unread import some_of
 from kubectl_policy.render.describe.places import Places
-from kubectl_policy.render.words.names import count, in_file, listed, node_words, section_words
-from kubectl_policy.render.words.sources import is_one, sources_words
+from kubectl_policy.render.words.names import count, in_file, node_words
 from kubectl_policy.render.words.unseen import as_far_as
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.model import NodeRef, ObjectRef
-    from kubectl_policy.questions.describe.focus import Focus
+    from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.surroundings import Unattached
     from kubectl_policy.questions.shared.in_force import InForce
@@ -32,7 +31,9 @@ def object_headline(answer: ObjectDescription) -> str:
     verb = "does" if len(policies) == 1 else "do"
     more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
     marked = "".join(f"; {said}" for said in _marked(answer))
-    first = f"{_of_object(answer)}{_looking_only_at(answer.focus)}{more}{marked}{as_far_as(answer.unseen)}"
+    asked_for = [*(kind.kind for kind in answer.focus.kinds), *answer.focus.fields]
+    focus = f", looking only at {listed(asked_for)}" if asked_for else ""
+    first = f"{_of_object(answer)}{focus}{more}{marked}{as_far_as(answer.unseen)}"
     around = ", ".join(_around(answer))
     sentences = [
         _failing(answer),
@@ -47,9 +48,9 @@ def _marked(answer: ObjectDescription) -> Iterator[str]:
     """`by its status, RetryPolicy baker/resilience affects it as well`: what controllers say of what was not read."""
     together: dict[tuple[ObjectRef, str], list[str]] = {}
     for mark in answer.marks:
-        named = [str(policy) for policy in mark.policies] or [plural(mark.kind.kind)]
+        named = [str(policy) for policy in mark.policies] or [plural(mark.policy_kind.kind)]
         written = "status" if mark.sort == "condition" else "annotations"
-        together.setdefault((mark.on, written), []).extend(named)
+        together.setdefault((mark.object, written), []).extend(named)
     for (on, written), named in together.items():
         who, own = list(dict.fromkeys(named)), on == answer.subject.object
         affects = "affects" if len(who) == 1 and " " in who[0] else "affect"
@@ -77,12 +78,6 @@ def _failing(answer: ObjectDescription) -> str:
     return f"{some} requests to {who} get an error response, since {whose} not valid."
 
 
-def _looking_only_at(focus: Focus) -> str:
-    """`, looking only at SecurityPolicy and jwt`: the kinds and fields that alone are asked for."""
-    names = [*(kind.kind for kind in focus.kinds), *focus.fields]
-    return f", looking only at {listed(names)}" if names else ""
-
-
 def _of_object(answer: ObjectDescription) -> str:
     subject = node_words(answer.subject)
     if not answer.carries_traffic:
@@ -91,12 +86,15 @@ def _of_object(answer: ObjectDescription) -> str:
         return f"Nothing takes effect on {subject}, because {why}"
     here = [group for group in answer.in_force if group.policies and not group.passes_down]
     below = [group for group in answer.in_force if group.policies and group.passes_down]
+    take = "takes" if len({ref for group in below for ref in group.policies}) == 1 else "take"
+    behind = "in" if answer.subject.object.group_kind == NAMESPACE else "behind"
     if here:
-        more = f"; {_further(answer, below)} on what is {_behind(answer)} it" if below else ""
-        return f"{subject} is affected by {sources_words(here, answer.subject.object)}{_where(answer, here)}{more}"
+        more = _sources(below, answer.subject.object, "more")
+        further = f"; {more} {take} effect on what is {behind} it" if below else ""
+        return f"{subject} is affected by {_sources(here, answer.subject.object)}{_where(answer, here)}{further}"
     if below:
-        who = sources_words(below, answer.subject.object)
-        return f"{who[:1].upper()}{who[1:]} {_take(below)} effect on what is {_behind(answer)} {subject}"
+        sources = _sources(below, answer.subject.object)
+        return f"{sources[:1].upper()}{sources[1:]} {take} effect on what is {behind} {subject}"
     affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
     if answer.marks:
         return f"No policy that was read {affects} {subject}"
@@ -105,22 +103,9 @@ def _of_object(answer: ObjectDescription) -> str:
     return f"No policy {affects} {subject}"
 
 
-def _further(answer: ObjectDescription, below: Sequence[InForce]) -> str:
-    """`2 more take effect`."""
-    return f"{sources_words(below, answer.subject.object, 'more')} {_take(below)} effect"
-
-
-def _take(groups: Iterable[InForce]) -> str:
-    return "takes" if is_one(groups) else "take"
-
-
-def _behind(answer: ObjectDescription) -> str:
-    return "in" if answer.subject.object.group_kind == NAMESPACE else "behind"
-
-
 def _where(answer: ObjectDescription, groups: Iterable[InForce]) -> str:
     """`, on rule cart only`; empty where some policy is in force on every path."""
-    positions = {position for group in groups for position in group.paths}
+    positions = {position for group in groups for position in group.positions}
     if len(positions) == len(answer.paths):
         return ""
     places = Places(answer)
@@ -228,3 +213,36 @@ def _hostnames(hostnames: Sequence[str]) -> Iterator[str]:
         few = len(hostnames) <= _MOST_NAMED
         shown = list(hostnames) if few else [*hostnames[: _MOST_NAMED - 1], f"{len(hostnames) - _MOST_NAMED + 1} more"]
         yield f"{'hostname' if len(hostnames) == 1 else 'hostnames'} {listed(shown)}"
+
+
+def _sources(groups: Iterable[InForce], subject: ObjectRef, noun: str = "") -> str:
+    """`6 policies, 1 filter and the parameters of its Gateway`: who has an effect in some groups on a subject.
+
+    `1 or 2 policies`, `1 to 3 policies` where it is not known how these combine. Policies are called by a `noun` if it
+    is given: `2 more`.
+    """
+    groups = tuple(groups)
+    parts = (_number(groups, "policy", noun), _number(groups, "filter"), _parameters(groups, subject))
+    return listed([part for part in parts if part])
+
+
+def _number(groups: Sequence[InForce], role: Role, noun: str = "") -> str:
+    having_role = [group for group in groups if group.profile.role == role]
+    every = {ref for group in having_role for ref in group.policies}
+    if not every:
+        return ""
+    certain = {ref for group in having_role for ref in {*group.policies}.difference(group.undecided)}
+    most, least = len(every), max(len(certain), 1)
+    counted = f"{most} {noun}" if noun else count(most, role)
+    return counted if most == least else f"{least} {'or' if most == least + 1 else 'to'} {counted}"
+
+
+def _parameters(groups: Sequence[InForce], subject: ObjectRef) -> str:
+    """The parameters of a Gateway are one thing, whoever says what in them."""
+    having_any = (group for group in groups if group.profile.role == "parameters" and group.policies)
+    gateways = {node.object for group in having_any for node in group.at}
+    if not gateways:
+        return ""
+    if gateways == {subject}:
+        return "its parameters"
+    return f"the parameters of its {'Gateway' if len(gateways) == 1 else 'Gateways'}"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.words.names import in_file, listed, mark, node_words, section_words
+from kubectl_policy.model.kinds import listed
+from kubectl_policy.render.words.names import in_file, mark, node_words
 from kubectl_policy.render.words.settings import blame_words
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.topology.references import ROUTES, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -82,7 +83,7 @@ class Names:
             return f"{obj} itself"
         return f"the {'route' if obj.kind.endswith('Route') else obj.kind} itself"
 
-    def targets(self, source: Source, targets: Sequence[NodeRef]) -> str:
+    def targets(self, source: Source, targets: Iterable[NodeRef]) -> str:
         """` → rule cart`, of several targets all; of an object's own fields only a rule or listener."""
         of_rule = source.target.object.group_kind in ROUTES
         how = (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""

@@ -29,9 +29,9 @@ from kubectl_policy.render.words.sections import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.model import Diagnostic
     from kubectl_policy.questions.describe.objects import NotApplying, ObjectDescription
     from kubectl_policy.render.output.text import Document, View
 
@@ -72,7 +72,7 @@ def _problems(answer: ObjectDescription) -> Iterator[Diagnostic]:
 
 def _paths(answer: ObjectDescription, places: Places, view: View) -> tuple[Line, ...]:
     """The paths, where some words name them by their numbers, or where routes lead to the route."""
-    numbered = any(places.numbered(group.paths) for group in answer.in_force)
+    numbered = any(places.numbered(group.positions) for group in answer.in_force)
     is_delegated = len(places.routes) > 1 and answer.subject.object in places.routes
     if not (numbered or is_delegated):
         return ()
@@ -107,8 +107,3 @@ def _not_applying(answer: ObjectDescription) -> Iterator[Line]:
         reason = Span(f" [{entry.reason}]" if entry.reason else "")
         message = "it is not attached there" if is_said else entry.message
         yield Line((*who, Span(lead), Span(message, prose=True), reason), 2)
-
-
-def policies_in_force(answer: ObjectDescription) -> Iterable[ObjectRef]:
-    """The policies that affect an object."""
-    return answer.policies

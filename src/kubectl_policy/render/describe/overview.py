@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.render.describe.blocks import alike, joined, targets_of
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.by_policy import who
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.render.words.names import count
+from kubectl_policy.render.words.reasons import why_beaten, why_without_effect
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.render.describe.named import Names
     from kubectl_policy.render.describe.places import Places
     from kubectl_policy.render.output.text import View
-    from kubectl_policy.resolution import Source
+    from kubectl_policy.resolution import Fate, Source
 
 _GAP: Final = 2
 _INDENT: Final = 2
@@ -55,11 +56,16 @@ def overview(answer: ObjectDescription, places: Places, names: Names, view: View
     """A heading for each place, the narrowest first, and under it a line for each kind, security first."""
     by_place: dict[tuple[bool, bool, tuple[int, ...]], list[_Entry]] = {}
     for of_kind in by_kind(answer.in_force):
-        for together in alike(of_kind):
-            group = joined(together)
-            everywhere = len(group.paths) == len(answer.paths)
-            key = group.passes_down, everywhere, group.paths
-            by_place.setdefault(key, []).append(_entry(group, targets_of(together), names))
+        by_likeness: dict[str, list[InForce]] = {}
+        for group in of_kind:
+            by_likeness.setdefault(repr(_likeness(group)), []).append(group)
+        for alike in by_likeness.values():
+            positions = tuple(sorted({position for group in alike for position in group.positions}))
+            key = alike[0].passes_down, len(positions) == len(answer.paths), positions
+            # By each source of the first group, the targets that it has in all of them.
+            same_sources = zip(*(group.contest.order for group in alike), strict=True)
+            targets = {same[0]: tuple(dict.fromkeys(source.target for source in same)) for same in same_sources}
+            by_place.setdefault(key, []).append(_entry(alike[0], targets, names))
     entries = [entry for each in by_place.values() for entry in each]
     kinds = max((cells(entry.kind) for entry in entries), default=0)
     fitting = [entry for entry in entries if _INDENT + kinds + 2 * _GAP + entry.width <= view.width]
@@ -89,6 +95,29 @@ def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
     return sorted(found.values(), key=lambda of_kind: (of_kind[0].passes_down, min(map(_rank, of_kind))))
 
 
+def _likeness(group: InForce) -> object:
+    """All that a reader is told of a group, but on which paths it is so, and by way of which targets."""
+    places = {source: place for place, source in enumerate(group.contest.order)}
+
+    def told(fate: Fate, why: str) -> object:
+        return fate.field, fate.value, places.get(fate.source, fate.source), fate.defaulted, why
+
+    at = group.at[0]
+    return (
+        (at.object.group_kind, bool(at.section), group.passes_down, group.strategies, group.assumed, group.doubts),
+        [(source.object, source.overrides, source.filter) for source in group.contest.order],
+        [
+            (
+                *(setting.field, setting.value, places.get(setting.source, setting.source), setting.removed),
+                *(setting.certain, setting.defaulted),
+                [told(fate, why_beaten(fate, setting.source, group)) for fate in setting.instead_of],
+            )
+            for setting in group.settings
+        ],
+        [told(fate, why_without_effect(fate, group)) for fate in group.without_effect],
+    )
+
+
 def _backends(places: Places, positions: Sequence[int]) -> str:
     backends = places.backends(positions)
     if not backends:
@@ -97,8 +126,10 @@ def _backends(places: Places, positions: Sequence[int]) -> str:
 
 
 def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> _Entry:
+    # What the route itself says, beside policies, is called after it.
+    is_own = group.profile.own and group.settings
     return _Entry(
-        kind=_kind(group, names),
+        kind=names.policy(group.settings[0].source, group.kind) if is_own else names.kind(group),
         summary="; ".join(_summary(group)),
         sources="" if group.profile.own else _sources(group, targets, names),
         doubt=" (may hold)" if group.undecided else "",
@@ -116,15 +147,6 @@ def _summary(group: InForce) -> Iterator[str]:
         yield "may change anything here; its patches are not read"
 
 
-def _kind(group: InForce, names: Names) -> str:
-    """`RetryPolicy`; `the route itself`, of what that says beside policies."""
-    return (
-        names.policy(group.settings[0].source, group.kind)
-        if group.profile.own and group.settings
-        else names.kind(group)
-    )
-
-
 def _rank(group: InForce) -> tuple[int, str]:
     """Kinds that protect come first, then those that limit or end requests, then the rest; each by name."""
     if group.settings and all(setting.security for setting in group.settings):
@@ -135,11 +157,12 @@ def _rank(group: InForce) -> tuple[int, str]:
 
 def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names: Names) -> str:
     """`shop/cart → rule cart, merged with infra/defaults → Gateway infra/public`: the nearest first."""
-    setting = {who(each.source) for each in group.settings}
-    taking_part = [each for each in reversed(group.order) if who(each) in setting or each.object in group.policies]
+    kind, nearest_first = group.kind, group.contest.order[::-1]
+    setters = {who(setting.source) for setting in group.settings}
     words = {
-        who(source): f"{names.policy(source, group.kind)}{names.targets(source, targets.get(source, [source.target]))}"
-        for source in taking_part
+        who(source): f"{names.policy(source, kind)}{names.targets(source, targets.get(source, [source.target]))}"
+        for source in nearest_first
+        if who(source) in setters or source.object in group.policies
     }
     themselves = dict.fromkeys(
         each.source for each in group.settings if each.source.object == each.source.target.object
@@ -149,13 +172,13 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
     if len(policies) > 1:
         joined_by = "together with" if group.profile.all_apply else "merged with"
         told.append(f"{joined_by} {_others(policies[1:])}")
-    own = dict.fromkeys(names.policy(source, group.kind) for source in themselves)
+    own = dict.fromkeys(names.policy(source, kind) for source in themselves)
     told += [("and " if told else "") + _others(list(own))] if own else []
-    states = {fate.source: fate.state for setting in group.settings for fate in setting.beaten}
-    states |= {fate.source: fate.state for fate in group.beaten}
-    beaten = [source for source in reversed(group.order) if who(source) not in words and source in states]
+    states = {fate.source: fate.state for setting in group.settings for fate in setting.instead_of}
+    states |= {fate.source: fate.state for fate in group.without_effect}
+    beaten = [source for source in nearest_first if who(source) not in words and source in states]
     losers = {
-        state: list(dict.fromkeys(names.policy(source, group.kind) for source in beaten if states[source] == state))
+        state: list(dict.fromkeys(names.policy(source, kind) for source in beaten if states[source] == state))
         for state in ("superseded", *_FATES)
     }
     if losers["superseded"]:
@@ -171,7 +194,9 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
 
 def _beaters(group: InForce, names: Names) -> str:
     """`shop/pages-basic `: what replaces others and sets nothing that is asked about."""
-    by = dict.fromkeys(beater for fate in group.beaten if fate.state == "superseded" for beater in fate.superseded_by)
+    by = dict.fromkeys(
+        beater for fate in group.without_effect if fate.state == "superseded" for beater in fate.superseded_by
+    )
     return f"{_others([names.policy(source, group.kind) for source in by])} " if by else ""
 
 

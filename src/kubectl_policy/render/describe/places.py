@@ -6,15 +6,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
-from kubectl_policy.render.words.names import section_noun, section_words
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_noun, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
-    from kubectl_policy.render.words.paths import WhichPaths
+    from kubectl_policy.questions.shared.which_paths import WhichPaths
     from kubectl_policy.topology import Path
 
 
@@ -46,7 +45,7 @@ class Places:
 
     @cached_property
     def _which(self) -> WhichPaths:
-        from kubectl_policy.render.words.paths import WhichPaths  # noqa: PLC0415 (of few answers)
+        from kubectl_policy.questions.shared.which_paths import WhichPaths  # noqa: PLC0415 (of few answers)
 
         return WhichPaths(self._answer.paths)
 

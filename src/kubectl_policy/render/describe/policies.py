@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.words.headlines import fully_enforced, policy_headline, with_target
@@ -15,15 +16,13 @@ from kubectl_policy.render.words.names import (
     attachment_words,
     count,
     in_file,
-    listed,
     mark,
     node_words,
-    section_noun,
     sections_words,
     source_spans,
 )
 from kubectl_policy.render.words.next_commands import after_policy, next_section
-from kubectl_policy.render.words.paths import WhichPaths, path_lines
+from kubectl_policy.render.words.paths import path_lines
 from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines, merging_words, note_lines
 from kubectl_policy.render.words.sections import (
     BLANK,
@@ -37,6 +36,7 @@ from kubectl_policy.render.words.sections import (
 )
 from kubectl_policy.render.words.settings import GAP, INDENT, blame_words, default_spans, without_keys
 from kubectl_policy.render.words.values import shortened
+from kubectl_policy.topology.references import section_noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,58 +48,38 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution import Source
 
 
-class _Defeat(Struct, frozen=True, kw_only=True):
-    """Who beats a field together, at the positions of some paths; `partly` if a part of it is in effect there."""
+class _Outcome:
+    """A field, and where it is in effect wholly and in part (positions of paths)."""
 
-    beaters: tuple[Source, ...]
-    partly: bool
-    positions: tuple[int, ...]
-
-
-class _Outcome(Struct, frozen=True, kw_only=True):
-    """A field and where it is in effect wholly and in part (positions of paths), and who beats it where."""
-
-    field: FieldOutcome
-    wholly: tuple[int, ...]
-    partly: tuple[int, ...]
-    defeats: tuple[_Defeat, ...]
+    def __init__(self, field: FieldOutcome, policy: ObjectRef) -> None:
+        self.field = field
+        others = (superseded for superseded in field.superseded if superseded.by.object != policy)
+        beaten = {position for superseded in others for position in superseded.positions}
+        self.wholly = [position for position in field.effective_on if position not in beaten]
+        self.partly = [position for position in field.effective_on if position in beaten]
+        beaters: dict[int, list[Source]] = {}
+        # What routes say themselves, each says of itself: the first of them stands for all.
+        itself = next((superseded.by for superseded in field.superseded if _is_itself(superseded.by)), None)
+        for superseded in field.superseded:
+            by = itself if itself and _is_itself(superseded.by) else superseded.by
+            for position in set(superseded.positions).difference(field.port_entry_on):
+                beaters.setdefault(position, []).append(by)
+        # Where policies beat the field together, by these, and whether a part of it is in effect there.
+        self.defeats: dict[tuple[tuple[Source, ...], bool], list[int]] = {}
+        in_part = set(self.partly)
+        for position, together in sorted(beaters.items()):
+            self.defeats.setdefault((tuple(together), position in in_part), []).append(position)
 
     @property
-    def told(self) -> tuple[tuple[int, ...], ...]:
+    def named_paths(self) -> Iterable[Sequence[int]]:
         """The sets of paths that the words for the field name."""
         field = self.field
         own = (self.wholly, self.partly, field.undecided_on, field.ignored_on, field.port_entry_on)
-        return *filter(None, own), *(defeat.positions for defeat in self.defeats)
+        return *filter(None, own), *self.defeats.values()
 
 
 def _is_itself(source: Source) -> bool:
     return source.object == source.target.object
-
-
-def _outcome(field: FieldOutcome, policy: ObjectRef) -> _Outcome:
-    others = (superseded for superseded in field.superseded if superseded.by.object != policy)
-    beaten = {position for superseded in others for position in superseded.positions}
-    partly = tuple(position for position in field.effective_on if position in beaten)
-    beaters: dict[int, list[Source]] = {}
-    # What routes say themselves, each says of itself: the first of them stands for all.
-    itself = next((each.by for each in field.superseded if _is_itself(each.by)), None)
-    for superseded in field.superseded:
-        by = itself if itself and _is_itself(superseded.by) else superseded.by
-        for position in set(superseded.positions).difference(field.port_entry_on):
-            beaters.setdefault(position, []).append(by)
-    groups: dict[tuple[tuple[Source, ...], bool], list[int]] = {}
-    in_part = set(partly)
-    for position, together in sorted(beaters.items()):
-        groups.setdefault((tuple(together), position in in_part), []).append(position)
-    return _Outcome(
-        field=field,
-        wholly=tuple(position for position in field.effective_on if position not in beaten),
-        partly=partly,
-        defeats=tuple(
-            _Defeat(beaters=together, partly=in_part, positions=tuple(positions))
-            for (together, in_part), positions in groups.items()
-        ),
-    )
 
 
 class _Fields:
@@ -108,13 +88,15 @@ class _Fields:
     def __init__(self, answer: PolicyDescription) -> None:
         self.answer = answer
         self.which = WhichPaths(answer.paths)
-        self.outcomes = [_outcome(field, answer.policy) for field in without_keys(answer.fields_asked_for)]
-        self._several_sources = len({field.source for field in answer.fields_asked_for}) > 1
+        self.outcomes = [_Outcome(field, answer.policy) for field in without_keys(answer.fields)]
+        self._several_sources = len({field.source for field in answer.fields}) > 1
 
     @property
     def needs_numbers(self) -> bool:
         """Whether the words for some field name paths by their numbers, which have to be shown then."""
-        return any(self.which.phrase(positions).numbered for outcome in self.outcomes for positions in outcome.told)
+        return any(
+            self.which.phrase(positions).numbered for outcome in self.outcomes for positions in outcome.named_paths
+        )
 
     def in_effect(self, outcome: _Outcome) -> str:
         """`in effect on listener https only, in part on rule seats only`; `in effect nowhere`."""
@@ -135,23 +117,23 @@ class _Fields:
         """A line of words for where controllers ignore the field, and for each group of policies that beats it."""
         field = outcome.field
         yield from self._ignored(field)
-        for defeat in outcome.defeats:
-            where = self.which.words(defeat.positions)
+        for (beaters, is_partly), positions in outcome.defeats.items():
+            where = self.which.words(positions)
             # That a policy on a route beats another one on that route goes without saying.
-            limited = where and not any(f"{node_words(it.target)} only".endswith(where) for it in defeat.beaters)
+            limited = where and not any(f"{node_words(beater.target)} only".endswith(where) for beater in beaters)
             yield (
-                Span(f"{'in part ' if defeat.partly else ''}{self._verb(field, defeat.beaters)}", "beaten"),
+                Span(f"{'in part ' if is_partly else ''}{self._verb(field, beaters)}", "beaten"),
                 *(
                     span
-                    for place, beater in enumerate(defeat.beaters)
-                    for span in self._beater(beater, " and " if place else " ", defeat)
+                    for number, beater in enumerate(beaters)
+                    for span in self._beater(beater, " and " if number else " ", positions)
                 ),
                 Span(f" on {where}" if limited else "", "beaten"),
             )
 
-    def _beater(self, beater: Source, lead: str, defeat: _Defeat) -> tuple[Span, ...]:
+    def _beater(self, beater: Source, lead: str, positions: Iterable[int]) -> tuple[Span, ...]:
         """Who beats a field; of objects that say something themselves, one stands for all."""
-        ends = {self.answer.paths[position][-1] for position in defeat.positions}
+        ends = {self.answer.paths[position][-1] for position in positions}
         if _is_itself(beater) and len(ends) > 1:
             return (Span(f"{lead}what these {plural(beater.object.kind)} say themselves", "beaten"),)
         return source_spans(beater, lead, "beaten")
@@ -193,37 +175,30 @@ class _Fields:
         room = view.width - 2 * INDENT - field - GAP
         values = [shortened(outcome.field.value, room, view) for outcome in self.outcomes]
         value = max((size for size in map(cells, values) if size <= _WIDEST_VALUE), default=0)
-        by_fate: dict[tuple[str, tuple[str, ...]], list[tuple[_Outcome, str]]] = {}
-        fates: dict[tuple[str, tuple[str, ...]], tuple[str, list[tuple[Span, ...]]]] = {}
+        by_fate: dict[object, tuple[str, list[tuple[Span, ...]], list[tuple[FieldOutcome, str]]]] = {}
         for outcome, text in zip(self.outcomes, values, strict=True):
             effect, beaten = self.in_effect(outcome), list(self.beaten_by(outcome))
             key = effect, tuple("".join(span.text for span in spans) for spans in beaten)
-            by_fate.setdefault(key, []).append((outcome, text))
-            fates.setdefault(key, (effect, beaten))
-        for key, together in by_fate.items():
-            words, beaters = fates[key]
-            nowhere = not (together[0][0].field.effective_on or together[0][0].field.undecided_on)
-            yield Line((Span(words, "beaten" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
+            by_fate.setdefault(key, (effect, beaten, []))[2].append((outcome.field, text))
+        for effect, beaters, together in by_fate.values():
+            nowhere = not (together[0][0].effective_on or together[0][0].undecided_on)
+            yield Line((Span(effect, "beaten" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
             yield from _beaten_lines(beaters, view)
-            for outcome, text in together:
-                yield self._row(outcome.field, text, (field, value), nowhere=nowhere)
+            for declared, text in together:
+                yield self._row(declared, text, (field, value), nowhere=nowhere)
         for phrase in self.displaced():
             yield Line((Span(phrase, "beaten", prose=True),), INDENT, 2 * INDENT)
         yield from assumption_lines(self.answer.profile, self.answer.assumed)
         yield from doubt_lines(self.answer.doubts)
         yield from note_lines(self.answer.profile)
 
-    def _written(self, field: FieldOutcome) -> str:
-        """The line of the file that a field is written on, and who wrote it, if that was asked."""
-        origin = field.origin if field.origin != self.answer.origin else None
-        return " ".join(filter(None, (f":{origin.line}" if origin else "", blame_words(field))))
-
     def _row(self, field: FieldOutcome, value: str, widths: tuple[int, int], *, nowhere: bool) -> Line:
-        """A field, its value, and where that is written."""
+        """A field, its value, the line of the file that it is written on, and who wrote it, if that was asked."""
         name, wide = widths
         spans = [Span(pad(field.field, name) + " " * GAP), Span(value, "" if nowhere else "value")]
         spans += default_spans(field)
-        written = self._written(field)
+        origin = field.origin if field.origin != self.answer.origin else None
+        written = " ".join(filter(None, (f":{origin.line}" if origin else "", blame_words(field))))
         if written:
             spans.append(Span(f"{' ' * (max(wide - cells(value), 0) + GAP)}{written}", "aside"))
         return Line(tuple(spans), 2 * INDENT, 2 * INDENT + name + GAP)
@@ -349,21 +324,11 @@ _TARGETS: Final[tuple[Column[_TargetRow], ...]] = (
 )
 
 
-def targets(answer: PolicyDescription, _: View) -> Table[_TargetRow]:
-    """A row for each target of a policy; `wide` also has what it affects, and why it is not enforced."""
-    return targets_of([answer])
-
-
 def targets_of(answers: Iterable[PolicyDescription]) -> Table[_TargetRow]:
-    """The same for each of several policies."""
+    """A row for each target of policies; `wide` also has what they affect, and why they are not enforced."""
     rows: list[_TargetRow] = []
     for answer in answers:
         objects = len({node.object for node in answer.affected})
         paths = f"{fully_enforced(answer)}/{len(answer.paths)}"
         rows += (_TargetRow(attachment, answer, paths, objects) for attachment in answer.attachments)
     return Table(_TARGETS, rows)
-
-
-def affected_objects(answer: PolicyDescription) -> Iterable[ObjectRef]:
-    """The objects that a policy affects, each once."""
-    return dict.fromkeys(node.object for node in answer.affected)

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.words.names import flow, mark, node_words, source_words
-from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.render.words.settings import perhaps
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.shared.in_force import InForce, Setting
-    from kubectl_policy.render.output.text import View
 
 
 class _SettingRow(Struct, frozen=True):
@@ -40,7 +38,7 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
     Column("PATHS", lambda row: row.paths),
     Column(
         "BEATS",
-        lambda row: "; ".join(f"{flow(fate.value)} of {source_words(fate.source)}" for fate in row.setting.beaten),
+        lambda row: "; ".join(f"{flow(fate.value)} of {source_words(fate.source)}" for fate in row.setting.instead_of),
         narrow=False,
     ),
     Column("ORIGIN", lambda row: str(row.setting.origin or ""), narrow=False),
@@ -48,7 +46,7 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
 )
 
 
-def settings(answer: ObjectDescription, _: View) -> Table[_SettingRow]:
+def settings(answer: ObjectDescription) -> Table[_SettingRow]:
     """A row for each effective setting of an object; `wide` also has where it stands, what it beat, how kinds merge."""
     return Table(_SETTINGS, _rows(answer))
 
@@ -59,11 +57,11 @@ def settings_of(answers: Iterable[ObjectDescription]) -> Table[_SettingRow]:
 
 
 def _rows(answer: ObjectDescription) -> list[_SettingRow]:
-    which, number = WhichPaths(answer.paths), len(answer.paths)
+    number = len(answer.paths)
     rows: list[_SettingRow] = []
     for group in answer.in_force:
-        words = which.words(group.paths).removesuffix(" only").removeprefix("paths ").removeprefix("path ")
+        words = group.scope.removesuffix(" only").removeprefix("paths ").removeprefix("path ")
         everywhere = f"all {number}" if number > 1 else "1"
-        paths = everywhere if len(group.paths) == number else words
+        paths = everywhere if len(group.positions) == number else words
         rows += (_SettingRow(setting, group, paths, answer.subject) for setting in group.settings)
     return rows

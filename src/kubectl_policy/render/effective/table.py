@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
-from kubectl_policy.render.words.names import flow, node_words, section_words
-from kubectl_policy.render.words.paths import WhichPaths
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.render.words.names import flow, node_words
+from kubectl_policy.topology.references import ROUTES, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.effective.cells import Part
-    from kubectl_policy.questions.effective.matrix import Matrix, Row
+    from kubectl_policy.questions.effective.cells import CellPart
+    from kubectl_policy.questions.effective.matrix import Matrix, MatrixRow
     from kubectl_policy.render.output.text import Style, View
     from kubectl_policy.resolution import Source
 
@@ -24,10 +24,10 @@ _UNKNOWN: Final = "<unknown>"
 _IDLE: Final = "no traffic"
 
 
-def matrix_table(matrix: Matrix, view: View) -> Table[Row]:
+def matrix_table(matrix: Matrix, view: View) -> Table[MatrixRow]:
     """A row for each rule or object; at a terminal that is too narrow, the last columns are left out first."""
     kinds = {row.subject.object.group_kind for row in matrix.rows}
-    shown: list[Column[Row]] = (
+    shown: list[Column[MatrixRow]] = (
         [Column("NAMESPACE", lambda row: row.subject.object.namespace)] if view.namespaces else []
     )
     if len(kinds) > 1:
@@ -47,7 +47,7 @@ def matrix_objects(matrix: Matrix) -> Iterable[ObjectRef]:
     return dict.fromkeys(row.subject.object for row in matrix.rows)
 
 
-def _values(title: str, place: int) -> Column[Row]:
+def _values(title: str, place: int) -> Column[MatrixRow]:
     return Column(
         title,
         lambda row: Sentence(_cell(row, place)),
@@ -57,11 +57,11 @@ def _values(title: str, place: int) -> Column[Row]:
     )
 
 
-def _sources(title: str, place: int) -> Column[Row]:
+def _sources(title: str, place: int) -> Column[MatrixRow]:
     return Column(f"{title} FROM", lambda row: _from(row, place), narrow=False)
 
 
-def _cell(row: Row, place: int) -> str:
+def _cell(row: MatrixRow, place: int) -> str:
     """What is in force, with where that is unless it is everywhere; what is not known is marked."""
     cell = row.cells[place]
     if not row.paths:
@@ -69,19 +69,19 @@ def _cell(row: Row, place: int) -> str:
     if not cell.parts:
         return _UNKNOWN if cell.unknown else NOTHING
     which = WhichPaths(row.paths)
-    told = [f"{_words(part)}{_scope(which, row, part.paths)}" for part in cell.parts]
+    told = [f"{_words(part)}{_scope(which, row, part.positions)}" for part in cell.parts]
     if cell.without:
         told.append(f"{'unknown' if cell.unknown else 'nothing'}{_scope(which, row, cell.without)}")
     return "; ".join(told)
 
 
-def _scope(which: WhichPaths, row: Row, positions: tuple[int, ...]) -> str:
+def _scope(which: WhichPaths, row: MatrixRow, positions: tuple[int, ...]) -> str:
     if len(positions) == len(row.paths):
         return ""
     return f" on {which.words(positions).removesuffix(' only')}"
 
 
-def _words(part: Part) -> str:
+def _words(part: CellPart) -> str:
     """A value, or phrases; `set` for what has no words."""
     if part.summary:
         words = ", ".join(part.summary)
@@ -96,7 +96,7 @@ def _words(part: Part) -> str:
     return f"{words}{passed}{''.join(sorted(doubts))}"
 
 
-def _from(row: Row, place: int) -> tuple[str, ...]:
+def _from(row: MatrixRow, place: int) -> tuple[str, ...]:
     """Who sets it, on what, and on which lines that is written."""
     lines: dict[tuple[Source, str], dict[int, None]] = {}
     for part in row.cells[place].parts:
@@ -121,7 +121,7 @@ def _lines(file: str, lines: Sequence[int]) -> str:
     return f" ({file}:{','.join(map(str, lines))})" if lines else f" ({file})"
 
 
-def _style(row: Row, place: int) -> Style:
+def _style(row: MatrixRow, place: int) -> Style:
     cell = row.cells[place]
     if not row.paths:
         return "aside"

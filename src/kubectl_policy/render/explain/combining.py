@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.render.words.names import either, kinds_words, levels_words, listed
+from kubectl_policy.render.words.names import either, kinds_words, levels_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

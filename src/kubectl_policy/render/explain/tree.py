@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from kubectl_policy.model.kinds import POLICY_LABEL
+from kubectl_policy.model.kinds import POLICY_LABEL, listed
 from kubectl_policy.render.explain.combining import above_words, on_one_target_words
 from kubectl_policy.render.explain.words import TWO, reach_words, statements
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count, in_file, levels_words, listed
+from kubectl_policy.render.words.names import count, in_file, levels_words
 from kubectl_policy.render.words.next_commands import after_explanation, next_section
 from kubectl_policy.render.words.sections import headline_line, section, titled, unseen_section
 from kubectl_policy.render.words.unseen import as_far_as

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model import GroupKind
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.render.explain.combining import combinations
-from kubectl_policy.render.words.names import either, kinds_words, levels_words, listed, section_noun
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS
+from kubectl_policy.render.words.names import either, kinds_words, levels_words
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_noun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

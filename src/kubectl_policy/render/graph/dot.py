@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.model.index import Presence
-    from kubectl_policy.questions.graph.picture import GraphNode, GraphPolicy, Mark, Outcome, Picture
+    from kubectl_policy.questions.graph.picture import GraphNode, GraphPolicy, Mark, Picture
     from kubectl_policy.render.graph.boxes import Arrow, End
     from kubectl_policy.render.output.text import View
     from kubectl_policy.resolution.enforcement import EnforcementState
@@ -161,11 +161,11 @@ class Statements:
         line = "DOTTED" if node.may_differ else _BORDERS[node.presence]
         line = "DASHED" if node.mark == "removed" else line
         colour = _COLOURS[node.mark] if node.mark else _RED if node.presence == "missing" else _FAINT
-        ref, differs = node.ref.object, node.ref in self._picture.differing
+        ref, differs = node.ref.object, node.settings_differ
         colour = _COLOURS["changed"] if differs and not node.mark else colour
         told = [_faint(self._kinds[ref.group_kind] + _marks(node.mark, differs=differs)), f"<B>{self._name(ref)}</B>"]
         told += [_faint(detail) for detail in wrap(visible(node_details(node)), _DETAILS)]
-        told += _outcomes(self._picture.outcomes.get(node.ref))
+        told += _outcome_lines(node)
         border, cells = 2 if node.mark or differs else 1, 'CELLBORDER="0" CELLSPACING="0" CELLPADDING="4"'
         yield (
             f'<TABLE BORDER="{border}" {cells} STYLE="{line}" COLOR="{colour}"><TR><TD PORT="h" ALIGN="LEFT"'
@@ -179,8 +179,8 @@ class Statements:
         details = node_details(section)
         told = [_text(visible(node_title(section)))]
         told[0] += f"  {_faint(details)}" if details else ""
-        told[0] += _text(_marks(section.mark, differs=section.ref in self._picture.differing)).strip(" ")
-        told += _outcomes(self._picture.outcomes.get(section.ref))
+        told[0] += _text(_marks(section.mark, differs=section.settings_differ)).strip(" ")
+        told += _outcome_lines(section)
         line = "" if section.presence == "present" else f' STYLE="{_BORDERS[section.presence]}"'
         cell = f'ALIGN="LEFT" BALIGN="LEFT" BORDER="1" SIDES="T" COLOR="{colour}"{line}'
         return f'<TR><TD PORT="p{place}" {cell}{self._anchor(section)}>{"<BR/>".join(told)}</TD></TR>'
@@ -213,10 +213,8 @@ def _line(state: str) -> str:
     return _LINES.get(state, "dashed")
 
 
-def _outcomes(outcome: Outcome | None) -> list[str]:
-    """What is in force at a place, a line each."""
-    told = win_words(outcome) if outcome else ()
-    return [f'<FONT COLOR="{_GREEN}" POINT-SIZE="9">{_text(visible(line))}</FONT>' for line in told]
+def _outcome_lines(node: GraphNode) -> list[str]:
+    return [f'<FONT COLOR="{_GREEN}" POINT-SIZE="9">{_text(visible(line))}</FONT>' for line in win_words(node)]
 
 
 def _marks(mark: Mark, *, differs: bool = False) -> str:

@@ -131,10 +131,9 @@ class _Flow:
     def _told(self, node: GraphNode, box: Box) -> Iterator[str]:
         ref, details = node.ref, node_details(node)
         title = node_title(node) if ref.section else f"{self._kinds[ref.object.group_kind]} {self._name(box)}"
-        differs = ", settings differ" if ref in self._picture.differing else ""
+        differs = ", settings differ" if node.settings_differ else ""
         yield f"{title}{f': {details}' if details else ''}{_marks(node.mark)}{differs}"
-        if outcome := self._picture.outcomes.get(ref):
-            yield from (f"- {line}" for line in win_words(outcome))
+        yield from (f"- {line}" for line in win_words(node))
 
     def _name(self, box: Box) -> str:
         ref = box.members[0].ref

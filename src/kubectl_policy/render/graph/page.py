@@ -10,14 +10,37 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.render.graph.page_data import page_data
+from kubectl_policy.model import NodeRef
+from kubectl_policy.render.changes.headlines import blast_headline
+from kubectl_policy.render.graph.boxes import Box, drawn_objects
+from kubectl_policy.render.graph.dot import EDGES, GRAPH, NODES, Statements, cluster
+from kubectl_policy.render.graph.words import (
+    STATES,
+    attachment_reason,
+    graph_headline,
+    kind_names,
+    node_details,
+    node_title,
+    policy_state,
+    presence_words,
+)
+from kubectl_policy.render.output.escape import visible
+from kubectl_policy.render.words.names import flow, source_words
+from kubectl_policy.render.words.reasons import why_beaten, why_without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kubectl_policy.model import Json
-    from kubectl_policy.questions.graph.picture import Picture
+    from kubectl_policy.model import GroupKind, Json
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius
+    from kubectl_policy.questions.differences.effects import EffectiveValue
+    from kubectl_policy.questions.graph.picture import Details, GraphNode, GraphPolicy, Picture
+    from kubectl_policy.questions.shared.in_force import InForce
+    from kubectl_policy.render.graph.boxes import Drawn, Group
     from kubectl_policy.render.output.text import View
+    from kubectl_policy.resolution import Fate
+    from kubectl_policy.topology import Path
+
 
 # Where a page has what is put into it: `<!-- graphviz.js -->`, `<!-- data -->`, `{{script-src}}`.
 _PLACE: Final = re.compile(r"<!-- (?P<part>[a-z_.-]+) -->|\{\{(?P<value>[a-z-]+)\}\}")
@@ -55,3 +78,230 @@ def embedded(data: Mapping[str, Json]) -> str:
 def _hash(text: str) -> str:
     """What allows one script, or one sheet of styles, that a page has in it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def page_data(picture: Picture) -> dict[str, Json]:
+    """Return all that the page shows: everything once, in lists, and referred to by its position there."""
+    return _Data(picture).all()
+
+
+class _Data:
+    """The lists in the making."""
+
+    def __init__(self, picture: Picture) -> None:
+        self.picture = picture
+        self.names = kind_names(picture)
+        self.objects = drawn_objects(picture)
+        self.nodes = {node.ref: place for place, node in enumerate(picture.nodes)}
+        self.places = {each.ref: place for place, each in enumerate(self.objects)}
+        self.kinds = {kind: place for place, kind in enumerate(self.names)}
+        anchors = {node: f"n{place}" for node, place in self.nodes.items()}
+        anchors |= {NodeRef(policy.ref): f"o{self.places[policy.ref]}" for policy in picture.policies}
+        self.statements = Statements(picture, anchors)
+        self.members: dict[Group, list[Drawn]] = {}
+        for each in self.objects:
+            self.members.setdefault((each.group[0], None), []).append(each)
+            self.members.setdefault(each.group, []).append(each)
+        self.groups: dict[Group, int] = {group: place for place, group in enumerate(self.members)}
+        self.paths: dict[Path, int] = {}
+
+    def all(self) -> dict[str, Json]:
+        picture, found = self.picture, self.picture.details
+        return {
+            "title": "kubectl policy graph",
+            "headline": graph_headline(picture),
+            "dot": {"graph": GRAPH, "nodes": NODES, "edges": EDGES},
+            "states": {str(state): words for state, words in STATES.items()},
+            "unseen": [
+                {"what": thing.what, "reason": thing.reason, "remedy": thing.remedy} for thing in picture.unseen
+            ],
+            "problems": problems(found),
+            "kinds": list(self.names.values()),
+            "objects": list(map(self.object, self.objects)),
+            "nodes": list(map(self.node, picture.nodes)),
+            "links": [
+                [
+                    self.nodes[link.parent],
+                    self.nodes[link.child],
+                    link.relation,
+                    link.state,
+                    link.reason,
+                    link.message,
+                    link.mark,
+                ]
+                for link in picture.links
+            ],
+            "attachments": [
+                [
+                    self.places[policy.ref],
+                    self.nodes.get(each.target) if each.target else None,
+                    each.state,
+                    attachment_reason(each),
+                    each.message,
+                ]
+                for policy in picture.policies
+                for each in policy.attachments
+            ],
+            "groups": [self.group(group, place) for group, place in self.groups.items()],
+            "grouped": picture.asked.grouped,
+            "outcomes": [self.outcome(outcome) for outcome in (found.outcomes if found else ())],
+            "effects": self.effects(found),
+            "reach": {str(self.places[policy.ref]): self.reach(policy, found) for policy in picture.policies},
+            # Last, as the others number them.
+            "paths": [[self.nodes[node] for node in path if node in self.nodes] for path in self.paths],
+        }
+
+    def node(self, node: GraphNode) -> Json:
+        """A node, with what its section is called, and what it says itself."""
+        told: dict[str, Json] = {"object": self.places[node.ref.object]}
+        if node.ref.section:
+            told |= {"section": visible(node.ref.section), "title": visible(node_title(node))}
+        details = node_details(node)
+        optional: dict[str, Json] = {
+            "details": visible(details),
+            "mark": node.mark,
+            "settingsDiffer": node.settings_differ,
+        }
+        return told | {name: value for name, value in optional.items() if value}
+
+    def object(self, drawn: Drawn) -> Json:
+        """An object or a policy."""
+        ref, node, policy = drawn.ref, drawn.node, drawn.policy
+        box = Box(id=f"o{self.places[ref]}", namespace=drawn.group[0], members=(drawn,))
+        head, *rows = self.statements.label(box)
+        told: dict[str, Json] = {
+            "kind": self.kinds[ref.group_kind],
+            "namespace": visible(ref.namespace),
+            "name": visible(ref.name),
+            "group": self.groups[drawn.group],
+            "dot": [
+                self.statements.attributes(box),
+                head,
+                [[row, self.nodes[section.ref]] for row, section in zip(rows[:-1], drawn.sections, strict=True)],
+                *rows[-1:],
+            ],
+        }
+        if policy:
+            told |= {"state": policy.state, "words": visible(policy_state(policy))}
+        elif node and presence_words(node):
+            told["state"] = presence_words(node)
+        origin = policy.origin if policy else node.origin if node else None
+        optional: dict[str, Json] = {
+            "policy": bool(policy),
+            "origin": visible(str(origin or "")),
+            "mark": policy.mark if policy else node.mark if node else "",
+        }
+        return told | {name: value for name, value in optional.items() if value}
+
+    def group(self, group: Group, place: int) -> Json:
+        namespace, kind = group
+        box = Box(id=f"g{place}", namespace=namespace, members=tuple(self.members[group]), group=group)
+        return {
+            "label": visible(box.label),
+            "namespace": namespace,
+            "parent": None if kind is None else self.groups[namespace, None],
+            "dot": [self.statements.attributes(box), "".join(self.statements.label(box)), []],
+            "cluster": cluster(namespace),
+        }
+
+    def outcome(self, group: InForce) -> Json:
+        """An effective policy as `describe` has it."""
+        return {
+            "kind": self.kind(group.kind),
+            "own": bool(group.profile.own),
+            "summary": list(group.summary),
+            "policies": [self.places[ref] for ref in group.policies if ref in self.places],
+            "passesDown": group.passes_down,
+            "settings": [
+                {
+                    "field": setting.field,
+                    "value": setting.value,
+                    "source": visible(source_words(setting.source)),
+                    "origin": visible(str(setting.origin or "")),
+                    "certain": setting.certain,
+                    "removed": setting.removed,
+                    "insteadOf": [
+                        self.beaten(fate, why_beaten(fate, setting.source, group)) for fate in setting.instead_of
+                    ],
+                }
+                for setting in group.settings
+            ],
+            "withoutEffect": [self.beaten(fate, why_without_effect(fate, group)) for fate in group.without_effect],
+            "assumed": list(group.assumed),
+            "doubts": list(group.doubts),
+        }
+
+    def beaten(self, fate: Fate, why: str) -> Json:
+        """A declared value that is not in force, and why."""
+        return {"field": fate.field, "value": fate.value, "source": visible(source_words(fate.source)), "why": why}
+
+    def effects(self, found: Details | None) -> dict[str, Json]:
+        """What is in force on each object, by its place: its paths, and on which of them each outcome is."""
+        told: dict[str, Json] = {}
+        for effects in found.effects if found else ():
+            paths = [self.paths.setdefault(path, len(self.paths)) for path in effects.paths]
+            in_force: list[Json] = [[outcome, list(positions)] for outcome, positions in effects.in_force]
+            told[str(self.places[effects.subject])] = {"paths": paths, "inForce": in_force}
+        return told
+
+    def reach(self, policy: GraphPolicy, found: Details | None) -> Json:
+        """What a policy affects, and what deleting it would change, or how to find out."""
+        deletion = found.deletions.get(policy.ref) if found else None
+        affected = [self.nodes[node] for node in policy.affected if node in self.nodes]
+        told = self.deletion(deletion) if deletion else {"command": f"kubectl policy blast-radius {_typed(policy)}"}
+        return {"affected": affected, "elsewhere": len(policy.affected) - len(affected), "deletion": told}
+
+    def deletion(self, answer: BlastRadius) -> Json:
+        """What deleting a policy would change, the worst first."""
+        return {
+            "headline": visible(blast_headline(answer)),
+            "changes": [
+                {
+                    "sort": field.sort,
+                    "kind": self.kind(effect.policy_kind),
+                    "field": field.field,
+                    "before": _value(field.before),
+                    "after": _value(field.after),
+                    "objects": [self.nodes[each.node] for each in effect.objects if each.node in self.nodes],
+                    "number": len(effect.objects),
+                }
+                for effect in answer.difference.effects
+                for field in effect.fields
+            ],
+        }
+
+    def kind(self, kind: GroupKind) -> str:
+        """What a kind is called, also one of which nothing is drawn."""
+        return self.names.get(kind, str(kind))
+
+
+def problems(found: Details | None) -> list[Json]:
+    """What is wrong with what was read, and that not all of it was looked at, if so."""
+    told: list[Json] = [
+        {
+            "severity": it.severity,
+            "message": it.message,
+            "where": str(it.origin or ""),
+            "about": str(it.subject or ""),
+        }
+        for it in (found.problems if found else ())
+    ]
+    if found and not found.all_checked:
+        message = "There are too many objects to look for what is wrong with each: describe TYPE/NAME says it of one"
+        told.append({"severity": "info", "message": message, "where": "", "about": ""})
+    return told
+
+
+def _typed(policy: GraphPolicy) -> str:
+    """How a policy is named on a command line."""
+    import shlex  # noqa: PLC0415 (a page alone needs it)
+
+    return shlex.quote(visible(f"{str(policy.ref.group_kind).lower()}/{policy.ref.qualified_name}"))
+
+
+def _value(value: EffectiveValue | None) -> Json:
+    """A value with who sets it; null where nothing does."""
+    if value is None:
+        return None
+    shown = "nothing (removed)" if value.removed else visible(flow(value.value))
+    return {"value": shown, "source": visible(source_words(value.source))}

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.fields import mappings_at, text_at
-from kubectl_policy.model.kinds import NAMESPACE
-from kubectl_policy.render.words.names import count, kind_counts, listed, names, section_words
-from kubectl_policy.render.words.paths import WhichPaths
+from kubectl_policy.model.kinds import NAMESPACE, listed
+from kubectl_policy.questions.shared.which_paths import WhichPaths
+from kubectl_policy.render.words.names import count, kind_counts, names
 from kubectl_policy.render.words.unseen import as_far_as
-from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
+from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, section_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, ObjectRef
-    from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphPolicy, Mark, Outcome, Picture
+    from kubectl_policy.model import GroupKind, Json
+    from kubectl_policy.questions.graph.picture import GraphLink, GraphNode, GraphPolicy, Mark, Picture
     from kubectl_policy.resolution.enforcement import EnforcementState
 
 # What people call the states of policies; those that never take effect for what they refer to dangle.
@@ -68,7 +68,7 @@ def _difference(picture: Picture) -> str:
     marks |= {policy.ref: policy.mark for policy in picture.policies if policy.mark}
     numbers = Counter(map(str, marks.values()))
     told = [f"{numbers[mark]} {mark}" for mark in MARKS if numbers[mark]]
-    differing = {node.object for node in picture.differing}
+    differing = {node.ref.object for node in picture.nodes if node.settings_differ}
     settings = f"settings differ on {count(len(differing), 'object')}" if differing else "settings are the same"
     return f" Compared: {', '.join(told) or 'nothing is added, removed or changed'}; {settings}."
 
@@ -99,13 +99,12 @@ def node_title(node: GraphNode) -> str:
 
 def node_details(node: GraphNode) -> str:
     """What a node says itself: `HTTPS 443 *.example.com`, hostnames, `GET /cart…`; and whether it is there."""
-    told: list[str] = []
-    if node.listener:
-        port = "" if node.listener.port is None else str(node.listener.port)
-        told.append(" ".join(filter(None, (node.listener.protocol, port, node.listener.hostname))))
+    port, is_listener = "" if node.port is None else str(node.port), node.ref.object.group_kind in WITH_LISTENERS
+    listener = " ".join(filter(None, (node.protocol, port, node.hostname))) if is_listener else ""
+    told = [listener] if listener else []
     told += [", ".join(node.hostnames)] if node.hostnames else []
     told += [" or ".join(map(match_words, node.matches))] if node.matches else []
-    told += [node.port] if node.port and node.port != node.ref.section else []
+    told += [port] if port not in {"", node.ref.section} and not is_listener else []
     told += [presence_words(node)] if presence_words(node) else []
     return ", ".join(told)
 
@@ -150,17 +149,16 @@ def attachment_reason(attachment: Attachment) -> str:
     return MEANINGS[attachment.state].api_reason or attachment.state
 
 
-def short_names(refs: Iterable[ObjectRef]) -> str:
-    """`infra/strict and baker/slow`."""
-    return listed([ref.qualified_name for ref in refs])
-
-
-def win_words(outcome: Outcome) -> Iterator[str]:
-    """`RetryPolicy: attempts 5 (baker/quick), on listener https only`: what is in force at a place, a line each."""
+def win_words(node: GraphNode) -> Iterator[str]:
+    """`RetryPolicy: attempts 5 (baker/quick), on listener https only`: what is in force at a node, a line each."""
+    outcome = node.outcome
+    if not outcome:
+        return
     which = WhichPaths(outcome.paths)
     for win in outcome.wins:
-        by = f" ({short_names(win.policies)})" if win.policies else " (the route itself)"
-        scope = f", on {which.words(win.paths)}" if len(win.paths) < len(outcome.paths) else ""
+        names_of_policies = listed([ref.qualified_name for ref in win.policies])
+        by = f" ({names_of_policies or 'the route itself'})"
+        scope = f", on {which.words(win.positions)}" if len(win.positions) < len(outcome.paths) else ""
         perhaps = "" if win.certain else ", may hold"
-        name = "" if not win.policies else f"{win.kind.kind}: "
+        name = "" if not win.policies else f"{win.policy_kind.kind}: "
         yield f"{name}{', '.join(win.summary) or 'in force'}{by}{scope}{perhaps}"

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
-from kubectl_policy.render.words.names import count, flow, listed, node_words, section_words
+from kubectl_policy.render.words.names import count, flow, node_words
 from kubectl_policy.render.words.settings import SHORT_ID
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef
     from kubectl_policy.questions.history.history import Change, History, SettingChange
     from kubectl_policy.questions.shared.in_force import Setting
-    from kubectl_policy.render.output.text import Document, View
+    from kubectl_policy.render.output.text import Document, Style, View
 
 _BLANK: Final = Line()
 _INDENT: Final = 2
@@ -32,13 +34,13 @@ def history_headline(answer: History) -> str:
     """The answer in a sentence."""
     name, changed = node_words(answer.subject), sum(change.commit is not None for change in answer.changes)
     on_disk = len(answer.changes) > changed
-    if answer.more and not answer.is_cut:
+    if answer.more and not answer.shallow:
         last = "last change" if len(answer.changes) == 1 else f"last {len(answer.changes)} changes"
         return f"The {last} to what is in force on {name}; --limit shows more."
     total = count(answer.commits, "commit")
     commits = total if changed == answer.commits else f"{changed} of {total}" if changed else f"none of {total}"
     since = f"{', and' if changed else ', but'} on disk since" if on_disk else ""
-    cut_off = "; older commits are not in this shallow clone" if answer.is_cut else ""
+    cut_off = "; older commits are not in this shallow clone" if answer.shallow else ""
     return f"What is in force on {name} changed in {commits}{since}{cut_off}."
 
 
@@ -49,7 +51,7 @@ def history_tree(answer: History, view: View) -> Document:
         lines += [
             _BLANK,
             _commit_line(change),
-            *_told(change, answer.subject),
+            *_event_lines(change, answer.subject),
             *_settings(change, answer.subject, view),
         ]
     return tuple(lines)
@@ -59,30 +61,29 @@ def _commit_line(change: Change) -> Line:
     commit = change.commit
     if commit is None:
         return Line((Span("not committed yet", "heading"),))
-    about = " ".join(filter(None, (commit.when.partition("T")[0], commit.who)))
+    about = " ".join(filter(None, (commit.when.partition("T")[0], commit.author)))
     subject = Span(f"  {commit.subject}" if commit.subject else "", prose=True)
     return Line((Span(commit.id[:SHORT_ID], "heading"), Span(f"  {about}", "aside"), subject), 0, _INDENT)
 
 
-def _told(change: Change, subject: NodeRef) -> Iterator[Line]:
+def _event_lines(change: Change, subject: NodeRef) -> Iterator[Line]:
     """What happened to the object itself, before its settings."""
-    said = {"appeared": "appears", "deleted": "is deleted", "changed": ""}[change.sort]
-    if said:
+    event = {"appeared": "appears", "deleted": "is deleted", "changed": ""}[change.sort]
+    if event:
         number = f", with {count(len(change.settings), 'setting')} in force" if change.sort == "appeared" else ""
-        yield _line(f"{subject.object} {said}{number}", "subject")
-    if change.sort == "changed" and change.traffic == "lost":
+        yield _line(f"{subject.object} {event}{number}", "subject")
+        return
+    if change.traffic == "lost":
         yield _line("requests no longer reach it", "warning")
-    if change.sort == "changed" and change.traffic == "gained":
+    if change.traffic == "gained":
         yield _line("requests reach it again")
-    for words, nodes in (("is no longer attached to", change.left), ("is now attached to", change.joined)):
-        if nodes and change.sort == "changed":
-            yield _line(f"{words} {listed([node_words(node) for node in nodes])}")
+    for verb, nodes in (("is no longer attached to", change.left), ("is now attached to", change.joined)):
+        if nodes:
+            yield _line(f"{verb} {listed([node_words(node) for node in nodes])}")
 
 
-def _line(text: str, style: str = "") -> Line:
-    return Line(
-        (Span(text, "warning" if style == "warning" else "subject" if style else "", prose=True),), _INDENT, _ROW
-    )
+def _line(text: str, style: Style = "") -> Line:
+    return Line((Span(text, style, prose=True),), _INDENT, _ROW)
 
 
 def _settings(change: Change, subject: NodeRef, view: View) -> Iterator[Line]:
@@ -91,27 +92,30 @@ def _settings(change: Change, subject: NodeRef, view: View) -> Iterator[Line]:
     shown = change.settings
     if change.sort == "appeared" and view.cuts:
         shown = shown[:_MOST]
-    field = max((cells(each.field) for each in shown), default=0)
-    for kind, of_kind in groupby(shown, lambda each: each.kind):
+    field = max((cells(setting.field) for setting in shown), default=0)
+    for kind, of_kind in groupby(shown, lambda setting: setting.policy_kind):
         yield Line((Span(kind.kind, "heading"),), _INDENT)
-        for each in of_kind:
-            yield _row(each, subject, field, view, alone=change.sort == "appeared")
+        for setting in of_kind:
+            yield _row(setting, subject, field, view, is_new=change.sort == "appeared")
     if len(shown) < len(change.settings):
-        left = count(len(change.settings) - len(shown), "more setting")
-        yield Line((Span(f"and {left}; --show-all shows all {len(change.settings)}", "aside"),), _INDENT)
+        rest = count(len(change.settings) - len(shown), "more setting")
+        yield Line((Span(f"and {rest}; --show-all shows all {len(change.settings)}", "aside"),), _INDENT)
 
 
-def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, alone: bool) -> Line:
+def _row(change: SettingChange, subject: NodeRef, field: int, view: View, *, is_new: bool) -> Line:
     """`retry.numRetries   2 → 4   on rule cart   infra/defaults, platform.yaml:55`."""
     old, new = change.before, change.after
-    values = _value(new, view) if alone else f"{_value(old, view)} → {_value(new, view)}"
-    where = listed([section_words(replace(subject, section=each)) for each in change.sections])
+    values = _value(new, view) if is_new else f"{_value(old, view)} → {_value(new, view)}"
+    where = listed([section_words(replace(subject, section=section)) for section in change.sections])
     spans = [Span(pad(change.field, field) + " " * _GAP), Span(values, "value")]
     if where:
         spans.append(Span(f"   on {where}", prose=True))
-    known = new or old
-    if known:
-        spans.append(Span(f"   {_whose(known, subject)}", "aside"))
+    setting = new or old
+    if setting:
+        # The commit stands above.
+        origin = setting.origin
+        position = f", {origin.source.rpartition(':')[2]}:{origin.line}" if origin else ""
+        spans.append(Span(f"   {_name(setting, subject)}{position}", "aside"))
     if old and new and old.source.object != new.source.object:
         spans.append(Span(f"   was set by {_name(old, subject)}", "beaten", prose=True))
     return Line(tuple(spans), _ROW, _ROW + _GAP)
@@ -131,13 +135,3 @@ def _name(setting: Setting, subject: NodeRef) -> str:
     if source != subject.object:
         return source.qualified_name
     return f"the {'route' if source.kind.endswith('Route') else source.kind} itself"
-
-
-def _whose(setting: Setting, subject: NodeRef) -> str:
-    """Who says it, and where in the files of the commit."""
-    place = ""
-    if setting.origin:
-        # The commit stands above.
-        source = setting.origin.source.rpartition(":")[2]
-        place = f", {source}:{setting.origin.line}"
-    return f"{_name(setting, subject)}{place}"

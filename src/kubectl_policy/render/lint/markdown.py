@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.lint.places import path_of
 from kubectl_policy.render.lint.words import lint_headline, message_words, notes, subject_words, told, worst_first
 from kubectl_policy.render.output.escape import code, inert
 from kubectl_policy.render.output.text import cut
-from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.render.words.names import count
 from kubectl_policy.render.words.unseen import what_to_do
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.lint.finding import SEVERITIES
-from kubectl_policy.render.words.names import count, in_file, listed
+from kubectl_policy.model.kinds import listed
+from kubectl_policy.render.words.names import count, in_file
 from kubectl_policy.render.words.unseen import as_far_as
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import FieldPath
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.listing.objects import object_columns
 from kubectl_policy.render.listing.policies import KIND_COLUMNS, policy_columns
 from kubectl_policy.render.output.columns import Cell, Column, Number, Table, text_of
 from kubectl_policy.render.words.headlines import list_headline
-from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.render.words.names import count
 from kubectl_policy.render.words.next_commands import elsewhere_hint
 from kubectl_policy.render.words.unseen import missing
 

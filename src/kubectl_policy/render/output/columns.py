@@ -50,19 +50,18 @@ _Row = TypeVar("_Row")
 
 
 class Column(Struct, Generic[_Row], frozen=True):
-    """A column of one type's table: its header and the cell of a row; one that is not `narrow` is for `-o wide`.
-
-    At a terminal without room for all columns those of the highest `rank` are left out; one of rank 0 never is. Where
-    that makes room for more, the `tight` words stand in its cells; sentences in it are not cut to less than `least`, as
-    that says nothing. `style` is how the cell of a row is coloured.
-    """
+    """A column of a table: its header and the cell of a row."""
 
     title: str
     cell: Callable[[_Row], Cell]
     narrow: bool = True
+    """Whether `-o table` has it, and not only `-o wide`."""
     rank: int = 0
+    """At a terminal without room for all columns, those of the highest rank are left out; one of rank 0 never is."""
     tight: Callable[[_Row], str] | None = None
+    """Shorter words for its cells, where these make room for more columns."""
     least: int = 14
+    """The width below which a cut sentence says nothing."""
     style: Callable[[_Row], Style] | None = None
 
 

@@ -4,33 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from msgspec import Struct
-
-from kubectl_policy.render.output.documents import Field, shape
+from kubectl_policy.questions.shared.numbered import NumberedPath, numbered, numbers
+from kubectl_policy.render.output.documents import Field
 from kubectl_policy.resolution.merging import Doubt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from kubectl_policy.topology import Path
 
 REFERRED_TO_BY: Final = Field("referredToBy", "referred_to_by", doc="The settings of policies that name it.")
 CALLED_BY: Final = Field("calledBy", doc="The policies that send requests of their own there.")
 
-
-class NumberedPath(Struct, frozen=True):
-    """A path with its number, from 1, by which all else refers to it."""
-
-    number: int
-    nodes: Path
-
-
-shape(
-    NumberedPath,
-    "path",
-    Field("number", limits={"minimum": 1}),
-    Field("nodes", doc="Least specific first, Namespaces included."),
-)
 
 # Where a setting is written; these are two fields.
 DECLARED_AT: Final = (
@@ -102,13 +86,3 @@ def paths_field(doc: str = "") -> Field:
 def numbers_field(name: str, get: Callable[[Any], Iterable[int]], doc: str = "") -> Field:
     """A field with the numbers of the paths at some positions."""
     return Field(name, lambda answer: numbers(get(answer)), type=tuple[int, ...], limits={"minimum": 1}, doc=doc)
-
-
-def numbered(paths: Iterable[Path]) -> tuple[NumberedPath, ...]:
-    """Paths with their numbers."""
-    return tuple(NumberedPath(number, path) for number, path in enumerate(paths, 1))
-
-
-def numbers(positions: Iterable[int]) -> tuple[int, ...]:
-    """The numbers of the paths at some positions."""
-    return tuple(position + 1 for position in positions)

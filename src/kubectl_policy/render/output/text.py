@@ -47,26 +47,28 @@ DEFAULT_WIDTH: Final = 100
 
 
 class View(Struct, frozen=True):
-    """The place where an answer is shown.
-
-    `width` is in terminal cells. At a `terminal` long values and lists are cut, unless `everything` is to be shown, and
-    next commands are offered; anywhere else everything is shown. Without `unicode` only ASCII can be written. `program`
-    is the command as the user calls it, `options` are those that a next command needs to see the same input. A table
-    has its `headers`, and a column for the `namespaces` of its rows if these are from several. `everything` also shows
-    what is as it should be. It is `coloured` where words stand out by their styles. `context` is that of the cluster
-    where answers of several are shown.
-    """
+    """The place where an answer is shown, and what is asked of its layout."""
 
     width: int = DEFAULT_WIDTH
+    """In terminal cells."""
     terminal: bool = False
+    """Whether long values and lists are cut, and next commands are offered."""
     unicode: bool = True
+    """Whether more than ASCII can be written."""
     program: str = "kubectl policy"
+    """The command as the user calls it."""
     options: tuple[str, ...] = ()
+    """The options that a next command needs to see the same input."""
     headers: bool = True
+    """Whether a table has headers."""
     namespaces: bool = False
+    """Whether rows of a table are from several namespaces, and have a column for these."""
     everything: bool = False
+    """Whether nothing is cut, and what is as it should be is shown as well."""
     coloured: bool = False
+    """Whether words stand out by their styles."""
     context: str = ""
+    """The context of the cluster, where answers of several are shown."""
 
     @property
     def cuts(self) -> bool:

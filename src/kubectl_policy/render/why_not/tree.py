@@ -5,12 +5,14 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.kinds import listed
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.documents import as_field, as_item, as_yaml, encode
 from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.words.headlines import reason_words, why_not_headline
-from kubectl_policy.render.words.names import count, in_file, kind_counts, listed, names, node_words
+from kubectl_policy.render.words.names import count, in_file, kind_counts, names, node_words
 from kubectl_policy.render.words.next_commands import after_why_not, next_section
-from kubectl_policy.render.words.paths import WhichPaths, path_lines
+from kubectl_policy.render.words.paths import path_lines
 from kubectl_policy.render.words.reasons import assumption_lines
 from kubectl_policy.render.words.sections import BLANK, headline_line, section, unseen_section
 
@@ -32,8 +34,8 @@ _MOST_NAMED: Final = 3
 
 def why_not_tree(answer: WhyNot, view: View) -> Document:
     """The answer in the order of thought that every command keeps."""
-    which = WhichPaths(answer.paths)
-    if answer.in_force:
+    which = WhichPaths(answer.effect.paths)
+    if answer.effect.in_force:
         reasons = _elsewhere(answer, which, view)
     else:
         # The headline has said the first one.
@@ -54,14 +56,14 @@ def _elsewhere(answer: WhyNot, which: WhichPaths, view: View) -> tuple[Line, ...
     if not answer.reasons:
         return ()
     numbered = any(which.phrase(reason.positions).numbered for reason in answer.reasons)
-    paths = path_lines(answer.paths, answer.target, view, numbered=numbered)
+    paths = path_lines(answer.effect.paths, answer.target, view, numbered=numbered)
     return (*section("Paths", paths), *section("No effect", _reasons(answer, answer.reasons, which, view)))
 
 
 def _reasons(answer: WhyNot, reasons: tuple[Reason, ...], which: WhichPaths, view: View) -> Iterator[Line]:
     most = _SHOWN if view.cuts else len(reasons)
     for reason in reasons[:most]:
-        scope = which.words(reason.positions) if answer.in_force else ""
+        scope = which.words(reason.positions) if answer.effect.in_force else ""
         where = f"{scope}: " if scope else ""
         yield Line((Span(f"{where}{reason_words(reason)}", prose=True),), 2)
     if len(reasons) > most:
@@ -93,7 +95,7 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
 
 def _side_effects(offered: Offered, place: Place, indent: int) -> Iterator[Line]:
     """What else the edit changes, what it takes away, and what could not be checked of it."""
-    also, edit = offered.also, offered.edit
+    also, edit = offered.also_changes, offered.edit
     told = [
         f"changes {count(also.settings, 'setting')} on {_objects(also.objects)}" if also.settings else "",
         f"lets more requests in to {_objects(also.gaining)}" if also.gaining else "",

@@ -10,17 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, Protocol
 
 from kubectl_policy.attachment import without_references
-from kubectl_policy.model.kinds import plural
-from kubectl_policy.render.words.names import (
-    attachment_words,
-    count,
-    in_file,
-    kind_counts,
-    listed,
-    names,
-    node_words,
-    of_all,
-)
+from kubectl_policy.model.kinds import listed, plural
+from kubectl_policy.render.words.names import attachment_words, count, in_file, kind_counts, names, node_words, of_all
 from kubectl_policy.render.words.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
@@ -53,7 +44,7 @@ def fully_enforced(answer: PolicyDescription) -> int:
     """The number of paths on which every declared field is effective."""
     everywhere = _in_force(answer)
     same_elsewhere = _effective_by_value(answer)
-    for field in answer.fields:
+    for field in answer.all_fields:
         # What the policy sets by way of another of its targets, it has not lost, nor what it sets to the same there.
         others = (beater.positions for beater in field.superseded if beater.by.object != answer.policy)
         everywhere.difference_update(*others, field.port_entry_on)
@@ -66,7 +57,7 @@ def fully_enforced(answer: PolicyDescription) -> int:
 def _effective_by_value(answer: PolicyDescription) -> dict[str, list[tuple[Json, set[int]]]]:
     """The positions at which each field is effective, by its name, then value by value."""
     by_field: dict[str, list[tuple[Json, set[int]]]] = {}
-    for field in answer.fields:
+    for field in answer.all_fields:
         values = by_field.setdefault(field.field, [])
         where = next((where for value, where in values if value == field.value), None)
         if where is None:
@@ -251,9 +242,10 @@ def _nouns(objects: Iterable[ObjectStatus]) -> Counter[str]:
 def why_not_headline(answer: WhyNot) -> str:
     """The answer in one sentence."""
     who, where, unread = str(answer.policy), node_words(answer.target), as_far_as(answer.unseen)
-    if answer.in_force:
-        paths = f", on {of_all(len(answer.in_force), len(answer.paths))}" if len(answer.paths) > 1 else ""
-        more = f", and perhaps on {len(answer.undecided)} more" if answer.undecided else ""
+    effect = answer.effect
+    if effect.in_force:
+        paths = f", on {of_all(len(effect.in_force), len(effect.paths))}" if len(effect.paths) > 1 else ""
+        more = f", and perhaps on {len(effect.undecided)} more" if effect.undecided else ""
         return f"{who} has an effect on {where}{paths}{more}{unread}."
     first = answer.reasons[0]
     if first.rule in _UNDECIDED:

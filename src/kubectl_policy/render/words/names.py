@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, plural, with_article
+from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, listed, plural, with_article
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.render.output.text import Span
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, depth_of
+from kubectl_policy.topology.references import ROUTES, depth_of, section_noun, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,11 +28,6 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural(noun)}"
 
 
-def listed(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
-
-
 def names(refs: Collection[ObjectRef]) -> str:
     """Objects by name: `RetryPolicy a/b and RetryPolicy a/c`; of many the first ones, and how many others there are."""
     words = [str(ref) for ref in refs]
@@ -48,22 +43,6 @@ def of_all(number: int, total: int) -> str:
     if number < total:
         return f"{number} of its {total} paths"
     return "both of its paths" if total == 2 else f"all {total} of its paths"  # noqa: PLR2004 (a pair is "both")
-
-
-def section_noun(kind: GroupKind) -> str:
-    """What the sections of a kind's objects are called."""
-    if kind in WITH_LISTENERS:
-        return "listener"
-    if kind in ROUTES:
-        return "rule"
-    return "port" if kind in WITH_PORTS else "section"
-
-
-def section_words(node: NodeRef) -> str:
-    """`listener https`, `rule api`, `rule[2]`, `port 8080`."""
-    if is_unnamed(node.section):
-        return node.section
-    return f"{section_noun(node.object.group_kind)} {node.section}"
 
 
 def sections_words(kind: GroupKind, names: Sequence[str]) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import NAMESPACE, plural
+from kubectl_policy.model.kinds import NAMESPACE, listed, plural
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.questions.shared.beaten import merge_does_not_count
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import listed, source_words
+from kubectl_policy.render.words.names import source_words
 from kubectl_policy.topology.references import ROUTES, layer_of
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.resolution import Fate, Source
+    from kubectl_policy.resolution.merging import Doubt
 
 _INDENT: Final = 2
 _ASSUMPTIONS: Final = {
@@ -42,7 +43,7 @@ _PATCHING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.STRATE
 def why_beaten(fate: Fate, winner: Source, group: InForce) -> str:
     """Why another value is in force, in plain words, from the fate and from who won."""
     if fate.state == "rejected":
-        alone = group.same_level == "one-applies" and winner.target == fate.source.target
+        alone = group.contest.same_level == "one-applies" and winner.target == fate.source.target
         return f"refused: {_first(group, (winner,))} applies" if alone else "conflict: refused"
     if fate.state == "unheeded":
         return _why_ignored(fate, group)
@@ -67,9 +68,9 @@ def _by_level(winner: Source, loser: Source, group: InForce) -> str:
         return "overridden from above" if _above(winner, loser) else "an override beats a default"
     if not together:
         return _chosen_above(winner, loser, group) or "the nearer policy wins"
-    if group.weights.get(winner.object, 0) != group.weights.get(loser.object, 0):
+    if group.contest.weights.get(winner.object, 0) != group.contest.weights.get(loser.object, 0):
         return "the heavier policy goes first"
-    first_wins = group.same_level == "first-wins" or winner.overrides
+    first_wins = group.contest.same_level == "first-wins" or winner.overrides
     if group.profile.order_field or "age unknown" in group.doubts:
         return f"the {'first' if first_wins else 'last'} by {_order(group)} wins"
     return f"the {'older' if first_wins else 'newer'} policy wins"
@@ -86,12 +87,9 @@ def _above(winner: Source, loser: Source) -> bool:
 
 def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:
     """Why a policy of a route wins against one of a route that it leads to, where its route has chosen so."""
-    choice = group.profile.route_choice
-    sources = {winner, loser}
-    known = (
-        choice and sources <= set(group.order) and all(source.target.object.group_kind in ROUTES for source in sources)
-    )
-    if not choice or not known or group.order.index(winner) > group.order.index(loser):
+    order, sources = group.contest.order, {winner, loser}
+    known = sources <= set(order) and all(source.target.object.group_kind in ROUTES for source in sources)
+    if not group.profile.route_choice or not known or order.index(winner) > order.index(loser):
         return ""
     return "the route above wins, by its annotation"
 
@@ -121,7 +119,8 @@ def why_without_effect(fate: Fate, group: InForce) -> str:
         return f"{group.profile.port_field.field} has an entry for this port, which stands instead"
     if fate.state != "rejected":
         return _why_replaced(fate, group)
-    if group.same_level == "one-applies" and all(beater.target == fate.source.target for beater in fate.superseded_by):
+    same_target = all(beater.target == fate.source.target for beater in fate.superseded_by)
+    if group.contest.same_level == "one-applies" and same_target:
         return f"refused: of several on one target {_first(group, fate.superseded_by)} applies"
     elsewhere = all(beater.target != fate.source.target for beater in fate.superseded_by)
     if elsewhere and group.profile.refusal == "everywhere":
@@ -136,7 +135,7 @@ def _why_replaced(fate: Fate, group: InForce) -> str:
         return _own_wins(fate, own[0], group)
     names = listed([source_words(beater) for beater in fate.superseded_by]) or "another policy"
     several, why = len(fate.superseded_by) > 1, merge_not_counting(fate, group)
-    if fate.source in group.members:
+    if fate.source in group.contest.members:
         return f"{names} {'set' if several else 'sets'} what stands instead"
     words = f"all of it gives way to {names}" if several else f"{names} replaces all of it"
     return f"{words}; {why}" if why else words
@@ -144,9 +143,9 @@ def _why_replaced(fate: Fate, group: InForce) -> str:
 
 def merge_not_counting(fate: Fate, group: InForce) -> str:
     """Why a policy replaces another one as a whole although it says that it merges; empty if it does not."""
-    if fate.source in group.members:
+    if fate.source in group.contest.members:
         return ""
-    return merge_does_not_count(fate.source, fate.superseded_by, group.strategy_of, group.profile)
+    return merge_does_not_count(fate.source, fate.superseded_by, group.contest.strategy_of, group.profile)
 
 
 def _by_filter(winner: Source, loser: Source) -> str:
@@ -203,8 +202,8 @@ def doubts_of(group: InForce, groups: Sequence[InForce]) -> Iterator[Line]:
     yield from doubt_lines(doubt for doubt in group.doubts if doubt not in _common_doubts(groups))
 
 
-def _common_doubts(groups: Iterable[InForce]) -> list[str]:
-    return sorted(set[str].intersection(*({*group.doubts} for group in groups)))
+def _common_doubts(groups: Sequence[InForce]) -> list[Doubt]:
+    return [doubt for doubt in groups[0].doubts if all(doubt in group.doubts for group in groups)]
 
 
 def assumption_lines(profile: PolicyKindProfile, assumed: Collection[str], kind: str = "") -> Iterator[Line]:

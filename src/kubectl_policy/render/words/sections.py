@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import in_file, listed, node_words
+from kubectl_policy.render.words.names import in_file, node_words
 from kubectl_policy.render.words.unseen import what_to_do
 
 if TYPE_CHECKING:
@@ -206,14 +207,14 @@ def not_looked_into_section(found: Iterable[NotLookedInto]) -> tuple[Line, ...]:
     """What is referred to and of which nothing is known, a line for each thing, with all that name it."""
     together: dict[tuple[ObjectRef, Sort], list[NotLookedInto]] = {}
     for each in found:
-        together.setdefault((each.object, each.sort), []).append(each)
+        together.setdefault((each.object, each.as_), []).append(each)
     return section("Not looked into", (_not_looked_into(*several) for several in together.values()))
 
 
 def _not_looked_into(first: NotLookedInto, *others: NotLookedInto) -> Line:
     several = (first, *others)
     origin = in_file(first.origin, " ({})")
-    by = dict.fromkeys(f"{_WHAT[each.sort]} {node_words(each.by)}" for each in several)
+    by = dict.fromkeys(f"{_WHAT[each.as_]} {node_words(each.by)}" for each in several)
     fields = ", ".join(dict.fromkeys(each.field for each in several))
     lead = Span(f"{first.object}{origin}:")
     return Line((lead, Span(f" {listed(list(by))}", prose=True), Span(f" ({fields})", "aside")), 2, 4)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Permission
-from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.questions.unseen.unread import in_namespaces
-from kubectl_policy.render.words.names import count, listed
+from kubectl_policy.render.words.names import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

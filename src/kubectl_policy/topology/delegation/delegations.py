@@ -26,17 +26,16 @@ if TYPE_CHECKING:
 
 
 class Delegation(Struct, frozen=True, kw_only=True):
-    """One rule of a parent route and one route that it refers to.
-
-    `rules` are the sections of the child that requests reach this way, in their order. Where the child is refused,
-    `message` says why, and `reason` is what the child's status says of that parent (RouteConditionReason; empty if the
-    parent is not mentioned there).
-    """
+    """One rule of a parent route and one route that it refers to."""
 
     parent: NodeRef
     child: ObjectRef
+    # The sections of the child that requests reach this way, in their order.
     rules: tuple[str, ...] = ()
+    # What the status of a refused child says of this parent (RouteConditionReason); empty if it does not mention
+    # it.
     reason: str = ""
+    # Why the child is refused.
     message: str = ""
 
     @property

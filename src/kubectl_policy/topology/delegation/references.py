@@ -24,19 +24,18 @@ Place: TypeAlias = "tuple[ObjectRef, str, str]"
 
 
 class DelegatingRef(Struct, frozen=True, kw_only=True):
-    """A backendRef that stands for routes.
-
-    `children` are those that may be delegated to from this parent, `strangers` those that name other parents alone.
-    `presence` says of a reference without any whether they are missing, or may not be in the input. `permitted` is
-    false where a ReferenceGrant is needed and there is none, and None where that is not known.
-    """
+    """A backendRef that stands for routes."""
 
     parent: NodeRef
     ref: BackendRef
     profile: DelegationProfile
+    # The routes that may be delegated to from this parent.
     children: Mapping[ObjectRef, None]
+    # The routes that name other parents alone.
     strangers: Mapping[ObjectRef, None]
+    # Whether routes that the reference does not find are missing, or may not be in the input.
     presence: Presence
+    # False without a ReferenceGrant that is needed; None where that is not known.
     permitted: bool | None = True
 
     @property

@@ -43,25 +43,22 @@ _WITH_HOSTNAME: Final = ("HTTP", "HTTPS", "TLS")
 
 
 class Binding(Struct, frozen=True, kw_only=True):
-    """The outcome of one parentRef of a route at one listener, or at a parent as a whole.
-
-    `listener` is the listener, or the port of a parent Service that the reference picks; None if the outcome is about
-    the parent itself. `reason` is the API's reason of a refusal: the route's (RouteConditionReason), or that of a
-    conflict (ListenerConditionReason), or that a listener is invalid, if it would take the route but is not served
-    itself; empty otherwise.
-    A binding `is_delegated` if the parent is a route that delegates to this one. One that is unknown `is_unfilled` if
-    something of what was read is to be filled in.
-    `message` says in a sentence why the route is not attached; it is empty if it is.
-    """
+    """The outcome of one parentRef of a route at one listener, or at a parent as a whole."""
 
     route: ObjectRef
     parent_index: int
     parent: ObjectRef
+    # The listener, or the port of a parent Service; None if the outcome is about the parent itself.
     listener: NodeRef | None
     state: BindingState
+    # The API's reason of a refusal: of the route (RouteConditionReason), of a conflict (ListenerConditionReason),
+    # or that the listener would take the route but is invalid itself.
     reason: str = ""
+    # Why the route is not attached, in a sentence.
     message: str = ""
+    # Whether the parent is a route that delegates to this one.
     is_delegated: bool = False
+    # Whether the outcome is unknown because something in the manifests is to be filled in.
     is_unfilled: bool = False
 
     @property

@@ -39,18 +39,18 @@ NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
 class Listener(Struct, frozen=True, kw_only=True):
-    """One listener; `gateway` is the Gateway that it is served on, None where a ListenerSet names none.
-
-    `field` is where it stands in its object (`spec.listeners[0]`). `protocol` is in upper case, as the API's own
-    validation ignores case; `terminates` tells the TLS modes apart. What is to be filled in stays as it is written.
-    """
+    """One listener; what is to be filled in stays as it is written."""
 
     node: NodeRef
+    # The path in its object: `spec.listeners[0]`.
     field: str
+    # The Gateway that it is served on; None where a ListenerSet names none.
     gateway: ObjectRef | None
+    # In upper case, as the API's own validation ignores case.
     protocol: str
     port: Port | None
     hostname: str
+    # Whether TLS ends here, rather than passing through.
     terminates: bool
     raw: Mapping[str, Json]
 

@@ -31,7 +31,7 @@ def security_setting_lost(world: Linted) -> Iterator[Finding]:
     Source: EG#8781 and ai-gateway#2622, about settings that a nearer policy replaces without a word.
     """
     for effect in world.difference.effects if world.difference else ():
-        if effect.security and any(_concerns(world, each.node.object) for each in effect.objects):
+        if effect.harmful and any(_concerns(world, each.node.object) for each in effect.objects):
             yield _settings_lost(world, effect)
 
 
@@ -47,9 +47,10 @@ def _settings_lost(world: Linted, effect: EffectChange) -> Finding:
     fields = some([each.field or "what it sets" for each in told])
     what = "is lost" if lost else "has another value"
     values = [value for each in harmful for value in (each.before, each.after) if value]
+    objects = some([named(changed.node) for changed in effect.objects])
     return Finding(
         subject=subject,
-        message=f"{fields} of {effect.kind.kind} {what} for {some([named(each.node) for each in effect.objects])}",
+        message=f"{fields} of {effect.policy_kind.kind} {what} for {objects}",
         certain=not effect.doubts and all(each.certain for each in values),
         related=tuple(_as_before(world, each, "set it before") for each in before if each != subject),
     )

@@ -99,7 +99,7 @@ function show(view, svg) {
             const selected = sort === "n" ? selectedNode(index) : selectedObject(index);
             link.setAttribute("href", permalink(selected));
             link.setAttribute("role", "link");
-            if (sort === "n" && data.nodes[index].s) group.classList.add("row");
+            if (sort === "n" && data.nodes[index].section) group.classList.add("row");
             named(link, wordsAbout(selected));
         }
         link.setAttribute("tabindex", "-1");
@@ -135,8 +135,8 @@ function tooltip(element, words) {
 
 /** Everything about something in one line, for those who do not see it. @param {Selected} selected */
 function wordsAbout(selected) {
-    const { p, s = "", w, x } = data.objects[selected.o];
-    const { s: section, d, m } = data.nodes[selected.node] ?? {};
+    const { policy: p, state: s = "", words: w, mark: x } = data.objects[selected.o];
+    const { section, details: d, mark: m } = data.nodes[selected.node] ?? {};
     const state = p ? w || data.states[s] : section ? "" : s;
     return [wordsOf(selected), state, d, section ? m : x].filter(Boolean).join(" · ");
 }
@@ -354,7 +354,8 @@ function elementOf(key) {
     const { o, node } = keyed(key);
     const box = drawn.view.boxOf[o];
     if (!box) return null;
-    const row = node >= 0 && data.nodes[node].s && box.startsWith("o") ? drawn.svg.querySelector(`#a_n${node}`) : null;
+    const isRow = node >= 0 && data.nodes[node].section && box.startsWith("o");
+    const row = isRow ? drawn.svg.querySelector(`#a_n${node}`) : null;
     return row ?? boxElement(box);
 }
 
@@ -394,7 +395,7 @@ function mark(what) {
     for (const [group, number] of inGroups) badge(group, number);
     const all = new Set([...near, ...lit, ...(selected === null ? [] : [selected])]);
     /** @param {Key} key */
-    const isOn = (key) => all.has(key) || (key >= 0 && all.has(places[data.nodes[key].o].node));
+    const isOn = (key) => all.has(key) || (key >= 0 && all.has(places[data.nodes[key].object].node));
     view.arrows.forEach(({ pairs }, index) => {
         if (pairs.some(([tail, head]) => isOn(tail) && isOn(head)))
             svg.querySelector(`#e${index}`)?.classList.add("on");

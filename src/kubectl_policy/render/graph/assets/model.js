@@ -7,20 +7,20 @@
 /**
  * @typedef {[attributes: string, head: string, rows: [row: string, node: number][], foot?: string]} BoxDot
  *   A box in DOT: its attributes, and its label in Graphviz's HTML, of an object with a row for each section.
- * @typedef {{k: number, n: string, m: string, g: number, dot: BoxDot, p?: boolean, s?: string, w?: string, f?: string,
- *   x?: string}} Thing  An object of the hierarchy, or a policy (`p`): its kind, namespace, name, and group; what state
- *   it is in, or that it is not there; words about that; its file; and in a picture of two states, how it differs.
- * @typedef {{o: number, s?: string, t?: string, d?: string, m?: string, x?: boolean}} Place  An object, or a section of
- *   it (`s`): what that is called, what it says itself, how it differs, and whether other settings are in force there.
+ * @typedef {{kind: number, namespace: string, name: string, group: number, dot: BoxDot, policy?: boolean,
+ *   state?: string, words?: string, origin?: string, mark?: string}} Thing  An object of the hierarchy, or a policy; the
+ *   state is that of a policy, or says that an object is not there; the mark is how it differs between two states.
+ * @typedef {{object: number, section?: string, title?: string, details?: string, mark?: string,
+ *   settingsDiffer?: boolean}} Place  An object, or a section of it: what that is called, and what it says itself.
  * @typedef {[tail: number, head: number, relation: string, state: string, reason: string, message: string,
  *   mark: string]} Link
  * @typedef {[policy: number, node: number | null, state: string, reason: string, message: string]} Attachment
  * @typedef {{label: string, parent: number | null, namespace: string, dot: BoxDot, cluster: string}} Group
  * @typedef {{field: string, value: unknown, source: string, why: string}} Beaten
  * @typedef {{field: string, value: unknown, source: string, origin: string, certain: boolean, removed: boolean,
- *   beaten: Beaten[]}} Setting
+ *   insteadOf: Beaten[]}} Setting
  * @typedef {{kind: string, own: boolean, summary: string[], policies: number[], passesDown: boolean,
- *   settings: Setting[], beaten: Beaten[], assumed: string[], doubts: string[]}} Outcome
+ *   settings: Setting[], withoutEffect: Beaten[], assumed: string[], doubts: string[]}} Outcome
  * @typedef {{paths: number[], inForce: [outcome: number, positions: number[]][]}} Effects
  * @typedef {{value: string, source: string} | null} Side
  * @typedef {{sort: string, kind: string, field: string, before: Side, after: Side, objects: number[],
@@ -42,8 +42,8 @@ const data = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("dat
  * @type {{node: number, sections: number[]}[]} */
 const places = data.objects.map(() => ({ node: -1, sections: [] }));
 data.nodes.forEach((place, index) => {
-    if (place.s) places[place.o].sections.push(index);
-    else places[place.o].node = index;
+    if (place.section) places[place.object].sections.push(index);
+    else places[place.object].node = index;
 });
 /** Of each node, the links in which it is the tail, and those in which it is the head. */
 const below = byEnd(0);
@@ -52,7 +52,7 @@ const above = byEnd(1);
 const attachmentsOf = grouped(data.attachments, (each) => each[0]);
 const attachmentsTo = grouped(data.attachments, (each) => each[1]);
 /** What is in each group, by index, and the groups within each. */
-const members = grouped([...data.objects.keys()], (index) => data.objects[index].g);
+const members = grouped([...data.objects.keys()], (index) => data.objects[index].group);
 const subgroups = grouped([...data.groups.keys()], (index) => data.groups[index].parent);
 
 /** @param {0 | 1} end @returns {Map<number, Link[]>} */
@@ -90,36 +90,36 @@ function selectedObject(object) {
 
 /** @param {number} node @returns {Selected} */
 function selectedNode(node) {
-    return { o: data.nodes[node].o, node };
+    return { o: data.nodes[node].object, node };
 }
 
 /** @param {number} object */
 function kindOf(object) {
-    return data.kinds[data.objects[object].k];
+    return data.kinds[data.objects[object].kind];
 }
 
 /** `baker/menu` @param {number} object */
 function nameOf(object) {
-    const { n, m } = data.objects[object];
-    return n ? `${n}/${m}` : m;
+    const { namespace, name } = data.objects[object];
+    return namespace ? `${namespace}/${name}` : name;
 }
 
 /** `HTTPRoute baker/menu`, and its section. @param {Selected} selected */
 function wordsOf({ o, node }) {
-    const section = node >= 0 && data.nodes[node].s ? `, ${sectionWords(node)}` : "";
+    const section = node >= 0 && data.nodes[node].section ? `, ${sectionWords(node)}` : "";
     return `${kindOf(o)} ${nameOf(o)}${section}`;
 }
 
 /** `listener https`, `rule cart`, `port 8080` @param {number} node */
 function sectionWords(node) {
-    return data.nodes[node].t ?? data.nodes[node].s ?? "";
+    return data.nodes[node].title ?? data.nodes[node].section ?? "";
 }
 
 /** `#HTTPRoute/baker/menu/cream` @param {Selected} selected */
 function permalink({ o, node }) {
-    const { n, m } = data.objects[o];
-    const section = node < 0 ? undefined : data.nodes[node].s;
-    const parts = [kindOf(o), n, m, ...(section ? [section] : [])];
+    const { namespace, name } = data.objects[o];
+    const section = node < 0 ? undefined : data.nodes[node].section;
+    const parts = [kindOf(o), namespace, name, ...(section ? [section] : [])];
     return `#${parts.map(inAddress).join("/")}`;
 }
 
@@ -166,7 +166,7 @@ function count(number, noun, plural = `${noun}s`) {
  * @param {Selected} selected @returns {number[]} */
 function pathsThrough({ o, node }) {
     const paths = data.effects[o]?.paths ?? [];
-    if (node < 0 || !data.nodes[node].s) return [...paths.keys()];
+    if (node < 0 || !data.nodes[node].section) return [...paths.keys()];
     return [...paths.keys()].filter((position) => data.paths[paths[position]].includes(node));
 }
 
@@ -181,7 +181,7 @@ function connected(selected) {
     /** @type {Set<number>} */
     const found = new Set([selected.o]);
     for (const node of reached) {
-        found.add(data.nodes[node].o);
+        found.add(data.nodes[node].object);
         for (const [policy] of attachmentsTo.get(node) ?? []) found.add(policy);
     }
     return found;
@@ -193,7 +193,7 @@ function walk(starts, up) {
     for (const node of reached) {
         const links = (up ? above : below).get(node) ?? [];
         for (const link of links) reached.add(link[up ? 0 : 1]);
-        const { node: whole, sections } = places[data.nodes[node].o];
+        const { node: whole, sections } = places[data.nodes[node].object];
         // Down from an object into its sections, up from a section to its object; a start is both.
         if (node === whole && (!up || starts.includes(node))) for (const section of sections) reached.add(section);
         if (node !== whole && up) reached.add(whole);
@@ -213,15 +213,15 @@ let searchable;
 function search(words) {
     searchable ??= [
         ...[...data.objects.keys()].map(selectedObject),
-        ...[...data.nodes.keys()].map(selectedNode).filter(({ node }) => data.nodes[node].s),
+        ...[...data.nodes.keys()].map(selectedNode).filter(({ node }) => data.nodes[node].section),
     ].map((selected) => {
         const thing = data.objects[selected.o];
         const place = data.nodes[selected.node];
-        const name = (place?.s || thing.m).toLowerCase();
+        const name = (place?.section || thing.name).toLowerCase();
         return {
             selected,
             name,
-            all: [wordsOf(selected), thing.w, thing.s, thing.f, place?.d].join(" ").toLowerCase(),
+            all: [wordsOf(selected), thing.words, thing.state, thing.origin, place?.details].join(" ").toLowerCase(),
         };
     });
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
@@ -231,7 +231,7 @@ function search(words) {
         .filter(({ all }) => wanted.every((word) => all.includes(word)))
         .map(({ selected, name }) => {
             const near = name === last ? 0 : name.startsWith(last) ? 1 : name.includes(last) ? 2 : 3;
-            return { selected, rank: 2 * near + (data.nodes[selected.node]?.s ? 1 : 0) };
+            return { selected, rank: 2 * near + (data.nodes[selected.node]?.section ? 1 : 0) };
         })
         .sort((one, other) => one.rank - other.rank)
         .map(({ selected }) => selected);

@@ -56,7 +56,7 @@ function light() {
     const near = new Set();
     for (const position of pathsThrough(selected))
         for (const each of data.paths[data.effects[o].paths[position]]) near.add(each);
-    const whole = data.nodes[node].s ? [node] : [node, ...places[o].sections];
+    const whole = data.nodes[node].section ? [node] : [node, ...places[o].sections];
     for (const each of whole) {
         near.add(each);
         for (const link of [...(above.get(each) ?? []), ...(below.get(each) ?? [])]) near.add(link[0]).add(link[1]);
@@ -100,7 +100,7 @@ function clear() {
 
 /** Draw something itself, whatever hides it. @param {Selected} what @returns {boolean} whether that is a change */
 function reveal(what) {
-    const { k, p, s = "" } = data.objects[what.o];
+    const { kind: k, policy: p, state: s = "" } = data.objects[what.o];
     let isChange = false;
     if (choice.only && !choice.only.has(what.o)) {
         choice.only = null;
@@ -155,7 +155,7 @@ async function unfold(group) {
 async function fold(group) {
     choice.folded.add(group);
     for (const object of choice.singled)
-        if (chain(data.objects[object].g).includes(group) && object !== selected?.o) choice.singled.delete(object);
+        if (chain(data.objects[object].group).includes(group) && object !== selected?.o) choice.singled.delete(object);
     await redraw([`g${group}`, `c${group}`, ...(members.get(group) ?? []).map((object) => `o${object}`)]);
     if (selected) tell();
 }
@@ -194,8 +194,8 @@ function lookUp() {
     const shown = foundNow.slice(0, 50);
     foundList.replaceChildren(
         ...shown.map((each, place) => {
-            const { p, s = "" } = data.objects[each.o];
-            const section = each.node >= 0 && data.nodes[each.node].s;
+            const { policy: p, state: s = "" } = data.objects[each.o];
+            const section = each.node >= 0 && data.nodes[each.node].section;
             return h(
                 "li",
                 { role: "option", id: `found-${place}`, mousedown: () => take(each) },

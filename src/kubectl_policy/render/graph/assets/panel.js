@@ -5,8 +5,8 @@
 
 /** @param {Selected} selected @param {Child[]} chips @param {...Child} actions */
 function title(selected, chips, ...actions) {
-    const { n, f, m } = data.objects[selected.o];
-    const section = selected.node >= 0 && data.nodes[selected.node].s ? sectionWords(selected.node) : "";
+    const { namespace: n, origin: f, name: m } = data.objects[selected.o];
+    const section = selected.node >= 0 && data.nodes[selected.node].section ? sectionWords(selected.node) : "";
     return h(
         "div.title",
         {},
@@ -28,7 +28,7 @@ function title(selected, chips, ...actions) {
 
 /** @param {Selected} selected @returns {Node[]} */
 function policyPanel(selected) {
-    const { s = "", w, x } = data.objects[selected.o];
+    const { state: s = "", words: w, mark: x } = data.objects[selected.o];
     const { affected, elsewhere, deletion: after } = data.reach[selected.o];
     const attachments = attachmentsOf.get(selected.o) ?? [];
     return [
@@ -75,12 +75,12 @@ function policyPanel(selected) {
 /** @param {Selected} selected @returns {Node[]} */
 function nodePanel(selected) {
     const place = data.nodes[selected.node];
-    const { s, x } = data.objects[selected.o];
+    const { state: s, mark: x } = data.objects[selected.o];
     const positions = pathsThrough(selected);
     const attachments = (attachmentsTo.get(selected.node) ?? []).concat(
-        place.s ? [] : places[selected.o].sections.flatMap((node) => attachmentsTo.get(node) ?? []),
+        place.section ? [] : places[selected.o].sections.flatMap((node) => attachmentsTo.get(node) ?? []),
     );
-    const sections = place.s ? [] : places[selected.o].sections;
+    const sections = place.section ? [] : places[selected.o].sections;
     const links = links_(selected);
     /** @type {Child[]} */
     const parts = [
@@ -88,13 +88,13 @@ function nodePanel(selected) {
             selected,
             [
                 s && h("span.chip.absent", {}, icon("box"), s),
-                markChip(place.s ? place.m : x),
-                place.x && h("span.chip.changed", {}, "settings differ"),
+                markChip(place.section ? place.mark : x),
+                place.settingsDiffer && h("span.chip.changed", {}, "settings differ"),
             ],
             onlyButton(selected),
             ...foldButtons(selected),
         ),
-        place.d && place.d !== s && h("p.lead", {}, place.d),
+        place.details && place.details !== s && h("p.lead", {}, place.details),
         settings(selected, positions),
         attachments.length > 0 &&
             part(
@@ -107,7 +107,7 @@ function nodePanel(selected) {
                             {},
                             linkTo(selectedObject(policy)),
                             " ",
-                            chip(data.objects[policy].s ?? ""),
+                            chip(data.objects[policy].state ?? ""),
                             node !== null && node !== selected.node && h("span.quiet", {}, ` on ${sectionWords(node)}`),
                             ...trouble(state, reason, message),
                         ),
@@ -124,7 +124,7 @@ function nodePanel(selected) {
                             "div",
                             {},
                             linkTo(selectedNode(node), sectionWords(node)),
-                            data.nodes[node].d && h("span.quiet", {}, ` ${data.nodes[node].d}`),
+                            data.nodes[node].details && h("span.quiet", {}, ` ${data.nodes[node].details}`),
                         ),
                     ),
                 ),
@@ -147,19 +147,19 @@ function trouble(state, reason, message) {
 
 /** What is above and below, in other objects. @param {Selected} selected */
 function links_(selected) {
-    const nodes = data.nodes[selected.node].s ? [selected.node] : [selected.node, ...places[selected.o].sections];
+    const nodes = data.nodes[selected.node].section ? [selected.node] : [selected.node, ...places[selected.o].sections];
     /** @param {Map<number, Link[]>} links @param {0 | 1} end */
     const told = (links, end) =>
         nodes
             .flatMap((node) => links.get(node) ?? [])
-            .filter((link) => data.nodes[link[end]].o !== selected.o)
+            .filter((link) => data.nodes[link[end]].object !== selected.o)
             .map((link) => h("div", {}, linkTo(selectedNode(link[end])), ...trouble(link[3], link[4], link[5])));
     return { up: told(above, 0), down: told(below, 1) };
 }
 
 /** @param {number[]} nodes */
 function byKind(nodes) {
-    const kinds = grouped(nodes, (node) => kindOf(data.nodes[node].o));
+    const kinds = grouped(nodes, (node) => kindOf(data.nodes[node].object));
     return h(
         "div",
         {},
@@ -180,7 +180,8 @@ function placesList(nodes) {
         "ul.links",
         nodes.map((node) => {
             const place = data.nodes[node];
-            return linkTo(selectedNode(node), `${nameOf(place.o)}${place.s ? `, ${sectionWords(node)}` : ""}`);
+            const section = place.section ? `, ${sectionWords(node)}` : "";
+            return linkTo(selectedNode(node), `${nameOf(place.object)}${section}`);
         }),
     );
 }
@@ -287,11 +288,11 @@ function settings(selected, positions) {
                 !outcome.settings.length &&
                     outcome.policies.length > 0 &&
                     h("p", {}, "Set by ", ...listed(outcome.policies.map((policy) => linkTo(selectedObject(policy))))),
-                outcome.beaten.length > 0 &&
+                outcome.withoutEffect.length > 0 &&
                     h(
                         "ul.beaten",
                         {},
-                        ...outcome.beaten.map((each) =>
+                        ...outcome.withoutEffect.map((each) =>
                             h(
                                 "li",
                                 {},
@@ -308,7 +309,7 @@ function settings(selected, positions) {
 
 /** @param {Outcome} outcome */
 function settingsTable(outcome) {
-    const rows = outcome.settings.map(({ field, value, source, origin, certain, removed, beaten }) =>
+    const rows = outcome.settings.map(({ field, value, source, origin, certain, removed, insteadOf }) =>
         h(
             "tr",
             {},
@@ -323,7 +324,7 @@ function settingsTable(outcome) {
                     !certain && h("span.doubt", {}, " not certain"),
                 ),
                 h("div.by", {}, policyNamed(source, outcome.policies), origin && h("code.origin", {}, origin)),
-                ...beaten.map((each) => h("div.beaten", {}, beatenWords(each))),
+                ...insteadOf.map((each) => h("div.beaten", {}, beatenWords(each))),
             ),
         ),
     );
@@ -406,11 +407,12 @@ function pathWords(nodes, others) {
     // A section tells its object as well; and an object of which a section is told needs no mention.
     const brief = telling.filter(
         (node) =>
-            data.nodes[node].s || !telling.some((each) => each !== node && data.nodes[each].o === data.nodes[node].o),
+            data.nodes[node].section ||
+            !telling.some((each) => each !== node && data.nodes[each].object === data.nodes[node].object),
     );
     return (brief.length ? brief : nodes)
         .map((node) => {
-            const { o, s } = data.nodes[node];
+            const { object: o, section: s } = data.nodes[node];
             return s ? `${nameOf(o)} ${sectionWords(node)}` : nameOf(o);
         })
         .join(" ▸ ");
@@ -441,7 +443,7 @@ function onlyButton(selected) {
 
 /** @param {Selected} selected @returns {HTMLElement[]} */
 function foldButtons(selected) {
-    const { g } = data.objects[selected.o];
+    const { group: g } = data.objects[selected.o];
     const group = data.groups[g];
     if (!group || choice.only || sizeOf(g) < 2) return [];
     return [
@@ -453,9 +455,12 @@ function foldButtons(selected) {
 
 /** @returns {Node[]} */
 function overview() {
-    const policies = [...data.objects.keys()].filter((object) => data.objects[object].p);
-    const states = grouped(policies, (object) => data.objects[object].s ?? "");
-    const absent = [...data.objects.keys()].filter((object) => !data.objects[object].p && data.objects[object].s);
+    const policies = [...data.objects.keys()].filter((object) => data.objects[object].policy);
+    const states = grouped(policies, (object) => data.objects[object].state ?? "");
+    const absent = [...data.objects.keys()].filter((object) => {
+        const { policy, state } = data.objects[object];
+        return !policy && state;
+    });
     const broken = data.links.filter((link) => link[3] !== "attached");
     const failing = data.attachments.filter((attachment) => attachment[2] !== "attached" && attachment[1] !== null);
     /** @type {Child[]} */
@@ -519,8 +524,8 @@ function overview() {
                                 "div",
                                 {},
                                 linkTo(selectedObject(object)),
-                                data.objects[object].w !== data.states[state] &&
-                                    h("p.quiet", {}, data.objects[object].w),
+                                data.objects[object].words !== data.states[state] &&
+                                    h("p.quiet", {}, data.objects[object].words),
                             ),
                         ),
                     ),
@@ -536,7 +541,7 @@ function overview() {
                             "div",
                             {},
                             linkTo(selectedObject(object)),
-                            h("span.trouble", {}, ` ${data.objects[object].s}`),
+                            h("span.trouble", {}, ` ${data.objects[object].state}`),
                         ),
                     ),
                 ),
@@ -583,9 +588,12 @@ function overview() {
 function differing() {
     const marks = /** @type {const} */ (["removed", "changed", "added"]).map(
         (word) =>
-            /** @type {const} */ ([word, [...data.objects.keys()].filter((object) => data.objects[object].x === word)]),
+            /** @type {const} */ ([
+                word,
+                [...data.objects.keys()].filter((object) => data.objects[object].mark === word),
+            ]),
     );
-    const places = [...data.nodes.keys()].filter((node) => data.nodes[node].x);
+    const places = [...data.nodes.keys()].filter((node) => data.nodes[node].settingsDiffer);
     if (!places.length && marks.every(([, objects]) => !objects.length)) return null;
     return part(
         "What differs",

@@ -5,12 +5,12 @@
 
 /** The checkboxes. */
 function filters() {
-    const policies = data.objects.filter(({ p }) => p);
-    const inKinds = [...grouped(data.objects.keys(), (object) => data.objects[object].k)];
+    const policies = data.objects.filter(({ policy }) => policy);
+    const inKinds = [...grouped(data.objects.keys(), (object) => data.objects[object].kind)];
     const inNamespaces = [...grouped(data.objects.keys(), namespaceOf)].sort(([one], [other]) =>
         collator.compare(one, other),
     );
-    const states = grouped(policies, ({ s = "" }) => s);
+    const states = grouped(policies, ({ state = "" }) => state);
     element("filters").replaceChildren(
         checks(
             "Kinds",
@@ -153,7 +153,7 @@ function outlineGroup(group) {
                             href: permalink(selectedObject(object)),
                             ...(selected?.o === object ? { "aria-current": "true" } : {}),
                         },
-                        data.objects[object].m,
+                        data.objects[object].name,
                     ),
                 ),
             ),
@@ -175,14 +175,14 @@ function legend() {
     const boxes = [...drawn.view.boxes.values()];
     const things = boxes.filter(({ object }) => object >= 0).map(({ object }) => data.objects[object]);
     const { arrows } = drawn.view;
-    const nodes = things.filter(({ p }) => !p);
-    const inStates = new Set(things.filter(({ p }) => p).map(({ s }) => s));
-    const marks = new Set([...things.map(({ x }) => x), ...arrows.map(({ mark: each }) => each)].filter(Boolean));
+    const nodes = things.filter(({ policy }) => !policy);
+    const inStates = new Set(things.filter(({ policy }) => policy).map(({ state }) => state));
+    const marks = new Set([...things.map(({ mark }) => mark), ...arrows.map(({ mark }) => mark)].filter(Boolean));
     /** @type {[shape: string, classes: string, words: string][]} */
     const entries = [];
     if (nodes.length) entries.push(["table", "object", "an object, with what is inside"]);
-    if (nodes.some(({ s }) => s === "does not exist")) entries.push(["box", "missing", "does not exist"]);
-    if (nodes.some(({ s }) => s === "not read")) entries.push(["box", "unread", "was not read"]);
+    if (nodes.some(({ state }) => state === "does not exist")) entries.push(["box", "missing", "does not exist"]);
+    if (nodes.some(({ state }) => state === "not read")) entries.push(["box", "unread", "was not read"]);
     if (boxes.some(({ object }) => object < 0)) entries.push(["box3d", "group", "several, folded: click to unfold"]);
     for (const [state, words] of Object.entries(data.states)) {
         if (inStates.has(state)) entries.push([STATE_SHAPES[state], state, `policy, ${words}`]);

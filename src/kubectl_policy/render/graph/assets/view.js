@@ -48,12 +48,12 @@ function keyed(key) {
 
 /** The namespace that something is shown in. @param {number} object */
 function namespaceOf(object) {
-    return data.groups[data.objects[object].g].namespace;
+    return data.groups[data.objects[object].group].namespace;
 }
 
 /** @param {number} object */
 function isHidden(object) {
-    const { k, p, s } = data.objects[object];
+    const { kind: k, policy: p, state: s } = data.objects[object];
     return (
         choice.hiddenKinds.has(k) ||
         choice.hiddenNamespaces.has(namespaceOf(object)) ||
@@ -69,7 +69,7 @@ function chain(group) {
 /** The group that stands for an object, or -1 if it is drawn itself. @param {number} object @param {Set<number>} [folded] */
 function foldedInto(object, folded = choice.folded) {
     if (choice.only || choice.singled.has(object)) return -1;
-    const { g } = data.objects[object];
+    const { group: g } = data.objects[object];
     const { parent } = data.groups[g];
     return parent !== null && folded.has(parent) ? parent : folded.has(g) ? g : -1;
 }
@@ -90,7 +90,7 @@ function viewOfChoice() {
         const known = boxes.get(id);
         if (known) known.number += 1;
         else {
-            const outermost = chain(thing.g)[0];
+            const outermost = chain(thing.group)[0];
             const isAlone = outermost === group || !data.groups[outermost].namespace || !data.grouped;
             const cluster = isAlone ? -1 : outermost;
             boxes.set(id, { id, object: group < 0 ? object : -1, group, number: 1, cluster });
@@ -145,7 +145,7 @@ function arrowsBetween(boxOf) {
     };
     /** @param {number} node */
     const end = (node) => {
-        const { o, s } = data.nodes[node];
+        const { object: o, section: s } = data.nodes[node];
         const box = boxOf[o];
         return box && s && box.startsWith("o") && showsSections(o) ? `${box}${portOf(node)}` : box;
     };
@@ -154,7 +154,7 @@ function arrowsBetween(boxOf) {
     }
     for (const [policy, node, state, reason, message] of data.attachments) {
         if (node === null) continue;
-        const { x = "" } = data.objects[policy];
+        const { mark: x = "" } = data.objects[policy];
         const mark = x === "changed" ? "" : x;
         add(boxOf[policy], end(node), { sort: "policy", state, reason, mark, pairs: [[~policy, node, message]] });
     }
@@ -231,7 +231,7 @@ function heightOf(view) {
     for (const inside of grouped(view.boxes.values(), ({ cluster, id }) => (cluster < 0 ? id : cluster)).values()) {
         const columns = grouped(
             inside,
-            ({ object, group }) => data.objects[object < 0 ? insideOf(group)[0] : object].k,
+            ({ object, group }) => data.objects[object < 0 ? insideOf(group)[0] : object].kind,
         );
         const heights = [...columns.values()].map((boxes) =>
             boxes.reduce((sum, { object }) => sum + high + (object < 0 ? 0 : row * (thingsIn(object) - 1)), 0),
@@ -330,7 +330,7 @@ const POLICY_COLOURS = `fillcolor="#fef3c7", color="${AMBER}"`;
 
 /** @param {number} group */
 function arePolicies(group) {
-    return insideOf(group).every((object) => data.objects[object].p);
+    return insideOf(group).every((object) => data.objects[object].policy);
 }
 
 /** What is in a group, and which of its policies need to be looked at. @param {number} group @param {number} number */
@@ -339,8 +339,8 @@ function groupLabel(group, number) {
     const inside = insideOf(group);
     const text = wrapped(number < inside.length ? `${number.toLocaleString("en")} of ${label}` : label, 40);
     const states = grouped(
-        inside.filter((object) => data.objects[object].p),
-        (object) => data.objects[object].s ?? "",
+        inside.filter((object) => data.objects[object].policy),
+        (object) => data.objects[object].state ?? "",
     );
     const bad = BAD.filter((state) => states.has(state)).map(
         (state) => `${states.get(state)?.length} ${data.states[state]}`,

@@ -6,19 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.graph.tree.rows import ARROW, REFUSED, Head, Rows
 from kubectl_policy.render.graph.tree.wins import Wins
 from kubectl_policy.render.graph.words import kind_names, node_details, policy_state, presence_words
-from kubectl_policy.render.words.names import (
-    attachment_words,
-    filter_words,
-    listed,
-    node_words,
-    section_noun,
-    section_words,
-    sections_words,
-)
-from kubectl_policy.topology.references import ROUTES
+from kubectl_policy.render.words.names import attachment_words, filter_words, node_words, sections_words
+from kubectl_policy.topology.references import ROUTES, section_noun, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,7 +101,7 @@ class Branches:
         below = [row for each, row in further if each.child not in silent]
         if not ending:
             below[:0] = [*lines, *self._policy_rows(node, is_inside=is_inside)]
-            below += [self._refused(each) for each in self._links.refused_at(node)]
+            below += [self._refused(each) for each in self._links.refused_at[node]]
         return self.rows.row(head, (name, self._details(node, silent, is_inside=is_inside)), why=why, below=below)
 
     def _ending(self, node: NodeRef, link: GraphLink | None, above: Path) -> str:
@@ -124,7 +117,7 @@ class Branches:
 
     def _leading_on(self, node: NodeRef, link: GraphLink | None) -> Sequence[GraphLink]:
         """What is below a node on a branch."""
-        links = self._links.below(node)
+        links = self._links.below[node]
         if link and link.relation == "backend":
             # What routes of a mesh do to requests for a Service, they do not do to those that a Gateway sends there.
             return tuple(each for each in links if each.relation != "mesh-route")
@@ -133,7 +126,8 @@ class Branches:
     def _details(self, node: NodeRef, ports: Sequence[NodeRef], *, is_inside: bool) -> str:
         described = self._links.nodes[node]
         if node.section and not is_inside:
-            return section_words(node) + (f" ({described.port})" if described.port not in {"", node.section} else "")
+            port = "" if described.port is None else str(described.port)
+            return section_words(node) + (f" ({port})" if port not in {"", node.section} else "")
         told = [node_details(described).removesuffix(presence_words(described)).removesuffix(", ")]
         told += [sections_words(node.object.group_kind, [port.section for port in ports])] if ports else []
         return ", ".join(filter(None, told))
@@ -161,7 +155,7 @@ class Branches:
             told.append(_LINK_WORDS[link.state])
         if described.mark != "added" and self._mark(node, link) == "added":
             told.append("new here")
-        if node in self._picture.differing:
+        if described.settings_differ:
             tone = tone or "warning"
             told.append("settings differ")
         return tuple(filter(None, told)), why, tone
@@ -173,7 +167,7 @@ class Branches:
 
         What is so at all of its sections is told at the node.
         """
-        if not links and node not in self._picture.outcomes:
+        if not links and not self._links.nodes[node].outcome:
             return {}, said
         here, noun = (*above, node), section_noun(node.object.group_kind)
         sections = [each.child for each in links if each.relation in {"rule", "listener"}]
@@ -196,10 +190,10 @@ class Branches:
 
     def _policy_rows(self, node: NodeRef, *, is_inside: bool) -> Iterator[Row]:
         """The policies on a node; on a backend as well, if it is told with its port."""
-        for policy, attachment in self._links.policies(node):
+        for policy, attachment in self._links.policies[node]:
             yield self._policy_row(policy, attachment, is_inside=is_inside)
         if node.section and not is_inside:
-            for policy, attachment in self._links.policies(NodeRef(node.object)):
+            for policy, attachment in self._links.policies[NodeRef(node.object)]:
                 yield self._policy_row(policy, attachment, is_inside=True)
 
     def _policy_row(self, policy: GraphPolicy, attachment: Attachment | None, *, is_inside: bool) -> Row:
@@ -242,7 +236,7 @@ class Branches:
 
     def why_unattached(self, route: NodeRef) -> Iterator[Row]:
         """Why a route is attached to nothing: a line for each parent that it names."""
-        refused = self._links.refused_by(route)
+        refused = self._links.refused_by[route]
         if not refused:
             is_entered = route in self._links.entered
             no_route = "only routes that it leads to lead to it" if is_entered else "no route leads to it"

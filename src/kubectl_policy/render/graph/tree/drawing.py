@@ -49,7 +49,7 @@ def drawn(title: str, rows: Sequence[Row], view: View) -> Iterator[Line]:
     console = Console(width=view.width, legacy_windows=False, color_system=None, _environ={})
     options = dataclasses.replace(console.options, encoding="utf-8" if view.unicode else "ascii")
     for segments in Segment.split_lines(console.render(tree, options.update(width=view.width + _ENDLESS))):
-        yield _line([Span(each.text, _ours(each.style)) for each in segments])
+        yield _line([Span(part.text, part.style.meta.get(_OURS, "") if part.style else "") for part in segments])
 
 
 def _grow(tree: Tree, rows: Sequence[Row], view: View, styles: Mapping[Style, RichStyle], levels: int) -> None:
@@ -93,11 +93,6 @@ class _Label:
         for row in lay_out([self._line], max(options.max_width - _ENDLESS, _LEAST)):
             yield from (Segment(span.text, self._styles[span.style]) for span in row)
             yield Segment.line()
-
-
-def _ours(style: RichStyle | None) -> Style:
-    found: Style = style.meta.get(_OURS, "") if style else ""
-    return found
 
 
 def _line(spans: Sequence[Span]) -> Line:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.graph.picture import GraphLink
-from kubectl_policy.render.words.names import section_noun
-from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, depth_of
+from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, depth_of, section_noun
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.graph.picture import GraphPolicy, Picture
@@ -27,15 +25,19 @@ class TreeLinks:
     def __init__(self, picture: Picture) -> None:
         """Find them all."""
         self.nodes = {node.ref: node for node in picture.nodes}
-        self._below: dict[NodeRef, list[GraphLink]] = {}
-        # What requests do not run down, by what it would lead from and by what it would lead to.
-        self._refused_at: dict[NodeRef, list[GraphLink]] = {}
-        self._refused_by: dict[NodeRef, list[GraphLink]] = {}
+        # What a node leads to, or would if it was there: its own sections first, then by kind and name.
+        self.below: defaultdict[NodeRef, list[GraphLink]] = defaultdict(list)
+        # The routes that name a node as their parent and that it refuses, and what is no longer below it.
+        self.refused_at: defaultdict[NodeRef, list[GraphLink]] = defaultdict(list)
+        # What a route names as its parents and is not attached to, or no longer.
+        self.refused_by: defaultdict[NodeRef, list[GraphLink]] = defaultdict(list)
         # What is below something.
         self.entered: set[NodeRef] = set()
         # What routes of a mesh have as their parents: paths start there, whatever else leads there.
         self.fronts: set[ObjectRef] = set()
-        self._policies: dict[NodeRef, list[tuple[GraphPolicy, Attachment | None]]] = {}
+        # The policies that name a node, or a section of it that is not drawn, each with that reference; those that no
+        # longer name it have None.
+        self.policies: defaultdict[NodeRef, list[tuple[GraphPolicy, Attachment | None]]] = defaultdict(list)
         # The policies of which nothing is drawn that they refer to.
         self.elsewhere: list[GraphPolicy] = []
         for link in picture.links:
@@ -52,7 +54,7 @@ class TreeLinks:
                 and whole in self.nodes
             ):
                 self._add(GraphLink(parent=whole, child=node, relation=section_noun(node.object.group_kind)))
-        for links in self._below.values():
+        for links in self.below.values():
             if len(links) > 1:
                 links.sort(key=_place_of)
 
@@ -63,10 +65,10 @@ class TreeLinks:
             self.nodes[link.parent].mark,
         }
         if is_gone or (link.state == "refused" and link.child.object.group_kind in ROUTES and not link.past):
-            self._refused_at.setdefault(link.parent, []).append(link)
-            self._refused_by.setdefault(link.child, []).append(link)
+            self.refused_at[link.parent].append(link)
+            self.refused_by[link.child].append(link)
             return
-        self._below.setdefault(link.parent, []).append(link)
+        self.below[link.parent].append(link)
         self.entered.add(link.child)
         if link.relation == "backend":
             # Rules lead to ports, which the tree tells with what has them.
@@ -81,28 +83,9 @@ class TreeLinks:
             node = next((end for end in (target, NodeRef(target.object)) if end in self.nodes), None)
             if node:
                 is_drawn = is_drawn or attachment is not None
-                self._policies.setdefault(node, []).append((policy, attachment))
+                self.policies[node].append((policy, attachment))
         if not is_drawn:
             self.elsewhere.append(policy)
-
-    def below(self, node: NodeRef) -> Sequence[GraphLink]:
-        """What a node leads to, or would if it was there: its own sections first, then by kind and name."""
-        return self._below.get(node, ())
-
-    def refused_at(self, node: NodeRef) -> Sequence[GraphLink]:
-        """The routes that name a node as their parent and that it refuses, and what is no longer below it."""
-        return self._refused_at.get(node, ())
-
-    def refused_by(self, route: NodeRef) -> Sequence[GraphLink]:
-        """What a route names as its parents and is not attached to, or no longer."""
-        return self._refused_by.get(route, ())
-
-    def policies(self, node: NodeRef) -> Sequence[tuple[GraphPolicy, Attachment | None]]:
-        """The policies that name a node, or a section of it that is not drawn, each with that reference.
-
-        Those that no longer name it have None.
-        """
-        return self._policies.get(node, ())
 
 
 def _place_of(link: GraphLink) -> tuple[object, ...]:

@@ -38,20 +38,18 @@ _TROUBLE: Final = frozenset({"error", "warning"})
 
 
 class Head(Struct, frozen=True, gc=False):
-    """What rows that are alike have in common: all that they say but for names.
-
-    `noun` is what a row is about, `joint` what stands between a name and what its object says of itself, and `lead` how
-    it is led to. A row of what is in force says `what`, and the names in brackets after that, with those of `others`
-    that all have in common. After the names comes the `scope`, then `notes` on what is wrong, or remarkable, of which
-    the API's own word is the `reason`.
-    """
+    """What rows that are alike have in common: all that they say but for names."""
 
     sort: Sort
     noun: str = ""
+    # How the row is led to.
     lead: str = ""
+    # What stands between a name and what its object says of itself.
     joint: str = "  "
+    # Settings in force; their policies follow in brackets, those of one member first, then those that all have.
     what: str = ""
     others: tuple[str, ...] = ()
+    # After the names: where it holds, then what is wrong or remarkable, and the API's own word for that.
     scope: str = ""
     notes: tuple[str, ...] = ()
     reason: str = ""
@@ -61,24 +59,22 @@ class Head(Struct, frozen=True, gc=False):
 
 
 class Row(Struct, frozen=True, gc=False):
-    """A row of the tree with what is below it: about its `members`, several if it stands for what is alike.
-
-    `why` are the sentences that say what is wrong, each with names of its own. `tail` is the only thing that a rule
-    leads to, told in its row, with what is below that. The row stands for a `number` of siblings; below several rows
-    that became one, each of them had so many of `each`, or the very same if that is 0. It is `troubled` if something is
-    wrong with it, or below it.
-    """
+    """A row of the tree with what is below it; it has several members if it stands for what is alike."""
 
     head: Head
     members: tuple[Member, ...]
+    # Sentences that say what is wrong, each with names of its own.
     why: tuple[str, ...]
+    # The only thing that a rule leads to, told in its row, with what is below that.
     tail: Row | None
     below: tuple[Row, ...]
     alike: int
     same: int
     kin: int
     exact: int
+    # Whether something is wrong with it, or below it.
     troubled: bool
+    # How many siblings it stands for; and below several rows that became one, how many each of these had (0: the same).
     number: int = 1
     each: int = 0
 

@@ -55,7 +55,12 @@ class _Roots:
         self._is_whole = not (is_part or asked.kinds or asked.only_affected)
         self._has_parents = not asked.kinds and (not is_part or (asked.up and asked.depth is None))
         self._branches = Branches(picture, self._links)
-        self._starts = [node for node in self._links.nodes if self._is_start(node)]
+        links = self._links
+        self._starts = [
+            node
+            for node in links.nodes
+            if not node.section and (node not in links.entered or node.object in links.fronts)
+        ]
         self._branches.unattached = frozenset(filter(self._is_unattached, self._starts))
 
     def groups(self) -> Iterator[tuple[str, list[Row]]]:
@@ -85,9 +90,6 @@ class _Roots:
         lines = self._branches.why_unattached(node) if is_unattached else ()
         return self._branches.row(node, lines=lines)
 
-    def _is_start(self, node: NodeRef) -> bool:
-        return not node.section and (node not in self._links.entered or node.object in self._links.fronts)
-
     def _is_unattached(self, node: NodeRef) -> bool:
         is_there = self._links.nodes[node].presence == "present"
         return self._has_parents and is_there and node.object.group_kind in ROUTES and node not in self._links.entered
@@ -99,15 +101,15 @@ class _Roots:
 
     def _is_left(self, node: NodeRef) -> bool:
         """Whether no row is about a node yet: a port that only a policy names, or that there is not."""
-        return node not in self._branches.seen and (not node.section or bool(self._links.policies(node)))
+        return node not in self._branches.seen and (not node.section or bool(self._links.policies[node]))
 
     def _is_said_by_others(self, node: NodeRef) -> bool:
         """Whether what there is to say of a parent is said by the routes that it refuses, or of a route by these."""
-        links, refused = self._links, self._links.refused_at(node)
-        if links.below(node) or links.policies(node) or links.nodes[node].mark or self._is_asked(node):
+        links, refused = self._links, self._links.refused_at[node]
+        if links.below[node] or links.policies[node] or links.nodes[node].mark or self._is_asked(node):
             return False
         if node.object.group_kind in ROUTES:
-            return bool(links.refused_by(node)) and not self._has_parents
+            return bool(links.refused_by[node]) and not self._has_parents
         is_known = node.object.group_kind in WITH_LISTENERS and links.nodes[node].presence == "present"
         are_told = all(link.child in self._branches.unattached and not link.mark for link in refused)
         return bool(refused) and are_told and not is_known
@@ -121,6 +123,6 @@ class _Roots:
             return _UNATTACHED
         if kind == NAMESPACE and not self._is_asked(node):
             return _NAMESPACES
-        leads_on = any(link.child.object != node.object for link in links.below(node)) or links.refused_at(node)
+        leads_on = any(link.child.object != node.object for link in links.below[node]) or links.refused_at[node]
         is_parent = kind in {GATEWAY_CLASS, *WITH_LISTENERS} or node.object in links.fronts or leads_on
         return "" if is_parent or self._is_asked(node) or not self._is_whole else _OTHERS

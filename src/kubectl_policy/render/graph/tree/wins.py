@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.graph.tree.rows import Head
 from kubectl_policy.render.words.names import count
-from kubectl_policy.render.words.paths import WhichPaths
 from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Wins:
 
     def __init__(self, picture: Picture, names: Mapping[GroupKind, str]) -> None:
         """`names` are what kinds are called. What is looked up is looked up once."""
-        self._outcomes, self._names = picture.outcomes, names
+        self._outcomes, self._names = {node.ref: node.outcome for node in picture.nodes}, names
         # What is above a place on its paths, and which of them these are.
         self._ways: dict[NodeRef, dict[Path, list[int]]] = {}
         self._only_targets = {
@@ -65,11 +65,11 @@ class Wins:
         if len(backends) > 1:
             leading = {each: {number for number in positions if each in outcome.paths[number]} for each in backends}
         for win in outcome.wins:
-            told = Told(win.kind, win.summary, win.policies, win.certain)
-            if len(win.paths) == len(outcome.paths) and positions:
+            told = Told(win.policy_kind, win.summary, win.policies, win.certain)
+            if len(win.positions) == len(outcome.paths) and positions:
                 found.append(told)
                 continue
-            on = set(win.paths).intersection(positions)
+            on = set(win.positions).intersection(positions)
             ends = [backend for backend, through in leading.items() if through and through <= on]
             if on and len(on) == len(positions):
                 found.append(told)

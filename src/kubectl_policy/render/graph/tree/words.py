@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import plural
+from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.render.graph.tree.rows import REFUSED
 from kubectl_policy.render.graph.words import MARKS
 from kubectl_policy.render.output.text import Span
-from kubectl_policy.render.words.names import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

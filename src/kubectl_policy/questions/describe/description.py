@@ -1,0 +1,98 @@
+"""The part that answers about objects and about policies have in common: what is asked for, paths, and reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final, Protocol, TypeVar
+
+from msgspec import Meta, Struct
+
+from kubectl_policy.questions.shared.numbered import NumberedPath, numbered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kubectl_policy.model import Diagnostic, GroupKind, Origin
+    from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
+    from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.topology import Path
+
+
+class WithField(Protocol):
+    """What is about a field, as its policy writes it."""
+
+    @property
+    def field(self) -> str:
+        """The field: `timeout.request`, `rules[0].limit`."""
+        ...
+
+
+_Named = TypeVar("_Named", bound=WithField)
+
+
+class Focus(Struct, frozen=True, kw_only=True):
+    """What alone is asked for."""
+
+    kinds: Annotated[tuple[GroupKind, ...], Meta(description="The kinds of policies; empty for all.")] = ()
+    fields: Annotated[tuple[str, ...], Meta(description="What the fields begin with; empty for all.")] = ()
+
+    def has_kind(self, kind: GroupKind) -> bool:
+        """Whether policies of a kind are asked for."""
+        return not self.kinds or kind in self.kinds
+
+    def has_field(self, field: str) -> bool:
+        """Whether a field is asked for: `timeout` has `timeout.http`, and `rules` has `rules[0].limit`."""
+        return not self.fields or any(
+            field == name or field.startswith((f"{name}.", f"{name}[")) for name in self.fields
+        )
+
+    def of(self, fields: Iterable[_Named]) -> tuple[_Named, ...]:
+        """Those of some fields that are asked for."""
+        return tuple(each for each in fields if self.has_field(each.field))
+
+
+EVERYTHING: Final = Focus()
+_REPORTED: Final = "The conditions in the status, as controllers reported them."
+
+
+class Description(Struct, frozen=True, kw_only=True):
+    """An answer about an object, or about a policy."""
+
+    focus: Annotated[Focus, Meta(description="What alone is asked for: --kind and --field.")] = EVERYTHING
+    origin: Annotated[Origin | None, Meta()]
+    paths: tuple[Path, ...]
+    """The paths that the answer is about; the rest refers to them by position."""
+    reported: Annotated[tuple[ReportedCondition, ...], Meta(description=_REPORTED)]
+    events: Annotated[tuple[ReportedEvent, ...], Meta(description="The Events about it, newest last.")]
+    unseen: Annotated[tuple[Unseen, ...], Meta()]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
+
+    @property
+    def paths_(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
+        """The paths that the answer is about."""
+        return numbered(self.paths)
+
+    @property
+    def problems(self) -> Annotated[tuple[Diagnostic, ...], Meta()]:
+        """What is wrong with the configuration, and matters here."""
+        return self.diagnostics
+
+
+class Descriptions(Struct, frozen=True):
+    """The answers, in the order in which they were asked for."""
+
+    items: tuple[Description, ...]
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The problems of all of them, each once."""
+        return tuple(dict.fromkeys(problem for item in self.items for problem in item.diagnostics))
+
+    @property
+    def unseen(self) -> tuple[Unseen, ...]:
+        """What could not be seen for any of them, each once."""
+        return tuple(dict.fromkeys(thing for item in self.items for thing in item.unseen))

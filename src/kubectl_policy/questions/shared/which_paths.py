@@ -1,0 +1,200 @@
+"""The shortest phrase for some of the paths of an answer: `listener https only`, `all but rule api`."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from kubectl_policy.model.kinds import NAMESPACE, listed, plural
+from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_PORTS, section_noun, section_words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+    from kubectl_policy.topology import Path
+
+_MOST_PLACES: Final = 2
+
+
+class Phrase(Struct, frozen=True):
+    """A phrase for some of the paths."""
+
+    words: str
+    numbered: bool = False
+    """Whether it names them by their numbers, which have to be shown then."""
+
+
+class _Place(Struct, frozen=True, kw_only=True):
+    """A node that is on some of the paths only."""
+
+    number: int
+    words: str
+    rank: int
+    """Of nodes on the same paths, the lowest says best which paths these are."""
+    sort: tuple[GroupKind, bool]
+    on: frozenset[int]
+
+
+class WhichPaths:
+    """Says which of the paths of one answer are meant; what tells these paths apart is looked up once."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """Remember the paths; nothing is looked up until somebody asks for some of them."""
+        self._paths = paths
+        self._known: dict[frozenset[int], Phrase] = {}
+
+    def phrase(self, positions: Collection[int]) -> Phrase:
+        """The phrase for the paths at some positions; empty where there is one path only.
+
+        `both paths`, `all 4 paths`, `listener https only`, `listeners http and https only`, `3 of 4 listeners`,
+        `listener https with rule api only`, `listener https but not rule api`, `all but rule api`, or, if nothing tells
+        these paths from the others, `paths 1, 3`.
+        """
+        number = len(self._paths)
+        if number <= 1:
+            return Phrase("")
+        if not positions:
+            return Phrase("no path")
+        chosen = frozenset(positions)
+        if len(chosen) == number:
+            return Phrase("both paths" if number == 2 else f"all {number} paths")  # noqa: PLR2004 (a pair is "both")
+        if chosen not in self._known:
+            words = self._by_one(chosen) or self._by_several(chosen) or self._by_two(chosen)
+            if words:
+                phrase = Phrase(words if words[0].isdigit() or " but not " in words else f"{words} only")
+            else:
+                others = frozenset(range(number)) - chosen
+                left_out = self._by_one(others) or self._by_several(others)
+                by_number = Phrase(_by_number(sorted(chosen)), numbered=True)
+                phrase = Phrase(f"all but {left_out}") if left_out else by_number
+            self._known[chosen] = phrase
+        return self._known[chosen]
+
+    def words(self, positions: Collection[int]) -> str:
+        """The words of the phrase for the paths at some positions."""
+        return self.phrase(positions).words
+
+    @cached_property
+    def _places(self) -> Mapping[NodeRef, _Place]:
+        """The nodes that are on some of the paths only, nearest to the root first."""
+        on: dict[NodeRef, set[int]] = {}
+        depths: dict[NodeRef, int] = {}
+        for position, path in enumerate(self._paths):
+            for depth, node in enumerate(path):
+                on.setdefault(node, set()).add(position)
+                depths[node] = min(depth, depths.get(node, depth))
+        owners: dict[tuple[str, str], set[ObjectRef]] = {}
+        for node in on:
+            owners.setdefault((node.kind, node.section), set()).add(node.object)
+        telling = sorted((node for node in on if len(on[node]) < len(self._paths)), key=lambda n: (depths[n], n))
+        return {
+            node: _Place(
+                number=number,
+                words=_words(node, alone=len(owners[node.kind, node.section]) == 1),
+                rank=_rank(node),
+                sort=(node.object.group_kind, bool(node.section)),
+                on=frozenset(on[node]),
+            )
+            for number, node in enumerate(telling)
+        }
+
+    @cached_property
+    def _best(self) -> Mapping[frozenset[int], str]:
+        """What the best node is called that is on exactly some paths, by these paths."""
+        best: dict[frozenset[int], tuple[int, int, str]] = {}
+        for place in self._places.values():
+            told = place.rank, len(place.words), place.words
+            best[place.on] = min(told, best.get(place.on, told))
+        return {on: words for on, (_, _, words) in best.items()}
+
+    @cached_property
+    def _of_sort(self) -> Mapping[tuple[GroupKind, bool], int]:
+        """How many nodes of each sort there are, the sort that is nearest to the root first."""
+        number: dict[tuple[GroupKind, bool], int] = {}
+        for place in self._places.values():
+            number[place.sort] = number.get(place.sort, 0) + 1
+        return number
+
+    def _on_any(self, positions: Iterable[int]) -> list[_Place]:
+        """The nodes on any of some paths, nearest to the root first."""
+        nodes = dict.fromkeys(chain.from_iterable(self._paths[position] for position in positions))
+        return sorted((self._places[node] for node in nodes if node in self._places), key=lambda place: place.number)
+
+    def _by_one(self, chosen: frozenset[int]) -> str:
+        """The node that all of these paths have and no other has; of several the one that people think in first."""
+        return self._best.get(chosen, "")
+
+    def _by_several(self, chosen: frozenset[int]) -> str:
+        """Several nodes of one sort (listeners, rules, Gateways, Services), as few as possible."""
+        inside: dict[tuple[GroupKind, bool], list[_Place]] = {}
+        for place in self._on_any(chosen):
+            if place.on <= chosen:
+                inside.setdefault(place.sort, []).append(place)
+        covering = [
+            sort for sort, places in inside.items() if frozenset[int]().union(*(p.on for p in places)) == chosen
+        ]
+        if not covering:
+            return ""
+        order = list(self._of_sort)
+        sort = min(covering, key=lambda sort: (len(inside[sort]), order.index(sort)))
+        kind, is_section = sort
+        places = inside[sort]
+        noun = section_noun(kind) if is_section else kind.kind
+        if len(places) <= _MOST_PLACES:
+            bare = [place.words.removeprefix(f"{noun} ") for place in places]
+            alike = all(place.words != name for place, name in zip(places, bare, strict=True))
+            return f"{plural(noun)} {listed(bare)}" if alike else listed([place.words for place in places])
+        return f"{len(places)} of {self._of_sort[sort]} {plural(noun)}"
+
+    def _by_two(self, chosen: frozenset[int]) -> str:
+        """Two nodes: the paths through both, the one nearer the root first; or through one and not the other."""
+        around = [place for place in self._on_any([min(chosen)]) if place.on >= chosen]
+        phrases = [
+            f"{upper.words} with {lower.words}"
+            for upper, lower in combinations(around, 2)
+            if len(upper.on & lower.on) == len(chosen)
+        ]
+        for place in around:
+            left_out = next(position for position in place.on if position not in chosen)
+            phrases += [
+                f"{place.words} but not {other.words}"
+                for other in self._on_any([left_out])
+                if len(other.on) >= len(place.on) - len(chosen) and place.on - other.on == chosen
+            ]
+        return min(phrases, key=len, default="")
+
+
+# Several changes concern the same object, with the same paths.
+which_paths: Final = lru_cache(maxsize=2**8)(WhichPaths)
+
+
+def _words(node: NodeRef, *, alone: bool) -> str:
+    """A section by its own name if its object is `alone` in having one of that name, else with its object."""
+    if not node.section:
+        return str(node.object)
+    return section_words(node) if alone else f"{section_words(node)} of {node.object}"
+
+
+def _rank(node: NodeRef) -> int:
+    """Gateways, routes and their sections, then backends, then ports; a Namespace only where nothing else will do."""
+    if node.object.group_kind in {NAMESPACE, GATEWAY_CLASS}:
+        return 3
+    if node.object.group_kind in WITH_PORTS:
+        return 2 if node.section else 1
+    return 0
+
+
+def _by_number(positions: list[int]) -> str:
+    """`path 2`, `paths 1-3, 7`; numbers begin at 1."""
+    runs: list[list[int]] = []
+    for position in positions:
+        if runs and runs[-1][-1] == position - 1:
+            runs[-1].append(position)
+        else:
+            runs.append([position])
+    words = [str(run[0] + 1) if len(run) == 1 else f"{run[0] + 1}-{run[-1] + 1}" for run in runs]
+    return f"{'path' if len(positions) == 1 else 'paths'} {', '.join(words)}"

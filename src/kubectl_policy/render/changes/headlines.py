@@ -1,0 +1,388 @@
+"""The sentences that answers open with: what differs between two states, and what deleting an object would change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from kubectl_policy.model.kinds import listed
+from kubectl_policy.render.changes.summary import (
+    FORCE,
+    objects_of,
+    on_all_paths,
+    summarize,
+    untold_problems,
+)
+from kubectl_policy.render.changes.traffic import (
+    ending_clauses,
+    hit_words,
+    hostname_words,
+    keeping_clause,
+    owner_words,
+    passing_clauses,
+    places_words,
+)
+from kubectl_policy.render.words.headlines import (
+    failures,
+    may_affect_more,
+    undecided_words,
+    why_idle,
+    with_target,
+)
+from kubectl_policy.render.words.names import count, names
+from kubectl_policy.render.words.unseen import as_far_as
+from kubectl_policy.topology.references import ROUTES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius, PolicyReach
+    from kubectl_policy.questions.changes.diff import StateDiff
+    from kubectl_policy.questions.differences.effects import ChangeSort
+    from kubectl_policy.render.changes.summary import ChangeSummary, Relation, Relations, TrafficChange
+
+_PLURAL: Final = {
+    "is": "are",
+    "has": "have",
+    "loses": "lose",
+    "gets": "get",
+    "gains": "gain",
+    "takes": "take",
+}
+
+
+class _Consequence(Struct, frozen=True):
+    """What happens to some objects, as a sentence about them, and after the name of what does it to them."""
+
+    noun: str
+    passive: str
+    active: str
+
+
+_CONSEQUENCES: Final[Mapping[Relation, _Consequence]] = {
+    "without class": _Consequence(
+        "Gateway", "{who} {is} left without a GatewayClass", "leaves {who} without a GatewayClass"
+    ),
+    "detached": _Consequence("route", "{who} {is} detached from a parent", "detaches {who}"),
+    "attached": _Consequence("route", "{who} {is} newly attached to a parent", "attaches {who} to a parent"),
+    "without target": _Consequence("policy", "{who} {is} left without a target", "leaves {who} without a target"),
+    "losing target": _Consequence("policy", "{who} {loses} a target", "takes a target from {who}"),
+    "gaining target": _Consequence("policy", "{who} {gains} a target", "gives a target to {who}"),
+    "unsure": _Consequence(
+        "object",
+        "what {who} {is} attached to is no longer known",
+        "leaves it unknown what {who} {is} attached to",
+    ),
+    "undecided": _Consequence(
+        "policy", "whether {who} {is} enforced is no longer known", "leaves it unknown whether {who} {is} enforced"
+    ),
+    "into force": _Consequence("policy", "{who} {takes} effect", "puts {who} into effect"),
+    "out of force": _Consequence("policy", "{who} {is} left without effect", "leaves {who} without effect"),
+    "new without effect": _Consequence("policy", "{who} {is} new and {has} no effect", "leaves {who} without effect"),
+}
+_SORT_WORDS: Final[Mapping[ChangeSort, str]] = {
+    "lost": "{who} {loses} settings",
+    "changed": "{who} {gets} other values",
+    "gained": "{who} {gains} settings",
+}
+_PAIR: Final = 2
+_THERE: Final = " where it was in force"
+
+
+def diff_headline(difference: StateDiff) -> str:
+    """The difference in one sentence; if part of it is not known, the same sentence says so."""
+    summary = summarize(difference)
+    settings = [*_settings(summary)]
+    ways = [*passing_clauses(difference), *_traffic_clauses(summary)]
+    if summary.failing and ways:
+        ways[0] += _since_words(summary)
+    hit = {traffic.route for traffic in difference.traffic.routes}
+    relations: Relations = {
+        **summary.relations,
+        "detached": summary.relations["detached"] - hit,
+        "attached": summary.relations["attached"] - hit,
+    }
+    problems = _problem_clauses(difference.problems.introduced, difference.problems.fixed)
+    rest = [*_relation_clauses(relations), *problems]
+    if not settings and not ways:
+        settings = ["No setting changes" if rest else "Nothing changes in what policies do"]
+    sentence = "; ".join([*ways, *settings, *rest])
+    return f"{sentence[:1].upper()}{sentence[1:]}{_aside(difference)}{as_far_as(difference.unseen)}."
+
+
+def _settings(summary: ChangeSummary) -> Iterator[str]:
+    """How settings change on paths that both states have."""
+    sorts = [(template, refs) for sort, template in _SORT_WORDS.items() if (refs := summary.of_sort(sort))]
+    if len(sorts) == 1:
+        ((template, refs),) = sorts
+        subject = f"{_who_words(refs)}{_namespace_words({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
+        yield f"{_said(template, subject, one=len(refs) == 1)}{_security_words(summary)}"
+    elif sorts:
+        where = _namespace_words({ref.namespace for ref in summary.changed})
+        clauses = [_said(template, str(len(refs)), one=len(refs) == 1) for template, refs in sorts]
+        security = _security_words(summary)
+        yield f"{count(len(summary.changed), 'object')} change{where}{security}: {listed(clauses)}"
+    if moved := summary.of_sort("moved"):
+        yield _said("{who} {gets} the same values from elsewhere", _who_words(moved), one=len(moved) == 1)
+
+
+def _aside(difference: StateDiff) -> str:
+    """` (3 objects differ: 1 created and 2 updated)`: of how many objects all that follows."""
+    numbers = [
+        (len(difference.created), "created"),
+        (len(difference.deleted), "deleted"),
+        (len(difference.updated), "updated"),
+    ]
+    parts = [f"{number} {verb}" for number, verb in numbers if number]
+    total = sum(number for number, _ in numbers)
+    if len(parts) == 1:
+        return f" ({count(total, 'object')} {parts[0].partition(' ')[2]})"
+    return f" ({total} objects differ: {listed(parts)})" if parts else ""
+
+
+def blast_headline(answer: BlastRadius, summary: ChangeSummary | None = None) -> str:
+    """What a policy affects and what deleting it changes, or what deleting any other object does."""
+    reach, unread = answer.reach, as_far_as(answer.difference.unseen)
+    known = summary or summarize(answer.difference, {answer.subject, *answer.deleted_with_it})
+    if reach:
+        return f"{_affects(answer, reach)}. {_without_policy(answer, reach, known)}{unread}."
+    first, addition = _without(answer, known)
+    absent = "" if answer.in_input else f" {answer.subject} is not in {answer.place}: it is assumed to exist."
+    return f"{first}{unread}.{f' It also {addition}.' if addition else ''}{absent}"
+
+
+def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
+    """What a policy affects, or why it has no effect."""
+    subject, undecided = with_target(reach), reach.enforcement.undecided_with
+    if reach.affected:
+        objects, key = {node.object for node in reach.affected}, answer.counts.owner_key
+        verb = "may affect" if undecided else "affects"
+        # All that it affects may be for any hostname.
+        about, in_front = hostname_words(reach.hostnames) if {*reach.hostnames} - {"*"} else [], ""
+        if reach.behind:
+            about, in_front = [], f", in front of {hit_words(reach.behind, key)}"
+        elif len(objects) > 1:
+            about += owner_words((counted.owner for counted in answer.counts.owners), key)
+        if len(objects) > 1:
+            objects_words = _count_words(objects, about)
+        else:
+            objects_words = f"{places_words(reach.affected)}{f' ({about[0]})' if about else ''}"
+        objects_words += in_front
+        return (
+            f"{subject} {verb} {objects_words}{f'; {undecided_words(answer.subject, undecided)}' if undecided else ''}"
+        )
+    if reach.enforcement.state == "Unknown":
+        return f"Whether {answer.subject} has an effect is unknown: {failures(reach) or 'that is not computed'}"
+    if answer.difference.unseen and may_affect_more(reach):
+        return f"{subject} affects nothing that was read, but not all below its target may have been"
+    return f"{subject} has no effect: {_why_not(reach)}"
+
+
+def _why_not(reach: PolicyReach) -> str:
+    if reach.enforcement.state == "Conflicted":
+        beaters = names(reach.enforcement.by)
+        return f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
+    return why_idle(reach) or failures(reach) or "it is attached to nothing"
+
+
+def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
+    """`8 objects in 2 namespaces (4 routes, 4 Services; 3 hostnames, team baker)`; of one kind `4 Services in …`."""
+    several = len({ref.group_kind for ref in objects}.intersection(ROUTES)) > 1
+    numbers = Counter("route" if several and ref.group_kind in ROUTES else ref.kind for ref in objects)
+    kinds = [
+        count(number, noun)
+        for noun, number in sorted(numbers.items(), key=lambda item: (-item[1], item[0] != "route", item[0]))
+    ]
+    is_single = len(kinds) == 1
+    total = kinds[0] if is_single else count(len(objects), "object")
+    parts = filter(None, ["" if is_single else ", ".join(kinds), ", ".join(about)])
+    details = f" ({text})" if (text := "; ".join(parts)) else ""
+    return f"{total}{_namespace_words({ref.namespace for ref in objects})}{details}"
+
+
+def _without_policy(answer: BlastRadius, reach: PolicyReach, summary: ChangeSummary) -> str:
+    """What deleting a policy changes: on what it affects, on what else, and for other policies."""
+    difference = answer.difference
+    affected = {node.object for node in reach.affected}
+    clauses = [
+        *passing_clauses(difference),
+        *_traffic_clauses(summary),
+        *_relation_clauses(summary.relations),
+        *_problem_clauses(difference.problems.introduced, ()),
+    ]
+    if moved := summary.of_sort("moved"):
+        clauses.insert(0, _said("{who} {gets} the same values from elsewhere", str(len(moved)), one=len(moved) == 1))
+    deleted_with_it = f", and {count(len(answer.deleted_with_it), 'object')} with it," if answer.deleted_with_it else ""
+    if summary.changed or clauses or affected:
+        changes = f"{_how_many(summary, affected)}{_left_with_nothing(answer, reach)}"
+        verb = "may change" if reach.enforcement.undecided_with else "changes"
+        return "; ".join([f"Deleting it{deleted_with_it} {verb} {changes}", *clauses])
+    if reach.enforcement.state == "Unknown":
+        return f"What deleting it{deleted_with_it} would change is unknown too"
+    return f"Deleting it{deleted_with_it} changes nothing"
+
+
+def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
+    """`8 of them and 1 other object`, `both`, `none of them`, of those that a policy affects."""
+    hit, elsewhere = summary.changed & {*affected}, summary.changed - {*affected}
+    security = _security_words(summary).removeprefix(", ")
+    security = f" ({security})" if security else ""
+    if not affected:
+        return f"{_who_words(elsewhere)}{security}" if elsewhere else "no setting"
+    if len(affected) == 1:
+        text = f"that {next(iter(affected)).kind}" if hit else "nothing there"
+    elif len(hit) == len(affected):
+        text = "both" if len(hit) == _PAIR else f"all {len(hit)}"
+    else:
+        text = f"{len(hit) or 'none'} of them"
+    addition = f" and {count(len(elsewhere), 'other object')}" if elsewhere else ""
+    return f"{text}{addition}{security}"
+
+
+def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
+    """On how many of those that a policy affects no other of its kind is left; empty if on none."""
+    kind, affected = answer.subject.group_kind, {node.object for node in reach.affected}
+    kept = [change for change in answer.difference.effects if change.policy_kind == kind and change.where == "kept"]
+    emptied = [change for change in kept if change.to_nothing and not change.from_nothing]
+    rest = (change for change in kept if change.from_nothing or not change.to_nothing)
+    kept_objects = {ref for change in rest for ref in objects_of(change)}
+    bare = ({ref for change in emptied for ref in objects_of(change)} & affected) - kept_objects
+    if not bare:
+        return ""
+    # What happens on other paths or in other sections of an object is another matter.
+    whole = on_all_paths(emptied)
+    as_named = len(reach.affected) == 1 and whole.issuperset(reach.affected)
+    where = "" if as_named or bare <= {node.object for node in whole if not node.section} else _THERE
+    phrase = f"{'are' if len(bare) > 1 else 'is'} left without any {kind.kind}{where}"
+    return f", which {phrase}" if bare == affected else f"; {len(bare)} of them {phrase}"
+
+
+def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
+    """What deleting an object that is not a policy does, and what it does besides, if traffic is lost."""
+    difference = answer.difference
+    traffic = difference.traffic
+    hit = {traffic.route for traffic in (*traffic.lost.routes, *traffic.uncontrolled)}
+    attachment: Relations = {relation: refs for relation, refs in summary.relations.items() if relation not in FORCE}
+    force: Relations = {relation: refs for relation, refs in summary.relations.items() if relation in FORCE}
+    losses = (refs for relation, refs in attachment.items() if relation not in {"attached", "gaining target"})
+    mentioned = hit.union(summary.failing, *losses)
+    problems = [problem for problem in untold_problems(answer) if problem.subject not in mentioned]
+    ends = [*ending_clauses(traffic.lost, traffic.owner_key, answer.subject), *_orphaned(difference, summary)]
+    unsaid: Relations = {**attachment, "detached": attachment["detached"] - hit, "without class": frozenset()}
+    other_traffic = [*_traffic_clauses(summary, active=True)]
+    parts = [*_relation_clauses(unsaid, active=True), *other_traffic]
+    if summary.changed:
+        verb = "takes settings from" if summary.changed == summary.of_sort("lost") else "changes settings of"
+        parts.append(f"{verb} {_who_words(summary.changed)}{_security_words(summary)}")
+    parts += _relation_clauses(force, active=True)
+    if problems:
+        parts.append(f"introduces {count(len(problems), 'problem')}")
+    also = [f"deletes {count(len(answer.deleted_with_it), 'object')}"] if answer.deleted_with_it else []
+    if summary.failing and not ends:
+        # They did so for another reason already.
+        routes = {failing.route for failing in difference.failing}
+        requests = f"requests to {_who_words(routes, 'route')} fail already"
+        parts.insert(0, f"makes {_who_words(summary.failing, 'policy')} invalid ({requests})")
+    if ends:
+        first = f"Deleting {answer.subject} {listed(ends)}{keeping_clause(traffic.lost)}{_since_words(summary)}"
+        return first, listed([*also, *parts])
+    if not (also or parts) and answer.referred_to_by:
+        return f"{_referred_to(answer)}: what deleting it changes is not known", ""
+    if not (also or parts):
+        return f"Deleting {answer.subject} changes nothing in what policies do", ""
+    if not (summary.changed or summary.failing or any(attachment.values()) or other_traffic):
+        parts.append("changes no setting of anything else")
+    return f"Deleting {answer.subject} {listed([*(f'also {clause}' for clause in also), *parts])}", ""
+
+
+def _referred_to(answer: BlastRadius) -> str:
+    """Who refers to what is deleted, and by which field if only one does."""
+    policies, fields = (
+        {reference.policy for reference in answer.referred_to_by},
+        {reference.field for reference in answer.referred_to_by},
+    )
+    single, guessed = len(policies) == 1, all(reference.guessed for reference in answer.referred_to_by)
+    verb = ("seems to refer" if single else "seem to refer") if guessed else "refers" if single else "refer"
+    where = f" ({next(iter(fields))})" if len(fields) == 1 else ""
+    return f"{_who_words(policies, 'policy')} {verb} to {answer.subject}{where}"
+
+
+def _orphaned(difference: StateDiff, summary: ChangeSummary) -> Iterator[str]:
+    """That Gateways lose their class, with the routes behind them."""
+    if gateways := summary.relations["without class"]:
+        routes = difference.traffic.uncontrolled
+        behind = f", and with that {hit_words(routes, difference.traffic.owner_key)}" if routes else ""
+        yield f"leaves {_who_words(gateways, 'Gateway')} without a controller{behind}"
+
+
+def _relation_clauses(relations: Relations, *, active: bool = False) -> list[str]:
+    """What happens to routes and policies, said of them, or after the name of what does it to them."""
+    return [
+        _said(row.active if active else row.passive, _who_words(refs, row.noun), one=len(refs) == 1)
+        for relation, row in _CONSEQUENCES.items()
+        if (refs := relations.get(relation))
+    ]
+
+
+def _traffic_clauses(summary: ChangeSummary, *, active: bool = False) -> Iterator[str]:
+    """Where traffic ends and begins; `active`: after the name of what does that."""
+    if ended := _extent(summary.ended):
+        yield f"{'ends traffic' if active else 'traffic ends'} {ended}"
+    if begun := _extent(summary.begun):
+        yield f"{'starts traffic' if active else 'traffic starts'} {begun}"
+    if summary.rerouted:
+        to = _who_words(summary.rerouted)
+        yield f"leads traffic to {to} on other paths" if active else f"traffic takes other paths to {to}"
+
+
+def _extent(change: TrafficChange) -> str:
+    """`for 5 objects and on at least one path of 3 more`; empty if there is no object."""
+    parts = [f"for {_who_words(change.on_all_paths)}"] if change.on_all_paths else []
+    if change.on_some_paths:
+        number = len(change.on_some_paths)
+        some = _who_words(change.on_some_paths) if not change.on_all_paths or number == 1 else f"{number} more"
+        parts.append(f"on at least one path of {some}")
+    return " and ".join(parts)
+
+
+def _problem_clauses(introduced: Collection[Diagnostic], fixed: Collection[Diagnostic]) -> Iterator[str]:
+    """`2 problems are introduced`, `1 problem is fixed`; nothing where there are none."""
+    for verb, problems in (("introduced", introduced), ("fixed", fixed)):
+        if problems:
+            yield f"{count(len(problems), 'problem')} {'is' if len(problems) == 1 else 'are'} {verb}"
+
+
+def _since_words(summary: ChangeSummary) -> str:
+    """`, since SecurityPolicy infra/admin becomes invalid`, where requests fail for that."""
+    become = "becomes" if len(summary.failing) == 1 else "become"
+    return f", since {_who_words(summary.failing, 'policy')} {become} invalid" if summary.failing else ""
+
+
+def _security_words(summary: ChangeSummary) -> str:
+    """`, including security settings on 1 of them`; empty if nothing that changes is one."""
+    number, total = len(summary.security & summary.changed), len(summary.changed)
+    if not number:
+        return ""
+    return ", including security settings" + ("" if number == total else f" on {number} of them")
+
+
+def _namespace_words(names: Collection[str]) -> str:
+    """` in 2 namespaces`, ` in namespace baker`; cluster-scoped objects are in none."""
+    named = sorted({*names} - {""})
+    if len(named) == 1:
+        return f" in namespace {named[0]}"
+    return f" in {count(len(named), 'namespace')}" if named else ""
+
+
+def _who_words(refs: Collection[ObjectRef], noun: str = "object") -> str:
+    """The number of some objects, or the name of the only one."""
+    return str(next(iter(refs))) if len(refs) == 1 else count(len(refs), noun)
+
+
+def _said(template: str, subject: str, *, one: bool) -> str:
+    """A template with its subject, and with verbs that agree with it."""
+    verbs = {word: word if one else plural for word, plural in _PLURAL.items()}
+    return template.format(who=subject, **verbs)
