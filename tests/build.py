@@ -12,11 +12,16 @@ from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.index import Index
 from kubectl_policy.model.kinds import BUILT_IN, GATEWAY_API
 from kubectl_policy.model.refs import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.topology import shape_problems_of
+from kubectl_policy.topology.dangling import dangling_references
+from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kubectl_policy.model import Diagnostic
     from kubectl_policy.model.fields import Json
+    from kubectl_policy.topology import Topology
 
 EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)
 ORIGIN: Final = Origin("test.yaml", 1)
@@ -290,3 +295,17 @@ def listed(read: Snapshot) -> Snapshot:
 def index(*resources: Resource, complete: bool = False, gaps: Sequence[Gap] = ()) -> Index:
     """The index of a snapshot of the given objects."""
     return Index(snapshot(*resources, complete=complete, gaps=gaps))
+
+
+def dangling(topology: Topology, *refs: ObjectRef) -> tuple[Diagnostic, ...]:
+    """The diagnostics for the references of some objects that lead nowhere; without any, of all, by kind and name."""
+    kinds = (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES)
+    every = [resource for kind in kinds for resource in topology.index.of_kind(kind)]
+    resources = [resource for resource in every if not refs or resource.ref in refs]
+    return tuple(each for resource in resources for each in dangling_references(topology.relations, resource))
+
+
+def wrong_shapes(world: Index) -> tuple[Diagnostic, ...]:
+    """The diagnostics for fields of the wrong type, by kind and name of the object."""
+    resources = (resource for kind in world.group_kinds for resource in world.of_kind(kind))
+    return tuple(problem for resource in resources for problem in shape_problems_of(resource))

@@ -82,8 +82,8 @@ def test_reports_are_those_of_a_controller_that_agrees(tmp_path: Path) -> None:
     path = tmp_path / "world.yaml"
     path.write_text("---\n".join(reported(5 + 3 * 30)), "utf-8")
     report = status(analyze(load_manifests([path])), "", Selection())
-    assert all(one.reported for one in report.objects)
-    assert len({found.type for _, found in report.comparisons if found.verdict == "agrees"}) == 3
+    assert all(one.has_status for one in report.items)
+    assert len({found.type for _, found in report.comparisons if found.verdict == "Agrees"}) == 3
     assert not report.disagrees
 
 

@@ -15,6 +15,7 @@ from kubectl_policy.attachment.attachments import SELECTING, Attachments
 from kubectl_policy.attachment.needs import may_leave_out_namespace, unread_needs
 from kubectl_policy.attachment.possible import PossibleAttachments
 from kubectl_policy.attachment.settings import ANY_KIND, may_mean
+from kubectl_policy.cached import cached_method
 from kubectl_policy.errors import NotFoundError, StillToBeRead
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.index import Index, Referrers
@@ -93,7 +94,6 @@ class Analysis:
         self.index = parts.index
         self.registry = parts.registry
         self.topology = parts.topology
-        self._unread_needs: dict[ObjectRef, tuple[RequiredReference, ...]] = {}
 
     def of_state(self, snapshot: Snapshot) -> Analysis:
         """The analysis of another state of the world, with the same profiles, settings and budget."""
@@ -189,13 +189,11 @@ class Analysis:
         attachments = self.attachments[policy]
         return bool(attachments) and all(attachment.state in WITHOUT_TARGET for attachment in attachments)
 
+    @cached_method
     def unread_needs(self, policy: ObjectRef) -> tuple[RequiredReference, ...]:
         """What a policy needs of which it is not known whether it exists, or may be referred to; looked for once."""
-        if policy not in self._unread_needs:
-            profile, resource = self.registry.known(policy.group_kind), self.index.get(policy)
-            needs = unread_needs(self.index, resource, profile) if resource else ()
-            self._unread_needs[policy] = tuple(needs)
-        return self._unread_needs[policy]
+        profile, resource = self.registry.known(policy.group_kind), self.index.get(policy)
+        return tuple(unread_needs(self.index, resource, profile)) if resource else ()
 
     @property
     def evaluator(self) -> Evaluator:

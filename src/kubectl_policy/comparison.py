@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.analysis import Analysis, analyze
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.refs import NodeRef, ObjectRef
 from kubectl_policy.resolution import paths_by_way_of
@@ -78,7 +79,6 @@ class StateComparison:
         """Let the later analysis have the topology of the earlier one, if nothing differs that it is made of."""
         self.before = before
         self.after = after
-        self._differing: dict[GroupKind, frozenset[NodeRef]] = {}
         self.shares_topology = self._differs_in_policies_alone()
         if self.shares_topology:
             self.after = after.with_topology_of(before)
@@ -203,16 +203,15 @@ class StateComparison:
             before.get(node.object) is after.get(node.object) for node in path
         )
 
+    @cached_method
     def differing(self, kind: GroupKind) -> frozenset[NodeRef]:
         """The nodes on which the policies of a kind, or their order, are not the same in both states."""
-        if kind not in self._differing:
-            before, after = self.before.resolver, self.after.resolver
-            self._differing[kind] = frozenset(
-                node
-                for node in self.nodes_with(kind)
-                if not _ranked_alike(before.ranked(node, kind), after.ranked(node, kind))
-            )
-        return self._differing[kind]
+        before, after = self.before.resolver, self.after.resolver
+        return frozenset(
+            node
+            for node in self.nodes_with(kind)
+            if not _ranked_alike(before.ranked(node, kind), after.ranked(node, kind))
+        )
 
     def nodes_with(self, kind: GroupKind) -> list[NodeRef]:
         """The nodes that policies of a kind are attached to, or keep others out of, in either state; sorted.

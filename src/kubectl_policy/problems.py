@@ -14,10 +14,10 @@ from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
-from kubectl_policy.topology.dangling import dangling_references_of
+from kubectl_policy.topology.dangling import broken_reference, dangling_references
+from kubectl_policy.topology.delegation.order import circle_words
 from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
-    NOT_PERMITTED,
     ROUTES,
     WITH_LISTENERS,
     reference_problem,
@@ -80,7 +80,7 @@ class Problems:
         """The problems that an object has by way of others: all but what is wrong with its own shape."""
         kind = resource.ref.group_kind
         if kind in _REFERRING:
-            yield from dangling_references_of(self._topology.relations, resource)
+            yield from dangling_references(self._topology.relations, resource)
             if self._cycles and kind in ROUTES:
                 yield from self._circles(resource)
             if self._topology.relations.filters_of(resource.ref):
@@ -116,16 +116,7 @@ class Problems:
         for call in (call for call in calls if call.field not in fatal):
             problem = reference_problem(index, policy.ref, call.backend, "")
             if problem and problem.certain:
-                yield Diagnostic(
-                    rule="reference-not-permitted" if problem.reason == NOT_PERMITTED else "missing-reference",
-                    severity="error",
-                    message=f"{policy.ref}: {call.field}: {problem.message}",
-                    subject=policy.ref,
-                    field=call.field,
-                    origin=policy.origin,
-                    related=(call.backend,),
-                    reason=problem.reason,
-                )
+                yield broken_reference(policy, call.field, call.backend, problem.message, problem.reason)
 
     def _outcome(self, policy: Resource, attachment: Attachment) -> Diagnostic:
         """A failed or doubtful attachment, reported where the reference is."""
@@ -147,15 +138,8 @@ class Problems:
         for cycle in self._cycles:
             routes = tuple(dict.fromkeys(node.object for node in cycle))
             if route.ref in routes:
-                message = f"{route.ref}: a request would loop: {' → '.join(map(str, (*routes, routes[0])))}"
-                yield Diagnostic(
-                    rule="cycle",
-                    severity="error",
-                    message=message,
-                    subject=route.ref,
-                    origin=route.origin,
-                    related=routes,
-                )
+                message = f"a request would loop: {circle_words(routes)}"
+                yield route.diagnostic("cycle", "error", message, related=routes)
 
     def _filters_that_attach_nothing(self, route: Resource) -> Iterator[Diagnostic]:
         """Filters that name a policy of a kind of which it is known how it attaches, and by no filter."""
@@ -163,17 +147,8 @@ class Problems:
             profile = self._registry.profile_of(named.object.group_kind)
             known = profile and profile.known_by == "profile" and not profile.filter_routes
             if known and self._topology.index.get(named.object):
-                message = f"{route.ref}: {named.field}: no filter is known to attach {with_article(named.object.kind)}"
-                origin, related = route.origin, (named.object,)
-                yield Diagnostic(
-                    rule="filter-unsupported",
-                    severity="warning",
-                    message=message,
-                    subject=route.ref,
-                    field=named.field,
-                    origin=origin,
-                    related=related,
-                )
+                message = f"{named.field}: no filter is known to attach {with_article(named.object.kind)}"
+                yield route.diagnostic("filter-unsupported", "warning", message, named.field, (named.object,))
 
     @cached_property
     def _cycles(self) -> tuple[Path, ...]:
@@ -190,18 +165,9 @@ class Problems:
                 lacking = (
                     f"has no {field}" if known else f"was read without its status: whether it has {field} is unknown"
                 )
-                message = f"{policy.ref}: {target.object} {lacking}; without that the policy does nothing"
+                message = f"{target.object} {lacking}; without that the policy does nothing"
                 severity: Severity = "warning" if known else "info"
-                origin, related = policy.origin, (target.object,)
-                yield Diagnostic(
-                    rule="target-status-missing",
-                    severity=severity,
-                    message=message,
-                    subject=policy.ref,
-                    field=field,
-                    origin=origin,
-                    related=related,
-                )
+                yield policy.diagnostic("target-status-missing", severity, message, field, (target.object,))
 
     def _contended(self, policy: Resource) -> Iterator[Diagnostic]:
         profile = self._registry.known(policy.ref.group_kind)
@@ -211,16 +177,8 @@ class Problems:
             guess = ", by name because creationTimestamp is missing" if undated else ""
             by = "" if contention.holder == policy.ref else f", for which {contention.holder} came first{guess}"
             shared = f"uses {contention.entry} like {contention.other}{by}; each needs its own"
-            message = f"{policy.ref}: {contention.section} {shared}"
             related = (contention.section.object, contention.other.object)
-            yield Diagnostic(
-                rule="target-contended",
-                severity="error",
-                message=message,
-                subject=policy.ref,
-                origin=policy.origin,
-                related=related,
-            )
+            yield policy.diagnostic("target-contended", "error", f"{contention.section} {shared}", related=related)
 
 
 def _is_unfilled(resource: Resource, field: str) -> bool:

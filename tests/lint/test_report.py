@@ -37,7 +37,7 @@ def test_a_run_fails_of_what_is_bad_enough(fail_on: Threshold, *, fails: bool) -
 def test_what_could_not_be_checked_leaves_it_incomplete() -> None:
     """Whether that is a finding that could not be decided, or something that was not seen."""
     assert report(WARNING).complete
-    assert not replace(report(), unknowns=(WARNING,)).complete
+    assert not replace(report(), unknown=(WARNING,)).complete
     assert not replace(report(), unseen=(Unseen(what="a", reason="b"),)).complete
 
 
@@ -49,5 +49,5 @@ def test_a_finding_that_blinds_leaves_nobody_sure_of_the_others() -> None:
     assert checked.is_blind
     assert not replace(checked, findings=(WARNING, replace(WARNING, rule=other.id))).is_blind
     assert not replace(
-        checked, findings=(), unknowns=(unread,), suppressed=(Suppressed(finding=unread, how="comment"),)
+        checked, findings=(), unknown=(unread,), suppressed=(Suppressed(finding=unread, how="comment"),)
     ).is_blind

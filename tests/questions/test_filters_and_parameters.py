@@ -467,10 +467,10 @@ class TestLists:
 
     def test_status(self) -> None:
         """Without a type, also of those on which controllers report as on policies."""
-        assert [str(each.resource.ref) for each in status(self.WORLD, "", Selection()).objects] == [
+        assert [str(each.resource.ref) for each in status(self.WORLD, "", Selection()).items] == [
             "DirectResponse default/d"
         ]
-        assert [each.is_policy for each in status(self.WORLD, "filters", Selection()).objects] == [False, False]
+        assert [each.policy for each in status(self.WORLD, "filters", Selection()).items] == [False, False]
 
     @pytest.mark.parametrize(
         ("name", "kind", "hint"),

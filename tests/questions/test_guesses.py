@@ -171,7 +171,7 @@ class TestAssumed:
         policies: Any = list_type(analysis, "policies", Selection()).rows
         assert [stanza.assumed for row in policies for stanza in row.stanzas] == [True, True]
         report = status(analysis, "policies", Selection())
-        assert {found.assumed for found in report.objects if found.is_policy} == {assumed}
+        assert {found.assumed for found in report.items if found.policy} == {assumed}
 
     def test_where_none_meets_another_one(self) -> None:
         """How they combine does not matter."""

@@ -8,6 +8,7 @@ from kubectl_policy.topology import Topology
 from tests.build import (
     ORIGIN,
     backend,
+    dangling,
     gateway,
     gateway_class,
     index,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 def found(*resources: Resource, complete: bool = False) -> list[tuple[str, str, str, str]]:
     """Rule, severity, reason and message of each dangling reference."""
-    missing = Topology(index(*resources, complete=complete)).missing
+    missing = dangling(Topology(index(*resources, complete=complete)))
     return [(item.rule, item.severity, item.reason, item.message) for item in missing]
 
 
@@ -84,7 +85,7 @@ def test_what_was_not_read_is_worth_a_remark() -> None:
 def test_a_missing_grant_is_an_error_of_its_own() -> None:
     """The diagnostic points at the field and at the object that may not be referred to."""
     world = route(parents=[], rules=[rule(backend(namespace="x"))])
-    (only,) = Topology(index(world, service(namespace="x"), complete=True)).missing
+    (only,) = dangling(Topology(index(world, service(namespace="x"), complete=True)))
     assert (only.rule, only.reason) == ("reference-not-permitted", "RefNotPermitted")
     assert (only.subject, only.field, only.origin) == (world.ref, "spec.rules[0].backendRefs[0]", ORIGIN)
     assert only.related == (ref("Service", "s", "x", ""),)
@@ -94,8 +95,8 @@ def test_one_object_may_be_asked_for_what_it_refers_to() -> None:
     """The same diagnostics as of the whole, for its own references; none for what refers to nothing or was not read."""
     world = (gateway(), listener_set(parent="x"), route(), service())
     topology = Topology(index(*world, complete=True))
-    assert [item for found in world for item in topology.missing_from(found.ref)] == list(topology.missing)
-    assert topology.missing_from(ref("HTTPRoute", "nowhere")) == ()
+    assert [item for found in world for item in dangling(topology, found.ref)] == list(dangling(topology))
+    assert dangling(topology, ref("HTTPRoute", "nowhere")) == ()
 
 
 def test_every_certificate_of_a_listener_is_looked_for() -> None:
@@ -121,7 +122,7 @@ def test_a_certificate_whose_name_is_to_be_filled_in_is_unknown() -> None:
     """It may be there."""
     tls: Json = {"certificateRefs": [{"name": "${CERT}"}]}
     found = gateway("g", listener("https", "HTTPS", 443, tls=tls))
-    missing = Topology(index(found, complete=True)).missing_from(found.ref)
+    missing = dangling(Topology(index(found, complete=True)), found.ref)
     assert [(problem.rule, problem.field) for problem in missing if "tls" in problem.field] == [
         ("unknown-reference", "spec.listeners[0].tls.certificateRefs[0]")
     ]

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.topology import LINKS, MOST_NODES, Edge, Topology, is_cut
 from tests.build import (
     backend,
+    dangling,
     gateway,
     gateway_class,
     grant,
@@ -426,7 +427,7 @@ class TestWeights:
         mirror: Json = {"type": "RequestMirror", "requestMirror": {"backendRef": backend("s1")}}
         made = route("r", rules=[rule(backend("s0", weight=0), filters=[mirror])])
         topology = Topology(index(gateway_class(), gateway(), made, service("s0"), service("s1"), complete=True))
-        assert [found.rule for found in topology.missing] == ["no-weight"]
+        assert [found.rule for found in dangling(topology)] == ["no-weight"]
 
     def test_many_references_to_listeners(self) -> None:
         """Each is found at its listener, however often it is asked for."""
@@ -440,9 +441,9 @@ class TestWeights:
 
     def test_a_rule_without_any_weight(self) -> None:
         """Requests to it get an error response."""
-        (found,) = self.of(0, 0).missing
+        (found,) = dangling(self.of(0, 0))
         assert (found.rule, found.severity, found.field) == ("no-weight", "warning", "spec.rules[0].backendRefs")
-        assert self.of(0, 1).missing == ()
+        assert dangling(self.of(0, 1)) == ()
 
 
 def test_a_route_of_several_parents_is_below_each() -> None:

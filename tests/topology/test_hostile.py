@@ -15,9 +15,8 @@ from kubectl_policy.topology import (
     listener_conditions,
     listener_set_conditions,
     route_conditions,
-    shape_problems,
 )
-from tests.build import index, resource
+from tests.build import dangling, index, resource, wrong_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,9 +75,9 @@ def everything(world: Sequence[Resource], *, complete: bool) -> object:
     return (
         topology.nodes,
         topology.edges,
-        topology.missing,
+        dangling(topology),
         topology.cycles(),
-        shape_problems(topology.index),
+        wrong_shapes(topology.index),
         [
             (topology.paths(node), topology.paths_through(node), listener_conditions(topology.gateways, node))
             for node in topology.nodes

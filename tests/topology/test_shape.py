@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NoReturn, cast
 import pytest
 
 from kubectl_policy.model import FieldPath
-from kubectl_policy.topology import shape_problems
 from tests.build import (
     ORIGIN,
     gateway,
@@ -21,6 +20,7 @@ from tests.build import (
     route,
     service,
     target,
+    wrong_shapes,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def problems(kind: str, spec: Json, group: str = "gateway.networking.k8s.io") -> list[str]:
     """The messages about an object `x` with a spec."""
-    return [problem.message for problem in shape_problems(index(resource(kind, "x", spec, group=group)))]
+    return [problem.message for problem in wrong_shapes(index(resource(kind, "x", spec, group=group)))]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_null_and_absence_are_no_problem() -> None:
 
 def test_every_kind_may_be_a_policy() -> None:
     """Its target references are looked at, and an origin tells where."""
-    (found,) = shape_problems(index(policy("p", targetRef={"name": 1})))
+    (found,) = wrong_shapes(index(policy("p", targetRef={"name": 1})))
     assert (found.rule, found.severity, found.field) == ("wrong-type", "error", "spec.targetRef.name")
     assert (found.subject, found.origin) == (policy().ref, ORIGIN)
 
@@ -88,7 +88,7 @@ def test_every_kind_may_be_a_policy() -> None:
 def test_sound_objects_have_no_problems() -> None:
     """What the builders make is what the API wants."""
     world = [gateway_class(), gateway(), listener_set(), route(), service(), grant(), policy("p", target("g"))]
-    assert shape_problems(index(*world)) == ()
+    assert wrong_shapes(index(*world)) == ()
 
 
 def test_no_field_of_a_sound_object_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare, what_if
-from kubectl_policy.model import Gap, ObjectRef, Origin, Resource, Snapshot
+from kubectl_policy.model import Gap, ObjectRef, Resource, Snapshot
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.topology.references import HTTP_ROUTE
 from kubectl_policy.topology.relations import Relations
@@ -81,28 +81,6 @@ def test_each_change(applied: tuple[Resource, ...], deleted: tuple[ObjectRef, ..
 
 
 @pytest.mark.parametrize(
-    ("changed", "bindings", "backends"),
-    [
-        (build.route("one", parents=[]), True, True),
-        (build.service("s", 9090), True, False),
-        (build.grant(namespace="far", targets=[("", "Service", "other")]), False, False),
-        (build.namespace("default"), False, False),
-        (build.gateway("g", build.listener(allowedRoutes=LABELLED)), False, True),
-    ],
-    ids=lambda it: str(getattr(it, "ref", it)),
-)
-def test_what_is_taken_over(changed: Resource, *, bindings: bool, backends: bool) -> None:
-    """Of a route that is as it was, what the change cannot be about; of one that is not in order, nothing."""
-    comparison = what_if(analyze(build.snapshot(*OBJECTS, complete=True)), applied=[changed])
-    before, after = comparison.before.topology, comparison.after.topology
-    two, lost = ROUTES[1:3]
-    assert (after.bindings(two) is before.bindings(two)) == bindings
-    assert (after.backends(two) is before.backends(two)) == backends
-    assert after.bindings(lost) is not before.bindings(lost)
-    assert after.backends(lost) is not before.backends(lost)
-
-
-@pytest.mark.parametrize(
     ("changed", "is_same"),
     [
         (build.gateway("g", build.listener()), True),
@@ -137,12 +115,3 @@ def test_where_routes_delegate_they_refer_to_what_depends_on_gateways() -> None:
     before, after = comparison.before.topology.relations, comparison.after.topology.relations
     assert after.delegations.refs
     assert after.referring is not before.referring
-
-
-def test_what_was_read_twice_is_taken_over_where_its_kind_does_not_differ() -> None:
-    """An object is the same if nothing of its kind differs, whether or not it is the very same one."""
-    again = [replace(each, origin=Origin("later.yaml", 7)) for each in OBJECTS if each.ref != GATEWAY]
-    comparison = compare(build.snapshot(*OBJECTS, complete=True), build.snapshot(*again, complete=True))
-    assert comparison.changed == {GATEWAY}
-    before, after = comparison.before.topology, comparison.after.topology
-    assert after.backends(ROUTES[1]) is before.backends(ROUTES[1])

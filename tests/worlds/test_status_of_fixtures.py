@@ -102,7 +102,7 @@ def compared(world: str, said: Callable[[PolicyCondition], Json]) -> StatusRepor
     )
     reported = analyze(replace(analysis.snapshot, resources=resources))
     policies, filters = (status(reported, word, Selection()) for word in ("policies", "filters"))
-    return replace(policies, objects=(*policies.objects, *filters.objects))
+    return replace(policies, items=(*policies.items, *filters.items))
 
 
 def computed(world: str) -> dict[Place, str]:
@@ -126,7 +126,7 @@ def verdicts(report: StatusReport) -> dict[Place, Verdict]:
 def test_controllers_that_say_what_is_computed_agree(world: str) -> None:
     """Condition for condition, and nothing is left over."""
     found = verdicts(compared(world, honest))
-    assert found == dict.fromkeys(computed(world), "agrees")
+    assert found == dict.fromkeys(computed(world), "Agrees")
     assert len(found) == WORLDS[world]
 
 
@@ -134,7 +134,7 @@ def test_controllers_that_say_what_is_computed_agree(world: str) -> None:
 def test_controllers_that_say_the_opposite_disagree(world: str) -> None:
     """Every one of their conditions is told, and which side says what."""
     expected, report = computed(world), compared(world, bent)
-    assert verdicts(report) == dict.fromkeys(expected, "differs")
+    assert verdicts(report) == dict.fromkeys(expected, "Differs")
     for one, each in report.comparisons:
         assert each.computed
         assert each.reported
@@ -146,6 +146,6 @@ def test_controllers_that_say_the_opposite_disagree(world: str) -> None:
 def test_what_controllers_do_not_say_is_missed(world: str) -> None:
     """A condition of a type that is not known is no substitute."""
     found = verdicts(compared(world, hushed))
-    missed = {place: verdict for place, verdict in found.items() if verdict != "unknown type"}
+    missed = {place: verdict for place, verdict in found.items() if verdict != "UnknownType"}
     due = {place for place, said in computed(world).items() if (place[2], said) not in NOT_DUE}
-    assert missed == dict.fromkeys(due, "not reported")
+    assert missed == dict.fromkeys(due, "NotReported")

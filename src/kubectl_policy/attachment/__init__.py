@@ -2,9 +2,8 @@
 
 from kubectl_policy.attachment.attach import attach
 from kubectl_policy.attachment.attachment import MEANINGS, Attachment, State, TargetReference
-from kubectl_policy.attachment.calls import Call, calls_of
 from kubectl_policy.attachment.references import target_references, without_references
-from kubectl_policy.attachment.settings import SettingsReference, SettingsReferences
+from kubectl_policy.attachment.settings import Call, SettingsReference, SettingsReferences, calls_of
 
 __all__ = [
     "MEANINGS",

@@ -68,8 +68,8 @@ def without_overlaps(attachments: Sequence[Attachment], topology: Topology) -> t
 def _shared(targets: Iterable[ObjectRef], own: Collection[ObjectRef], topology: Topology) -> Iterator[str]:
     """What routes among the targets share with routes that are not the policy's own, in words."""
     for route in targets:
-        for requests in topology.relations.requests_of(route):
-            for other in topology.relations.routes_taking(requests):
+        for requests in topology.shared_requests.requests_of(route):
+            for other in topology.shared_requests.routes_taking(requests):
                 if other not in own:
                     yield f"{_both(route, other)} take {_in_words(requests)}"
 
@@ -77,7 +77,7 @@ def _shared(targets: Iterable[ObjectRef], own: Collection[ObjectRef], topology: 
 def _perhaps_shared(targets: Iterable[ObjectRef], own: Collection[ObjectRef], topology: Topology) -> Iterator[str]:
     """What they may share with such routes, as far as is known, in words."""
     for route in targets:
-        for other, requests in topology.relations.routes_that_may_share(route):
+        for other, requests in topology.shared_requests.routes_that_may_share(route):
             if other not in own:
                 yield f"whether {_both(route, other)} take {_in_words(requests)} cannot be known yet"
 

@@ -177,3 +177,15 @@ class NotAttached(Struct, frozen=True):
     message: str
     competes: bool = False
     fails_requests: bool = False
+
+    def attachment(self, policy: ObjectRef, declared: TargetReference, target: NodeRef | None = None) -> Attachment:
+        """The attachment of a policy that fails for this reason."""
+        return Attachment(
+            policy=policy,
+            target=target,
+            declared=declared,
+            state=self.state,
+            message=self.message,
+            competes=self.competes,
+            fails_requests=self.fails_requests,
+        )

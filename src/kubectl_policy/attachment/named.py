@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_policy.attachment.attachment import Attachment, NotAttached, TargetReference
 from kubectl_policy.attachment.validity import not_managed, policy_not_attached, target_not_attached
 from kubectl_policy.model import NodeRef, ObjectRef
@@ -35,14 +37,14 @@ def unread_holders(policy: ObjectRef, profile: PolicyKindProfile, index: Index) 
             where = f"of namespace {policy.namespace}"
             message = f"no {kind.kind} {where} that was read names it in a filter, and another one may"
             declared = TargetReference("", kind.group, kind.kind, namespace=policy.namespace, way="filter")
-            yield Attachment(policy=policy, target=None, declared=declared, state="target unknown", message=message)
+            yield NotAttached("target unknown", message).attachment(policy, declared)
     for kind in sorted(WITH_PARAMETERS) if profile.attachment == "parameters" else ():
         namespace = policy.namespace if index.namespaced(kind) else ""
         if index.presence(ObjectRef(kind, namespace, "")) == "unknown":
             where = f" of namespace {namespace}" if namespace else ""
             message = f"no {kind.kind}{where} that was read names it as its parameters, and another one may"
             declared = TargetReference("", kind.group, kind.kind, namespace=namespace, way="parameters")
-            yield Attachment(policy=policy, target=None, declared=declared, state="target unknown", message=message)
+            yield NotAttached("target unknown", message).attachment(policy, declared)
 
 
 def _as_parameters(policy: Resource, profile: PolicyKindProfile, topology: Topology) -> Iterator[Attachment]:
@@ -102,11 +104,9 @@ def _backend(topology: Topology, named: RouteFilter) -> NodeRef | None:
 def _attachment(
     policy: Resource, target: NodeRef, declared: TargetReference, failure: NotAttached | None
 ) -> Attachment:
-    state, message = (failure.state, failure.message) if failure else ("attached", "")
-    fails = failure is not None and failure.fails_requests
-    return Attachment(
-        policy=policy.ref, target=target, declared=declared, state=state, message=message, fails_requests=fails
-    )
+    if failure:
+        return replace(failure, competes=False).attachment(policy.ref, declared, target)
+    return Attachment(policy=policy.ref, target=target, declared=declared, state="attached")
 
 
 def _filter_not_attached(

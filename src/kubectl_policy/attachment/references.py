@@ -140,16 +140,7 @@ class FollowedReference(Struct, frozen=True):
         return named_object(self.topology.index, self.policy.ref, self.declared).namespace
 
     def _failed(self, failure: NotAttached, target: NodeRef | None) -> Attachment:
-        policy, state = self.policy.ref, failure.state
-        return Attachment(
-            policy=policy,
-            target=target,
-            declared=self.declared,
-            state=state,
-            message=failure.message,
-            competes=failure.competes,
-            fails_requests=failure.fails_requests,
-        )
+        return failure.attachment(self.policy.ref, self.declared, target)
 
     def _selected(self, selector: Mapping[str, Json]) -> tuple[Attachment, ...]:
         index, kind, home = self.topology.index, self.declared.group_kind, self._namespace
@@ -206,26 +197,19 @@ class FollowedReference(Struct, frozen=True):
         called = {name: section for section, name in self._names_of_sections(ref).items()}
         target = NodeRef(ref, called.get(self.declared.section, self.declared.section))
         failure = self._unsure(ref) or self._refused(ref)
-        if failure is None and self._is_virtual(ref):
-            message = f"{ref.group_kind} is a virtual kind: no API serves it"
-            return Attachment(
-                policy=self.policy.ref,
-                target=target,
-                declared=self.declared,
-                state="attached",
-                message=message,
-                virtual=True,
-            )
-        failure = failure or absent(ref, self.profile, self.topology) or self._unusable(target)
+        is_virtual = failure is None and self._is_virtual(ref)
+        if not is_virtual:
+            failure = failure or absent(ref, self.profile, self.topology) or self._unusable(target)
         if failure:
             return self._failed(failure, target)
-        doubt = self._doubt
+        doubt = "" if is_virtual else self._doubt
         return Attachment(
             policy=self.policy.ref,
             target=target,
             declared=self.declared,
             state="attached",
-            message=doubt,
+            message=f"{ref.group_kind} is a virtual kind: no API serves it" if is_virtual else doubt,
+            virtual=is_virtual,
             doubtful=bool(doubt),
         )
 

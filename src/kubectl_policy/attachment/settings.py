@@ -1,4 +1,4 @@
-"""The objects that settings of policies name: by what a profile says of them, and else by the shape of a reference."""
+"""Objects that settings of policies name, by their profile or by the shape of a reference; backends that they ask."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.calls import calls_of
 from kubectl_policy.attachment.needs import named_needs
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import GroupKind, ObjectRef
-from kubectl_policy.model.fields import FieldPath, text_at
+from kubectl_policy.model.fields import FieldPath, each_mapping, text_at
 from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.topology.references import refer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,23 @@ _CALLED: Final = {"backend": SERVICE}
 ANY_KIND: Final = GroupKind("", "")
 # What these hold is not written by the people who write policies.
 _NO_SETTINGS: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
+
+
+class Call(Struct, frozen=True, kw_only=True):
+    """A reference of a policy to a backend that it sends requests to itself."""
+
+    policy: Annotated[ObjectRef, Meta()]
+    field: Annotated[str, Meta(description="Where the policy names the backend.")]
+    backend: Annotated[ObjectRef, Meta()]
+
+
+def calls_of(index: Index, policy: Resource, profile: PolicyKindProfile) -> Iterator[Call]:
+    """The backends that a policy asks, by `PolicyKindProfile.backend_fields`, in the order of these."""
+    for path in profile.backend_fields:
+        for field, reference in each_mapping(index.raw(policy.ref), path):
+            if text_at(reference, "name"):
+                backend = refer(index, reference, policy.ref.namespace, SERVICE)
+                yield Call(policy=policy.ref, field=str(field), backend=backend)
 
 
 class SettingsReference(Struct, frozen=True, kw_only=True):
@@ -57,7 +75,6 @@ class SettingsReferences:
     def __init__(self, index: Index) -> None:
         """Remember where to look; kinds are looked up by what references call them, once each."""
         self._index = index
-        self._called: dict[str, GroupKind] = {}
         # Those of which there are objects come first.
         self._kinds = tuple(dict.fromkeys((*index.group_kinds, *index.kinds)))
 
@@ -107,14 +124,13 @@ class SettingsReferences:
             return GroupKind(group, word)
         return next((kind for kind in self._kinds if kind.kind == word), GroupKind("", word))
 
+    @cached_method
     def _named_like(self, called: str) -> GroupKind:
         """The kind that a field is called after: `caSecret` after Secret, `extension` after GatewayExtension."""
-        if called not in self._called:
-            ending = [kind for kind in self._kinds if called.endswith(kind.kind.lower())]
-            longest = max(ending, key=lambda kind: len(kind.kind), default=None)
-            longer = (kind for kind in self._kinds if called and kind.kind.lower().endswith(called))
-            self._called[called] = longest or _CALLED.get(called) or next(longer, ANY_KIND)
-        return self._called[called]
+        ending = [kind for kind in self._kinds if called.endswith(kind.kind.lower())]
+        longest = max(ending, key=lambda kind: len(kind.kind), default=None)
+        longer = (kind for kind in self._kinds if called and kind.kind.lower().endswith(called))
+        return longest or _CALLED.get(called) or next(longer, ANY_KIND)
 
 
 def _without(need: NamedNeed, profile: PolicyKindProfile) -> Without:

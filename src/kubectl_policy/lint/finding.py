@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     from kubectl_policy.model import Json, ObjectRef, Origin, Severity
 
@@ -19,56 +19,57 @@ _MOST_NAMED: Final = 3
 
 
 class Related(Struct, frozen=True, kw_only=True):
-    """Another object that a finding is about, and the field of it that matters, if one does.
+    """Another object that a finding is about."""
 
-    `words` say what it is there, as in `the listener`; `origin` is where it was read, None for what was not.
-    """
-
-    object: ObjectRef
-    words: str = ""
-    field: str = ""
-    origin: Origin | None = None
+    object: Annotated[ObjectRef, Meta()]
+    words: Annotated[str, Meta(description="What it has to do with the finding: the listener.")] = ""
+    field: Annotated[str, Meta(description="The dotted path in it that matters; empty if none does.")] = ""
+    origin: Annotated[Origin | None, Meta(description="Where it was read; null if it was not.")] = None
 
 
 class Fix(Struct, frozen=True, kw_only=True):
-    """What would put it right, in `words` that say what to do (`name HTTPRoute shop/checkout`).
+    """What would resolve a finding; a program can apply one with a value or a manifest."""
 
-    It can be done by a program where it is a `value` to write in the place of the field of the finding, or a `manifest`
-    to add, which may be empty.
-    """
-
-    words: str
-    value: str = ""
-    manifest: Mapping[str, Json] | None = None
+    words: Annotated[str, Meta(description="What to do, for people: name HTTPRoute shop/checkout.")]
+    value: Annotated[
+        str, Meta(description="What to write in the place of the field; empty if that is not all there is to do.")
+    ] = ""
+    manifest: Annotated[
+        Mapping[str, Json] | None, Meta(description="An object to add; null if that is not what is to be done.")
+    ] = None
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What is wrong, or may be where it is not `certain`, as what decides it was not read.
+    """What is wrong. Its rule makes it; linting adds the rule, the worlds and the fingerprint."""
 
-    A rule says the `message`, which has neither the name of the subject nor the field in it, the `subject`, which is
-    None for what is no object, and the `field` of the subject that it is about, as a dotted path, empty for the whole.
-    `reason` is the API's own word for it where it has one. What is said of no object has an `origin` all the same. A
-    rule gives a `severity` only where it has several.
-
-    The rest is added: the id of the `rule`, in which `worlds` of several it was found, none if in all of them, and the
-    `fingerprint` by which it is known in other runs.
-    """
-
+    rule: Annotated[str, Meta(description="The id of the rule.")] = ""
+    name: Annotated[str, Meta(description="The name of the rule; empty if it is none of those that were checked.")] = ""
     subject: ObjectRef | None
-    message: str
-    field: str = ""
+    field: Annotated[str, Meta(description="The dotted path in the object; empty for the whole.")] = ""
+    message: Annotated[str, Meta(description="What is wrong with it, without its name.")]
     certain: bool = True
-    reason: str = ""
-    related: tuple[Related, ...] = ()
-    fix: Fix | None = None
+    """False if it may be wrong: something that decides it was not read."""
+    reason: Annotated[str, Meta(description="The API's own word for it, if it has one.")] = ""
     severity: Severity | None = None
-    origin: Origin | None = None
-    rule: str = ""
-    worlds: tuple[str, ...] = ()
-    fingerprint: str = ""
+    """A rule sets it only if its findings have several; linting sets it for all."""
+    origin: Annotated[Origin | None, Meta()] = None
+    related: Annotated[tuple[Related, ...], Meta(description="What else it is about.")] = ()
+    fix: Annotated[Fix | None, Meta()] = None
+    worlds: Annotated[tuple[str, ...], Meta(description="In which of several worlds it is; empty if in all.")] = ()
+    fingerprint: Annotated[str, Meta(description="What it is known by in other runs; no two have the same.")] = ""
 
     @property
-    def key(self) -> tuple[object, ...]:
+    def object(self) -> Annotated[ObjectRef | None, Meta()]:
+        """What it is about; null for what is no object, such as a file."""
+        return self.subject
+
+    @property
+    def severity_(self) -> Annotated[Severity, Meta()]:
+        """How bad it is."""
+        return self.severity or "info"
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
         """What two findings have in common that are the same, in whichever worlds."""
         return self.rule, self.subject, self.field, self.message, self.certain, self.severity, self.origin
 

@@ -142,7 +142,7 @@ def _checked(rule: Rule, world: Linted) -> Iterator[Finding]:
             continue
         severity: Severity = own if own and own != "off" else finding.severity or rule.severity
         origin = finding.origin or (resource.origin if resource else None)
-        found = replace(finding, rule=rule.id, severity=severity, origin=origin)
+        found = replace(finding, rule=rule.id, name=rule.name, severity=severity, origin=origin)
         doubt = _doubt(world, finding) if finding.certain else ""
         yield replace(found, certain=False, message=f"{found.message}; {doubt}") if doubt else found
 

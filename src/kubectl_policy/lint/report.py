@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from kubectl_policy.lint.finding import SEVERITIES
-from kubectl_policy.lint.settings import LintSettings
+from kubectl_policy.lint.settings import LintSettings, Threshold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,46 +23,44 @@ How: TypeAlias = Literal["annotation", "comment", "baseline"]
 
 
 class Suppressed(Struct, frozen=True, kw_only=True):
-    """A finding that does not count since somebody said so, by an annotation say, and the reason if one was given."""
+    """A finding that does not count, as somebody said so."""
 
-    finding: Finding
-    how: How
-    reason: str = ""
+    how: Annotated[How, Meta()]
+    reason: Annotated[str, Meta(description="Why, if that was said.")] = ""
+    finding: Annotated[Finding, Meta()]
+
+
+_WORLDS: Final = "What was looked at apart from each other, such as clusters; empty if that is one world."
+_SINCE: Final = "The baseline or base that the findings are new since; empty if none was given."
+_UNKNOWN: Final = "What may be wrong: something that decides it was not seen."
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """What linting says; all findings are by file and line, and have a fingerprint each.
+    """What linting found, by file and line."""
 
-    `findings` are what counts. `unknowns` could not be decided; what was `suppressed` does not count, nor what is
-    `known` from the baseline or the base that the program was told, `since` which some may be `fixed`: that is their
-    name, empty where nothing was told. There may be several `worlds`, such as clusters, of which each finding says in
-    which it is.
-
-    `rules` are those that were checked, of so many `objects` in so many `files`. `unseen` is what rules could not see;
-    the world is `closed` if somebody said that there is nothing else.
-
-    Origins are as the program was told of files. `root` is where their repository begins, and `folder` where the
-    program was started, both as absolute paths, for what knows files from the root on. `texts` are the lines on which
-    the fields of findings are known to be, for what knows columns: they are never shown.
-    """
-
-    findings: tuple[Finding, ...]
-    rules: tuple[Rule, ...]
-    objects: int
-    files: int = 0
-    unknowns: tuple[Finding, ...] = ()
-    suppressed: tuple[Suppressed, ...] = ()
-    known: tuple[Finding, ...] = ()
-    fixed: tuple[Finding, ...] = ()
-    since: str = ""
-    worlds: tuple[str, ...] = ()
+    worlds: Annotated[tuple[str, ...], Meta(description=_WORLDS)] = ()
+    since: Annotated[str, Meta(description=_SINCE)] = ""
+    objects: Annotated[int, Meta(description="How many were looked at.", ge=0)]
+    files: Annotated[int, Meta(description="In how many files these are.", ge=0)] = 0
+    findings: Annotated[tuple[Finding, ...], Meta(description="What counts.")]
+    unknown: Annotated[tuple[Finding, ...], Meta(description=_UNKNOWN)] = ()
+    known: Annotated[tuple[Finding, ...], Meta(description="What does not count, as it was there before.")] = ()
+    fixed: Annotated[tuple[Finding, ...], Meta(description="What was there before and is no more.")] = ()
+    suppressed: Annotated[tuple[Suppressed, ...], Meta(description="What does not count, as somebody said so.")] = ()
+    rules: Annotated[
+        tuple[Rule, ...], Meta(description="The rules that were checked, with their severities in this run.")
+    ]
+    unseen: Annotated[tuple[Unseen, ...], Meta()] = ()
     settings: LintSettings = field(default_factory=LintSettings)
     place: Place = "the input"
-    unseen: tuple[Unseen, ...] = ()
     closed: bool = False
+    """Whether somebody said that there is nothing else."""
     root: str = ""
+    """The absolute path at which the repository of the files begins."""
     folder: str = ""
+    """The absolute path of the folder to which the sources of origins are relative."""
     texts: Mapping[Origin, str] = field(default_factory=dict["Origin", str])
+    """The lines that are known to have the fields of findings, for formats with columns; they are never shown."""
 
     @property
     def counts(self) -> Mapping[Severity, int]:
@@ -71,8 +69,28 @@ class Report(Struct, frozen=True, kw_only=True):
         return {severity: found[severity] for severity in SEVERITIES}
 
     @property
-    def fails(self) -> bool:
-        """Whether anything is so bad that a run is to fail."""
+    def errors(self) -> Annotated[int, Meta(ge=0)]:
+        """The number of findings of this severity that count."""
+        return self.counts["error"]
+
+    @property
+    def warnings(self) -> Annotated[int, Meta(ge=0)]:
+        """The number of findings of this severity that count."""
+        return self.counts["warning"]
+
+    @property
+    def infos(self) -> Annotated[int, Meta(ge=0)]:
+        """The number of findings of this severity that count."""
+        return self.counts["info"]
+
+    @property
+    def fail_on(self) -> Annotated[Threshold, Meta()]:
+        """The least severity of a finding with which the run fails."""
+        return self.settings.fail_on
+
+    @property
+    def fails(self) -> Annotated[bool, Meta()]:
+        """Whether a finding is so bad that the run is to fail."""
         return any(number and self.settings.fails(severity) for severity, number in self.counts.items())
 
     @property
@@ -82,6 +100,6 @@ class Report(Struct, frozen=True, kw_only=True):
         return any(finding.rule in blinding for finding in self.findings)
 
     @property
-    def complete(self) -> bool:
-        """Whether all that was to be checked could be."""
-        return not (self.unknowns or self.unseen)
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something could not be decided, as not all that decides it was seen."""
+        return not (self.unknown or self.unseen)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,25 +23,23 @@ Check: TypeAlias = "Callable[[Linted], Iterator[Finding]]"
 
 
 class Rule(Struct, frozen=True):
-    """A rule by its `id`, which is never given to another one. The docstring of what checks it is its documentation.
+    """A rule; the docstring of the function that checks it is its documentation."""
 
-    What is about security, such as settings that get lost, `guards` it, and is shown as such where a format has a place
-    for that. What it finds `blinds` the others, if it is about something that should be linted, and was not.
-    """
-
-    id: str
-    severity: Severity
+    id: Annotated[str, Meta(description="It is never given to another rule.")]
+    severity: Annotated[Severity, Meta(description="Where a finding has another one, the finding says it.")]
     check: Check
-    needs: tuple[Need, ...] = ()
+    needs: Annotated[tuple[Need, ...], Meta(description="What it needs to know.")] = ()
     guards: bool = False
+    """Whether it is about security, such as settings that get lost."""
     blinds: bool = False
+    """Whether it is about something that should have been linted and was not, so that other rules found nothing."""
 
     def __call__(self, world: Linted) -> Iterator[Finding]:
         """Return what the rule finds in a world."""
         return self.check(world)
 
     @property
-    def name(self) -> str:
+    def name(self) -> Annotated[str, Meta()]:
         """The name of the rule: `target-not-found`."""
         return getattr(self.check, "__name__", "").replace("_", "-")
 
@@ -73,7 +71,7 @@ class Rule(Struct, frozen=True):
         return (selected or self.blinds or self.name == _UNKNOWN_RULE) > ignored
 
     @property
-    def summary(self) -> str:
+    def summary(self) -> Annotated[str, Meta()]:
         """What the rule finds, in a sentence."""
         return cleandoc(self.check.__doc__ or "").partition("\n\n")[0].replace("\n", " ")
 

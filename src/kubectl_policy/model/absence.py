@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import mapping_at, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.refs import GroupKind
@@ -38,17 +39,14 @@ class Candidates:
     def __init__(self, world: World, snapshot: Snapshot) -> None:
         """Look among the objects of a world, which is that of a snapshot."""
         self._world, self._snapshot = world, snapshot
-        self._answers: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
-        self._by_name: dict[GroupKind, Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]] = {}
 
+    @cached_method
     def of(self, ref: ObjectRef) -> tuple[ObjectRef, ...]:
         """Return the objects, but for the one of that very name, that may be what a reference names; sorted.
 
         A reference without a name is to whatever is in its namespace.
         """
-        if ref not in self._answers:
-            self._answers[ref] = tuple(sorted(candidate for candidate in self._near(ref) if candidate != ref))
-        return self._answers[ref]
+        return tuple(sorted(candidate for candidate in self._near(ref) if candidate != ref))
 
     def _near(self, ref: ObjectRef) -> Iterable[ObjectRef]:
         kind, namespace, name = ref.group_kind, ref.namespace, ref.name
@@ -84,9 +82,11 @@ class Candidates:
 
     def with_name(self, group_kind: GroupKind, name: str) -> Sequence[ObjectRef]:
         """Return the objects of a kind and a name that is known, in whichever namespace."""
-        if group_kind not in self._by_name:
-            self._by_name[group_kind] = _by_name(self._world.names_of(group_kind))
-        return self._by_name[group_kind].get((group_kind, name), ())
+        return self._by_name(group_kind).get((group_kind, name), ())
+
+    @cached_method
+    def _by_name(self, group_kind: GroupKind) -> Mapping[tuple[GroupKind, str], Sequence[ObjectRef]]:
+        return _by_name(self._world.names_of(group_kind))
 
     @cached_property
     def _nameless(self) -> Mapping[GroupKind, Sequence[ObjectRef]]:
@@ -101,16 +101,13 @@ class Absence:
         """Explain what is not in a snapshot, by what is in its world and by its gaps."""
         self._world, self._candidates = world, candidates
         self._gaps, self._place = snapshot.gaps, snapshot.place
-        self._words: dict[ObjectRef, str] = {}
-        self._similar: dict[tuple[GroupKind, str], Mapping[str, Sequence[ObjectRef]]] = {}
 
+    @cached_method
     def words(self, ref: ObjectRef) -> str:
         """Say that an object was not read and, where that is known, which object may create it or be meant instead."""
-        if ref not in self._words:
-            hints = (self._candidate(ref), self._maker(ref), self._delivery(ref), self._near(ref))
-            hint = "" if any(self.hiding(ref)) else next(filter(None, hints), "")
-            self._words[ref] = f"{ref} {self.reason(ref)}{hint}"
-        return self._words[ref]
+        hints = (self._candidate(ref), self._maker(ref), self._delivery(ref), self._near(ref))
+        hint = "" if any(self.hiding(ref)) else next(filter(None, hints), "")
+        return f"{ref} {self.reason(ref)}{hint}"
 
     def reason(self, ref: ObjectRef) -> str:
         """Say why an object was not read, in words that follow its name: it `is not in the input`."""
@@ -154,13 +151,15 @@ class Absence:
         elsewhere = [homonym for homonym in self._candidates.with_name(ref.group_kind, ref.name) if homonym != ref]
         if elsewhere:
             return f"; there is {min(elsewhere)}"
-        scope = (ref.group_kind, ref.namespace)
-        if scope not in self._similar:
-            siblings = self._world.names_of(*scope)
-            self._similar[scope] = grouped((part, sibling) for sibling in siblings for part in _shortened(sibling.name))
-        near = (sibling for part in _shortened(ref.name) for sibling in self._similar[scope].get(part, ()))
+        shortened = self._shortened_names((ref.group_kind, ref.namespace))
+        near = (sibling for part in _shortened(ref.name) for sibling in shortened.get(part, ()))
         first = min(near, default=None)
         return f"; there is {first}" if first else ""
+
+    @cached_method
+    def _shortened_names(self, scope: tuple[GroupKind, str]) -> Mapping[str, Sequence[ObjectRef]]:
+        siblings = self._world.names_of(*scope)
+        return grouped((part, sibling) for sibling in siblings for part in _shortened(sibling.name))
 
     @cached_property
     def _secret_makers(self) -> Mapping[str, Sequence[ObjectRef]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.body import Body, strings_in
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at
 from kubectl_policy.model.kinds import (
@@ -111,8 +112,6 @@ class Defaults:
     def __init__(self, definitions: Iterable[Resource]) -> None:
         """Remember the schemas of the definitions that count."""
         self._definitions = {kind: definition.raw for kind, definition in counting_definitions(definitions).items()}
-        self._fillers: dict[tuple[GroupKind, str], Filler] = {}
-        self._texts: dict[GroupKind, str] = {}
 
     def schema_of(self, group_kind: GroupKind, version: str = "") -> Mapping[str, Json]:
         """Return the openAPIV3Schema of a kind: of the version if defined, else of the stored or first served one.
@@ -121,24 +120,25 @@ class Defaults:
         """
         return _schema_in(self._definitions.get(group_kind, {}), version) or built_in_schema(group_kind)
 
+    @cached_method
     def strings_of(self, group_kind: GroupKind) -> str:
         """Return the texts and keys that defaults may fill into objects of a kind, in any version, a line each."""
-        if group_kind not in self._texts:
-            schemas = (self._definitions.get(group_kind, {}), built_in_schema(group_kind))
-            self._texts[group_kind] = "\n".join(text for schema in schemas for text in _texts_of_defaults(schema))
-        return self._texts[group_kind]
+        schemas = (self._definitions.get(group_kind, {}), built_in_schema(group_kind))
+        return "\n".join(text for schema in schemas for text in _texts_of_defaults(schema))
 
     def apply(self, resource: Resource) -> Mapping[str, Json]:
         """Return an object with its defaults; the very same mapping if there is nothing to fill in."""
-        key = (resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
-        if key not in self._fillers:
-            self._fillers[key] = filler_of(self.schema_of(*key))
+        filler = self._filler((resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2]))
         content = resource.raw.content if isinstance(resource.raw, Body) else resource.raw
-        filled_content = filled_mapping(content, self._fillers[key])
+        filled_content = filled_mapping(content, filler)
         raw = resource.raw if filled_content is content else filled_content
         if resource.ref.group_kind == NAMESPACE:
             return _with_name_label(raw, resource.ref.name)
         return _with_target_ports(raw) if resource.ref.group_kind == SERVICE else raw
+
+    @cached_method
+    def _filler(self, kind_and_version: tuple[GroupKind, str]) -> Filler:
+        return filler_of(self.schema_of(*kind_and_version))
 
 
 @cache

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.refs import GroupKind, ObjectRef
@@ -25,11 +26,11 @@ class Grants:
 
     def __init__(self, inside: Callable[[str], Iterable[Resource]], snapshot: Snapshot) -> None:
         """Read grants by `inside`, a namespace at a time; gaps of the snapshot say which grants may be hidden."""
+        self._snapshot, self._inside = snapshot, inside
 
-        def entries_in(namespace: str) -> _GrantEntries:
-            return _GrantEntries(inside(namespace))
-
-        self._snapshot, self._entries_in = snapshot, cache(entries_in)
+    @cached_method
+    def _entries_in(self, namespace: str) -> _GrantEntries:
+        return _GrantEntries(self._inside(namespace))
 
     def permit(self, kind: GroupKind, home: str, target: ObjectRef) -> bool | None:
         """Whether an object of a kind in namespace `home` may refer to the target; None if that is not known.

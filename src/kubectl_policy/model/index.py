@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
+from kubectl_policy.cached import Results, cached_method
 from kubectl_policy.model.absence import Absence, Candidates
 from kubectl_policy.model.body import as_written, strings_in
 from kubectl_policy.model.defaults import Defaults
@@ -37,22 +38,16 @@ class Index:
     def __init__(self, snapshot: Snapshot, other_state: Index | None = None) -> None:
         """Index by name; of two objects with one name the later one counts, as for `kubectl apply`.
 
-        What the index of another state of the world has filled in is not filled in again.
+        What is read of an object of `other_state` is not read again of the same object.
         """
         self._other_state = other_state
         # Questions about single objects that are answered one by one, before all of them are answered at once.
         self.max_single_questions = MAX_SINGLE_QUESTIONS
         self.snapshot = snapshot
         self.world = world_of(snapshot.resources)
-        self._read: dict[Reader[Any], dict[ObjectRef, tuple[Any, ...]]] = {}
-        self._defaulted: dict[ObjectRef, Mapping[str, Json]] = {}
-        self._unlabelled: dict[GroupKind, Mapping[str, tuple[Resource, ...]]] = {}
         self._taken: dict[ObjectRef, None] = {}
         self._filled: dict[ObjectRef, Resource] = {}
-        self._of_kind: dict[GroupKind, tuple[Resource, ...]] = {}
-        self._in_namespace: dict[tuple[GroupKind, str], tuple[Resource, ...]] = {}
         self._unfilled: dict[tuple[GroupKind, bool], list[Resource]] = {}
-        self._by_label: dict[tuple[GroupKind, str], dict[tuple[str, Json], tuple[Resource, ...]]] = {}
 
     @cached_property
     def _candidates(self) -> Candidates:
@@ -104,11 +99,10 @@ class Index:
         """Every kind of which at least one object was read, sorted."""
         return self.world.kinds
 
+    @cached_method
     def of_kind(self, group_kind: GroupKind) -> tuple[Resource, ...]:
         """Return every object of a kind, sorted by namespace and name."""
-        if group_kind not in self._of_kind:
-            self._of_kind[group_kind] = tuple(self.world.of_kind(group_kind))
-        return self._of_kind[group_kind]
+        return tuple(self.world.of_kind(group_kind))
 
     def read_of_kind(self, group_kind: GroupKind) -> Sequence[Resource]:
         """Return the objects of a kind that were read so far, in no order; `of_kind` asks for all of them."""
@@ -152,10 +146,11 @@ class Index:
 
     def of_kind_in(self, group_kind: GroupKind, namespace: str) -> tuple[Resource, ...]:
         """Return every object of a kind in one namespace ("" for a cluster-scoped kind), sorted by name."""
-        key = (group_kind, namespace)
-        if key not in self._in_namespace:
-            self._in_namespace[key] = tuple(self.world.of_kind(group_kind, namespace))
-        return self._in_namespace[key]
+        return self._in_scope((group_kind, namespace))
+
+    @cached_method
+    def _in_scope(self, scope: tuple[GroupKind, str]) -> tuple[Resource, ...]:
+        return tuple(self.world.of_kind(*scope))
 
     def namespaces_of(self, group_kind: GroupKind) -> tuple[str, ...]:
         """Return the namespaces with an object of a kind, sorted."""
@@ -178,22 +173,23 @@ class Index:
             candidates = self._with_unknown_labels(group_kind).get(namespace, ())
         return [resource for resource in candidates if selects(selector, labels_of(resource.raw)) is None]
 
+    @cached_method
     def _with_unknown_labels(self, group_kind: GroupKind) -> Mapping[str, tuple[Resource, ...]]:
-        if group_kind not in self._unlabelled:
-            resources = filter(_has_unknown_labels, self.perhaps_unfilled(group_kind, names=False))
-            self._unlabelled[group_kind] = grouped((resource.ref.namespace, resource) for resource in resources)
-        return self._unlabelled[group_kind]
+        resources = filter(_has_unknown_labels, self.perhaps_unfilled(group_kind, names=False))
+        return grouped((resource.ref.namespace, resource) for resource in resources)
 
     def _with_label(self, group_kind: GroupKind, namespace: str, label: tuple[str, Json]) -> tuple[Resource, ...]:
-        scope = (group_kind, namespace)
-        if scope not in self._by_label:
-            by_label: dict[tuple[str, Json], list[Resource]] = {}
-            for resource in self.of_kind_in(group_kind, namespace):
-                for key, value in labels_of(resource.raw).items():
-                    by_label.setdefault((key, value), []).append(resource)
-                    by_label.setdefault((key, None), []).append(resource)
-            self._by_label[scope] = {pair: tuple(resources) for pair, resources in by_label.items()}
-        return self._by_label[scope].get(label, ()) if label[1] is None or isinstance(label[1], str) else ()
+        by_label = self._by_label((group_kind, namespace))
+        return by_label.get(label, ()) if label[1] is None or isinstance(label[1], str) else ()
+
+    @cached_method
+    def _by_label(self, scope: tuple[GroupKind, str]) -> Mapping[tuple[str, Json], tuple[Resource, ...]]:
+        return grouped(
+            (label, resource)
+            for resource in self._in_scope(scope)
+            for key, value in labels_of(resource.raw).items()
+            for label in ((key, value), (key, None))
+        )
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """Return an object, or None if it was not read."""
@@ -203,19 +199,12 @@ class Index:
         """Return the names of the rules of a route; in the earlier of two states, their names in the later one."""
         return self.snapshot.rules.get(route) or rule_names(self.raw(route))
 
+    @cached_method
     def raw(self, ref: ObjectRef) -> Mapping[str, Json]:
         """Return an object with the defaults of an API server filled in; empty if it was not read."""
-        raw: Mapping[str, Json] | None = self._defaulted.get(ref)
-        if raw is None:
-            resource, twin = self.world.get(ref), self._with_same_defaults
-            if twin and resource and twin.get(ref) is resource:
-                raw = twin.raw(ref)
-            else:
-                raw = self._with_defaults(resource) if resource else {}
-            self._defaulted[ref] = raw
-        return raw
-
-    def _with_defaults(self, resource: Resource) -> Mapping[str, Json]:
+        resource = self.world.get(ref)
+        if resource is None:
+            return {}
         # An API server gives out each object with an UID and with all defaults.
         is_from_server = self.snapshot.place == "the cluster" and resource.ref not in self.snapshot.applied
         has_defaults = is_from_server and "uid" in mapping_at(resource.raw, "metadata")
@@ -227,33 +216,27 @@ class Index:
         if raw is resource.raw:
             return resource
         if resource.ref not in self._filled:
-            twin = self._with_same_defaults
-            same = twin.filled(resource) if twin and twin.get(resource.ref) is resource else None
-            self._filled[resource.ref] = same or replace(resource, raw=raw, written=resource.raw)
+            self._filled[resource.ref] = replace(resource, raw=raw, written=resource.raw)
         return self._filled[resource.ref]
 
     def once(self, read: Reader[_Value], ref: ObjectRef) -> tuple[_Value, ...]:
-        """Return what a function reads of an object and the names of kinds, called once; nothing for an unread object.
-
-        Of two states of a world, one reads what the other has read of the same object.
-        """
-        known = self._read.get(read)
-        if known is None:
-            known = self._read[read] = {}
-        values: tuple[_Value, ...] | None = known.get(ref)
-        if values is None:
-            resource, twin = self.world.get(ref), self._with_same_defaults
-            if twin and resource and twin.get(ref) is resource:
-                values = twin.once(read, ref)
-            else:
-                values = tuple(read(self, ref, self.raw(ref))) if resource else ()
-            known[ref] = values
+        """Return what a function reads of an object and the names of kinds, called once; of unread ones, nothing."""
+        values: tuple[_Value, ...] = self._readings(read)[ref]
         return values
 
-    @cached_property
-    def _with_same_defaults(self) -> Index | None:
-        twin = self._other_state
-        return twin if twin and twin.of_kind(CRD) == self.of_kind(CRD) else None
+    @cached_method
+    def _readings(self, read: Reader[_Value]) -> Mapping[ObjectRef, tuple[_Value, ...]]:
+        other = self._other_state
+        if other and other.of_kind(CRD) != self.of_kind(CRD):
+            other = None
+
+        def values_of(ref: ObjectRef) -> tuple[_Value, ...]:
+            resource = self.world.get(ref)
+            if other and resource and other.get(ref) is resource:
+                return other.once(read, ref)
+            return tuple(read(self, ref, self.raw(ref))) if resource else ()
+
+        return Results(values_of)
 
     def namespaced(self, group_kind: GroupKind) -> bool:
         """Whether objects of the kind live in a namespace; true of kinds that nothing is known of."""
@@ -348,6 +331,15 @@ class Index:
 def _has_unknown_labels(resource: Resource) -> bool:
     """Whether something of the labels of an object is to be filled in."""
     return any(has_place(text) for label in labels_of(resource.raw).items() for text in label)
+
+
+def read_once(read: Reader[_Value]) -> Callable[[Index, ObjectRef], tuple[_Value, ...]]:
+    """Return a function that reads something of an object of an index once; see `Index.once`."""
+
+    def values_of(index: Index, ref: ObjectRef) -> tuple[_Value, ...]:
+        return index.once(read, ref)
+
+    return values_of
 
 
 class Referrers(Generic[_Value]):

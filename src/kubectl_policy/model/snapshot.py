@@ -62,6 +62,12 @@ class Resource(Struct, frozen=True, gc=False):
         """
         return self.created or _AFTER_ALL, self.ref.qualified_name
 
+    def diagnostic(
+        self, rule: str, severity: Severity, message: str, field: str = "", related: tuple[ObjectRef, ...] = ()
+    ) -> Diagnostic:
+        """A problem of the object; the name of the object is put before the message."""
+        return Diagnostic(rule, severity, f"{self.ref}: {message}", self.ref, field, self.origin, related)
+
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 

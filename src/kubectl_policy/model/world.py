@@ -10,6 +10,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeVar, overload
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.body import as_written, text_of
 from kubectl_policy.model.refs import ObjectRef
 
@@ -109,9 +110,6 @@ class Loaded(World):
     def __init__(self, resources: Iterable[Resource]) -> None:
         """Keep objects; of two with one name the later one counts, as for `kubectl apply`."""
         self._objects = {resource.ref: resource for resource in resources}
-        self._names: dict[GroupKind, Sequence[ObjectRef]] = {}
-        self._texts: dict[GroupKind, Sequence[bytes]] = {}
-        self._naming: dict[tuple[GroupKind, ObjectRef | str], Sequence[ObjectRef]] = {}
 
     def get(self, ref: ObjectRef) -> Resource | None:
         """Return the object of a name; None if there is none."""
@@ -127,20 +125,21 @@ class Loaded(World):
 
     def names_of(self, kind: GroupKind, namespace: str | None = None) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind, of one namespace or of all, sorted."""
-        if kind not in self._names:
-            self._names[kind] = sorted(self._unsorted.get(kind, ()))
-        names = self._names[kind]
+        names = self._sorted(kind)
         return names if namespace is None else in_namespace(names, kind, namespace)
+
+    @cached_method
+    def _sorted(self, kind: GroupKind) -> Sequence[ObjectRef]:
+        return sorted(self._unsorted.get(kind, ()))
 
     def naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
         """Return the names of the objects of a kind that name an object, or contain a word; sorted."""
         # Two states of one world ask for the same.
-        known = self._naming.get((kind, obj))
-        if known is None:
-            known = self._naming[kind, obj] = self._find_naming(kind, obj)
-        return known
+        return self._naming((kind, obj))
 
-    def _find_naming(self, kind: GroupKind, obj: ObjectRef | str) -> Sequence[ObjectRef]:
+    @cached_method
+    def _naming(self, kind_and_object: tuple[GroupKind, ObjectRef | str]) -> Sequence[ObjectRef]:
+        kind, obj = kind_and_object
         wanted = as_written(obj if isinstance(obj, str) else obj.name)
         pairs = zip(self._unsorted.get(kind, ()), self._texts_of(kind), strict=True)
         if isinstance(obj, str):
@@ -151,10 +150,9 @@ class Loaded(World):
         containing = [(ref, text) for ref, text in near if wanted in text]
         return sorted(ref for ref, text in containing if names_object(self._objects[ref], obj, text))
 
+    @cached_method
     def _texts_of(self, kind: GroupKind) -> Sequence[bytes]:
-        if kind not in self._texts:
-            self._texts[kind] = [text_of(self._objects[ref].raw) for ref in self._unsorted.get(kind, ())]
-        return self._texts[kind]
+        return [text_of(self._objects[ref].raw) for ref in self._unsorted.get(kind, ())]
 
     @property
     def kinds(self) -> tuple[GroupKind, ...]:

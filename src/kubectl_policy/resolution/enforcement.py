@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.attachment import MEANINGS
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.resolution.precedence import in_order
@@ -131,8 +132,6 @@ class Enforcements:
         self._registry = registry
         self._attachments = attachments
         self._resolver = resolver
-        self._found: dict[ObjectRef, Enforcement] = {}
-        self._contentions: dict[GroupKind, Mapping[ObjectRef, tuple[Contention, ...]]] = {}
 
     def of(self, policy: ObjectRef) -> Enforcement:
         """How far a policy is enforced over all its paths. Raises `KeyError` for an object that is not a policy."""
@@ -145,21 +144,22 @@ class Enforcements:
 
     def contentions(self, policy: ObjectRef) -> tuple[Contention, ...]:
         """What a policy's targets share with others although they must not; see `PolicyKindProfile`."""
-        kind = policy.group_kind
-        profile = self._registry.known(kind)
-        if profile.exclusive_field and kind not in self._contentions:
-            ordered = in_order(map(self._topology.index.filled, self._topology.index.of_kind(kind)), profile)
-            every = (self._without_contentions(other.ref) for other in ordered)
-            shared = contentions(every, profile.exclusive_field, self._topology)
-            self._contentions[kind] = grouped((contention.policy, contention) for contention in shared)
-        return self._contentions.get(kind, {}).get(policy, ())
+        return self._contentions_of_kind(policy.group_kind).get(policy, ())
 
+    @cached_method
+    def _contentions_of_kind(self, kind: GroupKind) -> Mapping[ObjectRef, tuple[Contention, ...]]:
+        profile = self._registry.known(kind)
+        if not profile.exclusive_field:
+            return {}
+        ordered = in_order(map(self._topology.index.filled, self._topology.index.of_kind(kind)), profile)
+        enforcements = (self._without_contentions(policy.ref) for policy in ordered)
+        shared = contentions(enforcements, profile.exclusive_field, self._topology)
+        return grouped((contention.policy, contention) for contention in shared)
+
+    @cached_method
     def _without_contentions(self, policy: ObjectRef) -> Enforcement:
-        if policy not in self._found:
-            profile = self._registry.known(policy.group_kind)
-            attachments = self._attachments[policy]
-            self._found[policy] = enforce(policy, profile, attachments, self._topology, self._resolver)
-        return self._found[policy]
+        profile = self._registry.known(policy.group_kind)
+        return enforce(policy, profile, self._attachments[policy], self._topology, self._resolver)
 
 
 def enforce(

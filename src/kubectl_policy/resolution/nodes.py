@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.resolution.contributions import contributions_of, unshared_fields
 from kubectl_policy.resolution.precedence import (
     in_order,
@@ -57,17 +58,17 @@ class AttachedPolicies:
     def __init__(self, index: Index, attachments: Attachments, kind: GroupKind) -> None:
         """Remember where to look."""
         self._index, self._attachments, self._kind = index, attachments, kind
-        self._objects: dict[ObjectRef, Mapping[NodeRef, OnTarget]] = {}
         self._every: Mapping[NodeRef, OnTarget] | None = None
 
     def at(self, node: NodeRef) -> OnTarget:
         """The policies at a node; they have their defaults."""
         if self._is_known_everywhere:
             return self._everywhere.get(node, _NOTHING)
-        obj = node.object
-        if obj not in self._objects:
-            self._objects[obj] = self._attached(self._attachments.to(obj))
-        return self._objects[obj].get(node, _NOTHING)
+        return self._attached_to(node.object).get(node, _NOTHING)
+
+    @cached_method
+    def _attached_to(self, obj: ObjectRef) -> Mapping[NodeRef, OnTarget]:
+        return self._attached(self._attachments.to(obj))
 
     def by_rule_among(self, nodes: Iterable[NodeRef]) -> Mapping[NodeRef, set[ObjectRef]] | None:
         """What filters of backendRefs name at the first of some nodes at which they name anything."""
@@ -161,18 +162,15 @@ class PoliciesOnNodes:
         self.profile = profile
         # What becomes of those on some nodes, wherever that depends on nothing else of a path.
         self.resolved: dict[tuple[NodeRef, ...], Resolution] = {}
-        self._in_order: dict[NodeRef, tuple[Resource, ...]] = {}
         self._on_node: dict[tuple[NodeRef, NodeRef | None], OnNode] = {}
         # Where policies of a kind are refused everywhere at once, that does not depend on a node.
-        self._refused: dict[NodeRef, Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
         self._refused_everywhere: dict[ObjectRef, Mapping[tuple[ObjectRef, NodeRef], Refusal]] = {}
 
+    @cached_method
     def in_order(self, node: NodeRef) -> tuple[Resource, ...]:
         """The policies attached to a node itself, in their order of precedence."""
-        if node not in self._in_order:
-            here = self.attached.at(node)
-            self._in_order[node] = tuple(in_order(here.on.values(), self.profile, here.filters))
-        return self._in_order[node]
+        here = self.attached.at(node)
+        return tuple(in_order(here.on.values(), self.profile, here.filters))
 
     def ranked(self, node: NodeRef) -> list[RankedPolicy]:
         """All that decides what the policies bring to a node; where it is the same, so is what they bring."""
@@ -217,9 +215,11 @@ class PoliciesOnNodes:
                 concerned = {claiming for node in nodes for claiming in self._claiming(node)}
                 self._refused_everywhere.update(dict.fromkeys((policy, *concerned), refused))
             return self._refused_everywhere[policy].get((policy, target))
-        if target not in self._refused:
-            self._refused[target] = self._refusals([target])
-        return self._refused[target].get((policy, target))
+        return self._refused_at(target).get((policy, target))
+
+    @cached_method
+    def _refused_at(self, target: NodeRef) -> Mapping[tuple[ObjectRef, NodeRef], Refusal]:
+        return self._refusals([target])
 
     def _contested_with(self, policy: ObjectRef) -> list[NodeRef]:
         """The targets of a policy, of those that it shares any with, of those that these share any with, and so on.

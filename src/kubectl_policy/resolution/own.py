@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import WHOLE, FieldPath, items_at, text_at, value_at
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.refs import GroupKind
@@ -34,25 +35,19 @@ class OwnRules:
         """Remember where to look."""
         self._topology = topology
         self._registry = registry
-        self._fields: dict[NodeRef, Mapping[str, Json]] = {}
-        self._resolved: dict[tuple[NodeRef, frozenset[str]], Resolution | None] = {}
 
+    @cached_method
     def fields(self, rule: NodeRef) -> Mapping[str, Json]:
         """The fields of a rule, and beside them what its filters hold; nothing of any other node."""
-        if rule not in self._fields:
-            settings, raw = self._settings(rule.object.group_kind), self._rule(rule)
-            self._fields[rule] = {**raw, **_of_filters(raw, settings)} if settings else raw
-        return self._fields[rule]
+        settings, raw = self._settings(rule.object.group_kind), self._rule(rule)
+        return {**raw, **_of_filters(raw, settings)} if settings else raw
 
     def at_end(self, path: Path, elsewhere: frozenset[str]) -> EffectivePolicy | None:
         """What the rule at the end of a path says itself, as the outcome of a kind that is the kind of its route.
 
         Fields that are `elsewhere`, among the settings of policies, are left out. None if nothing is left.
         """
-        key = (path[-1], elsewhere)
-        if key not in self._resolved:
-            self._resolved[key] = self._resolution(*key)
-        resolution = self._resolved[key]
+        resolution = self._resolution((path[-1], elsewhere))
         return EffectivePolicy(path, resolution) if resolution else None
 
     def place(self, rule: NodeRef, field: Field) -> FieldPath:
@@ -80,7 +75,9 @@ class OwnRules:
         found = rules[place] if place < len(rules) else None
         return found if isinstance(found, Mapping) else {}
 
-    def _resolution(self, rule: NodeRef, elsewhere: frozenset[str]) -> Resolution | None:
+    @cached_method
+    def _resolution(self, rule_and_elsewhere: tuple[NodeRef, frozenset[str]]) -> Resolution | None:
+        rule, elsewhere = rule_and_elsewhere
         settings = self._settings(rule.object.group_kind)
         if settings is None:
             return None

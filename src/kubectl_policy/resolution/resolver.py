@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.resolution.effective import EffectivePolicy, own_fields, own_values, resolve, with_own
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile, Registry
     from kubectl_policy.profiles.merging import Inheritance, RouteChoice
-    from kubectl_policy.resolution.effective import OwnValue, Resolution
+    from kubectl_policy.resolution.effective import Resolution
     from kubectl_policy.resolution.nodes import OnNode, RankedPolicy
     from kubectl_policy.resolution.precedence import Refusal
     from kubectl_policy.topology import Path, Topology
@@ -41,25 +42,19 @@ class Resolver:
         self._topology = topology
         self._registry = registry
         self._attachments = attachments
-        self._attached: dict[GroupKind, AttachedPolicies] = {}
-        self._kinds: dict[NodeRef, frozenset[GroupKind]] = {}
         # By kind, and by the kind of an effective target; those for which no variant of the profile holds share one.
         self._on_nodes: dict[tuple[GroupKind, GroupKind | None], PoliciesOnNodes | None] = {}
         self._resolved: dict[tuple[object, ...], Resolution] = {}
         self.rules = OwnRules(topology, registry)
-        # By the kind, and by the end of a path.
-        self._own: dict[tuple[GroupKind, NodeRef], tuple[OwnValue, ...]] = {}
 
     def kinds_at(self, nodes: Iterable[NodeRef]) -> tuple[GroupKind, ...]:
         """The policy kinds attached to at least one of the nodes, sorted."""
         return tuple(sorted({kind for node in nodes for kind in self._kinds_on(node)}))
 
+    @cached_method
     def _kinds_on(self, node: NodeRef) -> frozenset[GroupKind]:
-        if node not in self._kinds:
-            there = self._attachments.to(node.object)
-            attached = (each.policy.group_kind for each in there if each.target == node and each.state == "attached")
-            self._kinds[node] = frozenset(attached)
-        return self._kinds[node]
+        attachments = (attachment for attachment in self._attachments.to(node.object) if attachment.target == node)
+        return frozenset(each.policy.group_kind for each in attachments if each.state == "attached")
 
     def policies_at(self, node: NodeRef) -> tuple[Resource, ...]:
         """The policies attached to a node itself, by kind, then in their order of precedence."""
@@ -123,7 +118,7 @@ class Resolver:
             return EffectivePolicy(path, known)
         listener = self._topology.listener_on(path) if profile.by_listener else None
         key = (policies, nodes, rule, (listener.protocol, listener.port) if listener else None)
-        own = self._own_values(path[-1], profile)
+        own = own_values(profile, self._target(path[-1]), path[-1]) if profile.has_object_fields else ()
         at_end = (*key, path[-1]) if own else key
         if at_end not in self._resolved and same:
             self._resolved[at_end] = same.resolution
@@ -156,15 +151,6 @@ class Resolver:
                 fields.update(name for _, name in own_fields(profile, self._target(path[-1])))
         return frozenset(field.removeprefix(OF_RULE) for field in fields if field.startswith(OF_RULE))
 
-    def _own_values(self, end: NodeRef, profile: PolicyKindProfile) -> tuple[OwnValue, ...]:
-        """What the own fields of the object at which a kind takes effect say, as far as they count there."""
-        if not profile.has_object_fields:
-            return ()
-        key = (profile.group_kind, end)
-        if key not in self._own:
-            self._own[key] = own_values(profile, self._target(end), end)
-        return self._own[key]
-
     def _target(self, end: NodeRef) -> Mapping[str, Json]:
         """The object at the end of a path; its field `rule` is the rule that the end is, with what its filters hold."""
         return {**self._topology.index.raw(end.object), "rule": self.rules.fields(end)}
@@ -180,10 +166,9 @@ class Resolver:
                 self._on_nodes[kind, at] = PoliciesOnNodes(self._of(kind), there) if there else None
         return self._on_nodes[kind, at]
 
+    @cached_method
     def _of(self, kind: GroupKind) -> AttachedPolicies:
-        if kind not in self._attached:
-            self._attached[kind] = AttachedPolicies(self._topology.index, self._attachments, kind)
-        return self._attached[kind]
+        return AttachedPolicies(self._topology.index, self._attachments, kind)
 
     def _counts(self, path: Path, profile: PolicyKindProfile) -> bool:
         """Whether the controllers of a kind act on a path, and on a kind's policies there."""

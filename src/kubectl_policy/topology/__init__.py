@@ -12,7 +12,7 @@ from kubectl_policy.topology.gateway.handshake import Binding, BindingState
 from kubectl_policy.topology.graph import Edge, Topology
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import MOST_NODES, Path, is_cut, on_path
-from kubectl_policy.topology.shape import shape_problems, shape_problems_of
+from kubectl_policy.topology.shape import shape_problems_of
 
 if TYPE_CHECKING:
     from kubectl_policy.topology.conditions import (
@@ -58,7 +58,6 @@ __all__ = [
     "route_conditions",
     "route_parent_conditions",
     "routes_above",
-    "shape_problems",
     "shape_problems_of",
     "supported_kinds",
     "too_wide",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubectl_policy.model import Diagnostic
+from msgspec.structs import replace
+
 from kubectl_policy.model.unknown import is_open
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
 from kubectl_policy.topology.references import (
@@ -12,7 +13,6 @@ from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
     NOT_PERMITTED,
     ROUTES,
-    WITH_LISTENERS,
     WITH_PARAMETERS,
     parameters_ref,
     parent_refs,
@@ -21,36 +21,25 @@ from kubectl_policy.topology.references import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import Diagnostic, ObjectRef, Resource
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.references import BackendRef
     from kubectl_policy.topology.relations import Relations
 
 
-def dangling_references(relations: Relations) -> tuple[Diagnostic, ...]:
-    """A diagnostic for each such reference, by kind and name of the object that makes it.
+def dangling_references(relations: Relations, resource: Resource) -> Iterator[Diagnostic]:
+    """A diagnostic for each such reference of a route, or of a GatewayClass, a Gateway or a ListenerSet.
 
     Rules: `missing-reference` (an error, the object does not exist), `unknown-reference` (info, it is not in the
     input), `reference-not-permitted` (an error, a ReferenceGrant is missing), with the API's reason where it has one,
     and `no-weight` (a warning, all backends of a rule have weight 0).
     References by which requests would circle are left to `Topology.cycles`.
     """
-    index = relations.index
-    return tuple(
-        diagnostic
-        for kind in (GATEWAY_CLASS, *WITH_LISTENERS, *ROUTES)
-        for resource in index.of_kind(kind)
-        for diagnostic in dangling_references_of(relations, resource)
-    )
-
-
-def dangling_references_of(relations: Relations, resource: Resource) -> Iterator[Diagnostic]:
-    """The same for the references that one object makes."""
     if resource.ref.group_kind in ROUTES:
         yield from _of_route(relations, resource)
     elif resource.ref.group_kind == GATEWAY_CLASS:
         yield from _of_parameters(relations, resource)
-    elif resource.ref.group_kind in WITH_LISTENERS:
+    else:
         gateways, is_gateway = relations.gateways, resource.ref.group_kind == GATEWAY
         above = gateways.class_of(resource.ref) if is_gateway else gateways.gateway_of(resource.ref)
         if above:
@@ -68,7 +57,7 @@ def _of_parameters(relations: Relations, holder: Resource) -> Iterator[Diagnosti
     if named and presence == "missing":
         lost = f"controllers should not accept the {holder.ref.kind} for that"
         message = f"{named.object} does not exist; {lost}"
-        yield _broken(holder, named.field, named.object, message, "InvalidParameters")
+        yield broken_reference(holder, named.field, named.object, message, "InvalidParameters")
     elif named and presence == "unknown":
         yield _unknown(holder, named.field, named.object, relations.index.not_here(named.object))
 
@@ -83,7 +72,7 @@ def _of_listeners(relations: Relations, owner: Resource) -> Iterator[Diagnostic]
                 yield _unknown(owner, ref.field, ref.target, ref.problem.message)
             if ref.problem and ref.problem.certain:
                 reason = NOT_PERMITTED if ref.problem.reason == NOT_PERMITTED else "InvalidCertificateRef"
-                yield _broken(owner, ref.field, ref.target, ref.problem.message, reason)
+                yield broken_reference(owner, ref.field, ref.target, ref.problem.message, reason)
 
 
 def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
@@ -98,7 +87,7 @@ def _of_route(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
         if backend.state == "unknown":
             yield _unknown(route, field, named, backend.message)
         elif (route.ref, field) not in relations.delegations.circling:
-            yield _broken(route, field, named, backend.message, backend.reason)
+            yield broken_reference(route, field, named, backend.message, backend.reason)
     if [each for each in backends if not each.ref.weight]:
         yield from _without_weight(route, backends)
     if relations.filters_of(route.ref):
@@ -114,10 +103,8 @@ def _without_weight(route: Resource, backends: Iterable[Backend]) -> Iterator[Di
     for rule, refs in rules.items():
         if not any(ref.weight for ref in refs):
             field = f"spec.rules[{rule}].backendRefs"
-            words = f"{route.ref}: {field}: none has a weight, so that requests to this rule get an error response"
-            yield Diagnostic(
-                rule="no-weight", severity="warning", message=words, subject=route.ref, field=field, origin=route.origin
-            )
+            message = f"{field}: none has a weight, so that requests to this rule get an error response"
+            yield route.diagnostic("no-weight", "warning", message, field)
 
 
 def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
@@ -131,7 +118,7 @@ def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
         if presence == "missing":
             lost = f"requests to {extension.backend}" if extension.backend else "requests to this rule"
             message = f"{extension.object} does not exist; {lost} get an error response"
-            yield _broken(route, extension.field, extension.object, message, "")
+            yield broken_reference(route, extension.field, extension.object, message, "")
         elif presence == "unknown":
             yield _unknown(route, extension.field, extension.object, relations.index.not_here(extension.object))
 
@@ -139,34 +126,17 @@ def _of_filters(relations: Relations, route: Resource) -> Iterator[Diagnostic]:
 def _absent(relations: Relations, subject: Resource, field: str, to: ObjectRef, reason: str) -> Iterator[Diagnostic]:
     presence = relations.index.presence(to)
     if presence == "missing":
-        yield _broken(subject, field, to, f"{to} does not exist", reason)
+        yield broken_reference(subject, field, to, f"{to} does not exist", reason)
     elif presence == "unknown":
         yield _unknown(subject, field, to, relations.index.not_here(to))
 
 
-def _broken(subject: Resource, field: str, to: ObjectRef | None, message: str, reason: str) -> Diagnostic:
+def broken_reference(subject: Resource, field: str, to: ObjectRef | None, message: str, reason: str) -> Diagnostic:
+    """The diagnostic for a reference that is known to lead nowhere, with the API's reason if it has one."""
     rule = "reference-not-permitted" if reason == NOT_PERMITTED else "missing-reference"
-    words = f"{subject.ref}: {field}: {message}"
-    return Diagnostic(
-        rule=rule,
-        severity="error",
-        message=words,
-        subject=subject.ref,
-        field=field,
-        origin=subject.origin,
-        related=(to,) if to else (),
-        reason=reason,
-    )
+    diagnostic = subject.diagnostic(rule, "error", f"{field}: {message}", field, (to,) if to else ())
+    return replace(diagnostic, reason=reason)
 
 
 def _unknown(subject: Resource, field: str, to: ObjectRef | None, message: str) -> Diagnostic:
-    words = f"{subject.ref}: {field}: {message}"
-    return Diagnostic(
-        rule="unknown-reference",
-        severity="info",
-        message=words,
-        subject=subject.ref,
-        field=field,
-        origin=subject.origin,
-        related=(to,) if to else (),
-    )
+    return subject.diagnostic("unknown-reference", "info", f"{field}: {message}", field, (to,) if to else ())

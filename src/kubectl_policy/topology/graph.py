@@ -10,20 +10,20 @@ import msgspec
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE, with_article
 from kubectl_policy.profiles import Registry
-from kubectl_policy.topology.dangling import dangling_references, dangling_references_of
 from kubectl_policy.topology.gateway.gateways import Implementation
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import Paths, first_route
 from kubectl_policy.topology.possible import PossibleRelations
 from kubectl_policy.topology.references import HIERARCHY
 from kubectl_policy.topology.relations import Relations
+from kubectl_policy.topology.shared_requests import SharedRequests
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     import networkx as nx
 
-    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef
+    from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.model.index import Index
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.gateway.gateways import ControllerProfiles
@@ -86,6 +86,11 @@ class Topology:
         return PossibleRelations(self.relations)
 
     @cached_property
+    def shared_requests(self) -> SharedRequests:
+        """Which requests routes take, and which of them others take as well."""
+        return SharedRequests(self.relations)
+
+    @cached_property
     def nodes(self) -> tuple[NodeRef, ...]:
         """Every object of the hierarchy's kinds, its sections, its namespace and what it refers to; sorted."""
         objects = [NodeRef(resource.ref) for kind in (*HIERARCHY, NAMESPACE) for resource in self.index.of_kind(kind)]
@@ -102,16 +107,6 @@ class Topology:
         return tuple(
             sorted(Edge(parent, child, link.name) for child in self.nodes for link, parent in self._above(child))
         )
-
-    @cached_property
-    def missing(self) -> tuple[Diagnostic, ...]:
-        """The references that lead nowhere, or nowhere known: errors where the object is known to be missing."""
-        return dangling_references(self.relations)
-
-    def missing_from(self, obj: ObjectRef) -> tuple[Diagnostic, ...]:
-        """The same for the references that one object makes."""
-        resource = self.index.get(obj)
-        return tuple(dangling_references_of(self.relations, resource)) if resource else ()
 
     def sections(self, obj: ObjectRef) -> tuple[str, ...]:
         """The names of an object's sections in their order: listeners, rules (`rule[0]` if unnamed), ports."""

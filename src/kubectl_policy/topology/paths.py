@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.topology.links import BACKENDS, LINKS
@@ -59,30 +60,23 @@ class Paths:
     def __init__(self, relations: Relations) -> None:
         """Remember where to look."""
         self.relations = relations
-        self._to: dict[NodeRef, tuple[Path, ...]] = {}
-        self._through: dict[NodeRef, tuple[Path, ...]] = {}
         self._ways_to: dict[NodeRef, tuple[Path, ...]] = {}
-        # How ways go on from a route, which is the same wherever they come from, and what is above many routes.
-        self._below: dict[NodeRef, list[tuple[Path, bool]] | None] = {}
-        self._heads: dict[Path, _Head | None] = {}
 
+    @cached_method
     def to(self, node: NodeRef) -> tuple[Path, ...]:
         """Every path from a root down to a node; see `Topology.paths`."""
-        if node not in self._to:
-            self._to[node] = _in_order(_with_namespaces(way) for way in self._ways(node))
-        return self._to[node]
+        return _in_order(_with_namespaces(way) for way in self._ways(node))
 
+    @cached_method
     def through(self, node: NodeRef) -> tuple[Path, ...]:
         """Every full path through a node; see `Topology.paths_through`."""
-        if node not in self._through:
-            nodes = [node]
-            if node.object.group_kind == NAMESPACE:
-                relations, inside = self.relations, self.relations.namespace(node.object.name)
-                existing = [obj for obj in inside if relations.index.presence(obj) != "missing"]
-                nodes = [NodeRef(obj) for obj in existing if not self._is_below_own_routes(obj)]
-            paths = (path for start in nodes for way in self._ways(start) for path in self._descend(way))
-            self._through[node] = _in_order(paths) or self.to(node)
-        return self._through[node]
+        nodes = [node]
+        if node.object.group_kind == NAMESPACE:
+            relations, inside = self.relations, self.relations.namespace(node.object.name)
+            existing = [obj for obj in inside if relations.index.presence(obj) != "missing"]
+            nodes = [NodeRef(obj) for obj in existing if not self._is_below_own_routes(obj)]
+        paths = (path for start in nodes for way in self._ways(start) for path in self._descend(way))
+        return _in_order(paths) or self.to(node)
 
     def _is_below_own_routes(self, backend: ObjectRef) -> bool:
         """Whether every path through an object is one of some route in its own namespace."""
@@ -160,20 +154,23 @@ class Paths:
         route = way[-1]
         if route.section or route.object.group_kind not in ROUTES:
             return self._follow(way)
-        if route not in self._below:
-            self._below[route] = self._straight_below(route.object)
-        rest, head = self._below[route], self._head(way[:-1])
+        rest, head = self._straight_below(route.object), self._head(way[:-1])
         if rest is None or head is None:
             return self._follow(way)
         start = head.to(route)
         return [start + nodes if is_at_home else _with_namespaces(way + nodes) for nodes, is_at_home in rest]
 
+    @cached_method
     def _head(self, above: Path) -> _Head | None:
-        head = self._heads.get(above)
-        if head is None and above not in self._heads:
-            head = self._heads[above] = _head(above)
-        return head
+        """The beginning of ways to routes; None where these come from other routes, or from the mesh, or from nowhere.
 
+        Such a way may not go on to all that is below.
+        """
+        if not above or not all(node.object.group_kind in _ABOVE_ROUTES for node in above):
+            return None
+        return _Head(_with_namespaces(above), frozenset({"", *(node.object.namespace for node in above)}))
+
+    @cached_method
     def _straight_below(self, route: ObjectRef) -> list[tuple[Path, bool]] | None:
         """The ways on from a route to backends, and whether each stays in its namespace; None if one may go further."""
         relations, rest = self.relations, list[tuple[Path, bool]]()
@@ -271,16 +268,6 @@ class _Head(Struct, frozen=True, gc=False):
         """The path to one of the routes."""
         home = route.object.namespace
         return (*self.path, route) if home in self.namespaces else (*self.path, _namespace(home), route)
-
-
-def _head(above: Path) -> _Head | None:
-    """The beginning of ways to routes; None where these come from other routes, or from the mesh, or from nowhere.
-
-    Such a way may not go on to all that is below.
-    """
-    if not above or not all(node.object.group_kind in _ABOVE_ROUTES for node in above):
-        return None
-    return _Head(_with_namespaces(above), frozenset({"", *(node.object.namespace for node in above)}))
 
 
 # One for all paths: there are more paths than anything else.

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at
+from kubectl_policy.model.index import read_once
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.unknown import (
     is_open,
@@ -47,6 +49,7 @@ _DECIDING: Final = frozenset(
 )
 
 
+@read_once
 def _open_parts(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[bool]:
     """Whether something is to be filled in, in each of the parts of a route that decide what it is related to."""
     filters = route_filters(index, route) if route.group_kind in WITH_FILTERS else ()
@@ -74,7 +77,6 @@ class PossibleRelations:
     def __init__(self, relations: Relations) -> None:
         """Remember where to look."""
         self._relations, self._index = relations, relations.index
-        self._around: dict[ObjectRef, tuple[tuple[ObjectRef, str], ...]] = {}
 
     @cached_property
     def is_any(self) -> bool:
@@ -84,21 +86,20 @@ class PossibleRelations:
     def _is_open(self, kind: GroupKind) -> bool:
         resources = self._index.perhaps_unfilled(kind, names=kind in ROUTES)
         if kind in ROUTES:
-            return any(any(self._index.once(_open_parts, route.ref)) for route in resources)
+            return any(any(_open_parts(self._index, route.ref)) for route in resources)
         # Of what is not a route, little is read; and of that, any placeholder may decide.
         specs = (mapping_at(resource.raw, "spec") for resource in resources)
         return any(_is_any_unfilled(spec[field]) for spec in specs for field in _DECIDING.intersection(spec))
 
+    @cached_method
     def around(self, obj: ObjectRef) -> tuple[tuple[ObjectRef, str], ...]:
         """What may be directly above an object or the routes to it, or attached to them, and by which reference."""
-        if obj not in self._around:
-            places = (obj, *self._relations.routes_referring_to(obj)) if self.is_any else ()
-            self._around[obj] = tuple(
-                (each.upper if each.lower == place else each.lower, each.message)
-                for place in places
-                for each in self.above(place)
-            )
-        return self._around[obj]
+        objects = (obj, *self._relations.routes_referring_to(obj)) if self.is_any else ()
+        return tuple(
+            (relation.upper if relation.lower == lower else relation.lower, relation.message)
+            for lower in objects
+            for relation in self.above(lower)
+        )
 
     def above(self, obj: ObjectRef) -> Iterator[PossibleRelation]:
         """What may be directly above an object, or attached to it by a filter."""

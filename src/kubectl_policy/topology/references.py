@@ -19,6 +19,7 @@ from kubectl_policy.model.fields import (
     strings_at,
     text_at,
 )
+from kubectl_policy.model.index import read_once
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, NAMESPACE, SERVICE
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.unknown import Port, port_at
@@ -128,12 +129,9 @@ def reference_problem(index: Index, owner: ObjectRef, target: ObjectRef, absent:
     return Problem(message=index.not_here(target), reason=absent, certain=False)
 
 
-def parent_refs(index: Index, route: ObjectRef) -> tuple[ParentRef, ...]:
+@read_once
+def parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[ParentRef]:
     """The parentRefs of a route; the group and kind default to Gateway (ParentReference)."""
-    return index.once(_parent_refs, route)
-
-
-def _parent_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[ParentRef]:
     for position, item in enumerate(items_at(raw, "spec.parentRefs")):
         parent = refer(index, _mapping(item), route.namespace, GATEWAY)
         if parent.name:
@@ -151,12 +149,9 @@ def _shared(parent: ObjectRef) -> ObjectRef:
     return parent
 
 
-def hostnames_of(index: Index, route: ObjectRef) -> tuple[str, ...]:
+@read_once
+def hostnames_of(_: Index, __: ObjectRef, raw: Mapping[str, Json]) -> Iterable[str]:
     """The hostnames that a route names."""
-    return index.once(_hostnames, route)
-
-
-def _hostnames(_: Index, __: ObjectRef, raw: Mapping[str, Json]) -> Iterable[str]:
     return strings_at(raw, "spec.hostnames")
 
 
@@ -166,15 +161,12 @@ def parent_gateway(index: Index, listener_set: ObjectRef, raw: Mapping[str, Json
     return parent if parent.group_kind == GATEWAY and parent.name else None
 
 
-def backend_refs(index: Index, route: ObjectRef) -> tuple[BackendRef, ...]:
+@read_once
+def backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[BackendRef]:
     """Every reference of a route to a backend, rule by rule: those that forward, then those of filters.
 
     One without a name may mean every route of a namespace, and nothing else.
     """
-    return index.once(_backend_refs, route)
-
-
-def _backend_refs(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[BackendRef]:
     for number, rule in enumerate(items_at(raw, "spec.rules")):
         for field, reference, forwards in _backends_in(f"spec.rules[{number}]", rule):
             weight = integer_at(reference, "weight")
@@ -222,15 +214,12 @@ class RouteFilter(Struct, frozen=True, kw_only=True):
     backend: ObjectRef | None = None
 
 
-def route_filters(index: Index, route: ObjectRef) -> tuple[RouteFilter, ...]:
+@read_once
+def route_filters(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[RouteFilter]:
     """The filters of a route that name an object, rule by rule: those of the rule first, then those of its backendRefs.
 
     The reference is local (LocalObjectReference): whatever it names is in the namespace of the route.
     """
-    return index.once(_route_filters, route)
-
-
-def _route_filters(index: Index, route: ObjectRef, raw: Mapping[str, Json]) -> Iterator[RouteFilter]:
     for number, rule in enumerate(items_at(raw, "spec.rules")):
         where = f"spec.rules[{number}]"
         holders: list[tuple[str, Json, ObjectRef | None]] = [(where, rule, None)] if items_at(rule, "filters") else []
@@ -278,9 +267,10 @@ def parameters_ref(index: Index, holder: ObjectRef) -> ParametersRef | None:
 
     A Gateway's are in its own namespace (LocalParametersReference), those of a class in the one that it names.
     """
-    return next(iter(index.once(_parameters_refs, holder)), None)
+    return next(iter(_parameters_refs(index, holder)), None)
 
 
+@read_once
 def _parameters_refs(index: Index, holder: ObjectRef, raw: Mapping[str, Json]) -> Iterator[ParametersRef]:
     field = WITH_PARAMETERS[holder.group_kind]
     reference = mapping_at(raw, field)

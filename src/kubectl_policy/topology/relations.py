@@ -6,50 +6,44 @@ from collections import deque
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.index import Referrers
-from kubectl_policy.model.kinds import BUILT_IN, NAMESPACE, SERVICE
+from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.world import grouped, with_signs
 from kubectl_policy.patterns import pattern
 from kubectl_policy.topology.backends import backends_of
 from kubectl_policy.topology.delegation.delegations import Delegations, delegated_binding
 from kubectl_policy.topology.gateway.gateways import Gateways
 from kubectl_policy.topology.gateway.handshake import Handshakes
-from kubectl_policy.topology.gateway.hostnames import may_be_same, requests_at
 from kubectl_policy.topology.references import (
     EXTENSION_REF,
     HIERARCHY,
     HTTP_ROUTE,
     ROUTES,
     WITH_FILTERS,
-    WITH_LISTENERS,
     WITH_PARAMETERS,
     WITH_PORTS,
     backend_refs,
     parameters_ref,
     parent_refs,
-    port_names,
-    ports_at,
     route_filters,
 )
 from kubectl_policy.topology.referring import ReferringRoutes
+from kubectl_policy.topology.sections import Sections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.model import GroupKind, Problem
     from kubectl_policy.model.index import Index
-    from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.delegation.delegations import Delegation
     from kubectl_policy.topology.gateway.gateways import ControllerProfiles, Implementation
     from kubectl_policy.topology.gateway.handshake import Binding
-    from kubectl_policy.topology.gateway.hostnames import Requests
     from kubectl_policy.topology.references import BackendRef, ParametersRef, RouteFilter
 
 
-# Kubernetes' own kinds have no sections but the ports of Services.
-_WITHOUT_SECTIONS: Final = frozenset(names.group_kind for names in BUILT_IN)
 # Bindings of a route that are looked through sooner than by an index.
 _MAX_UNINDEXED_BINDINGS: Final = 8
 # In a route as compact JSON: a kind or a group that is none of parents and backends in Gateway API, or of the route.
@@ -74,47 +68,7 @@ def reachable(starts: Iterable[ObjectRef], steps: Callable[[ObjectRef], Iterable
         waiting.extend(new)
 
 
-class Alike:
-    """What of the relations of another state is certain to be the same here, as only objects of some kinds differ.
-
-    That is said of what is in order alone: why something is not may depend on anything.
-    """
-
-    def __init__(self, other: Relations, index: Index, differing: Collection[GroupKind]) -> None:
-        """Compare the state of an index with that of other relations."""
-        self._other, self._index = other, index
-        self._differing = kinds = {*differing}
-        named = other.kinds_of_parameters
-        self._same_listeners = kinds <= {*ROUTES, *WITH_PORTS} and kinds.isdisjoint(named)
-        self._same_grants = kinds <= {*HIERARCHY}
-        self._same_references = self._same_grants and kinds.isdisjoint(ROUTES)
-
-    def referring(self, delegations: Delegations) -> ReferringRoutes | None:
-        """Which routes refer to an object, if none of them differs and none delegates in either state."""
-        is_same = self._same_references and self._index.snapshot.is_read_like(self._other.index.snapshot)
-        return None if not is_same or delegations.refs or self._other.delegations.refs else self._other.referring
-
-    def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
-        """Those of a route that is attached wherever it names a parent: to listeners that are the same; else none."""
-        found = self._other.bindings(route) if self._same_listeners and self._is_same(route) else ()
-        attached = all(each.state == "attached" and each.parent.group_kind in WITH_LISTENERS for each in found)
-        return found if attached else ()
-
-    def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
-        """Those of a route which are all there, and the same, if no route delegates to others; else none."""
-        if not self._same_grants or not self._is_same(route) or self._other.delegations.refs:
-            return ()
-        found = self._other.backends(route)
-        return found if all(each.state == "resolved" and self._is_same(each.ref.object) for each in found) else ()
-
-    def _is_same(self, obj: ObjectRef) -> bool:
-        if obj.group_kind not in self._differing:
-            return self._index.world.has(obj)
-        resource = self._index.get(obj)
-        return resource is not None and resource is self._other.index.get(obj)
-
-
-class Relations:
+class Relations(Sections):
     """The relations of a snapshot.
 
     What one object says is read when it is asked for; of the reverse of a reference ("which routes name this Gateway"),
@@ -126,105 +80,46 @@ class Relations:
         index: Index,
         implementation: Implementation,
         profiles: ControllerProfiles,
-        alike: Alike | None = None,
+        with_same_references: Relations | None = None,
     ) -> None:
-        """Remember where to look, and what is `alike` in another state of the world."""
-        self.index = index
-        self._alike = alike
-        self.gateways = Gateways(index, implementation, profiles)
-        self._profiles = profiles
+        """Remember where to look; in the other state `with_same_references`, objects refer to others as in this one."""
+        super().__init__(Gateways(index, implementation, profiles), profiles)
+        self._with_same_references = with_same_references
         self._handshakes = Handshakes(self.gateways)
-        self._with_ports: dict[GroupKind, bool] = {}
-        self._sections: dict[ObjectRef, tuple[str, ...]] = {}
-        self._ports: dict[ObjectRef, Mapping[Port, str]] = {}
-        self._ignored: dict[NodeRef, Problem | None] = {}
-        self._attached: dict[ObjectRef, Mapping[NodeRef, tuple[ObjectRef, ...]]] = {}
-        self._bindings: dict[ObjectRef, tuple[Binding, ...]] = {}
-        self._bindings_at: dict[ObjectRef, Mapping[ObjectRef | NodeRef | None, tuple[Binding, ...]]] = {}
-        self._unattached: dict[ObjectRef, bool] = {}
-        self._backends: dict[ObjectRef, tuple[Backend, ...]] = {}
-        self._below_rules: dict[ObjectRef, Mapping[NodeRef, Mapping[NodeRef, None]]] = {}
-        self._taking: dict[ObjectRef, Mapping[Requests, tuple[ObjectRef, ...]]] = {}
-        self._possibly: dict[tuple[ObjectRef, bool], Mapping[str, tuple[tuple[ObjectRef, Requests], ...]]] = {}
         self._by_parameters = Referrers(index, sorted(WITH_PARAMETERS), self._parameters_of)
-        self._filtering: dict[GroupKind, tuple[ObjectRef, ...]] = {}
-        self._inside: dict[str, tuple[ObjectRef, ...]] = {}
 
     @cached_property
     def referring(self) -> ReferringRoutes:
         """Which routes refer to an object; those of another state, where they are the same."""
-        return (self._alike and self._alike.referring(self.delegations)) or ReferringRoutes(
+        same = self._with_same_references
+        if same and not (self.delegations.refs or same.delegations.refs):
+            return same.referring
+        return ReferringRoutes(
             self.index, lambda: {*WITH_PORTS, *self.kinds_of_other_backends}, lambda: self.delegations.refs
         )
 
     def beside(self, other: Relations, differing: Collection[GroupKind]) -> Relations:
         """These relations, which take over from those of another state what is the same, as only some kinds differ."""
-        alike = Alike(other, self.index, differing)
-        return Relations(self.index, self.gateways.implementation, self._profiles, alike)
+        is_same = {*HIERARCHY}.difference(ROUTES).issuperset(differing)
+        is_read_alike = self.index.snapshot.is_read_like(other.index.snapshot)
+        same = other if is_same and is_read_alike else None
+        return Relations(self.index, self.gateways.implementation, self._profiles, same)
 
-    def sections(self, obj: ObjectRef) -> tuple[str, ...]:
-        """The sections of an object in their order; see `NodeRef`."""
-        sections = self._sections.get(obj)
-        if sections is None:
-            if obj.group_kind in ROUTES:
-                sections = self.index.rules_of(obj)
-            elif obj.group_kind in WITH_LISTENERS:
-                sections = tuple(listener.node.section for listener in self.gateways.listeners(obj))
-            else:
-                sections = tuple(dict.fromkeys(self.ports(obj).values()))
-            self._sections[obj] = sections
-        return sections
-
-    def ports(self, obj: ObjectRef) -> Mapping[Port, str]:
-        """The sections of a backend by port number; empty for a kind that is not known to have any."""
-        if obj not in self._ports:
-            self._ports[obj] = self._ports_of(obj)
-        return self._ports[obj]
-
-    def _ports_of(self, obj: ObjectRef) -> Mapping[Port, str]:
-        kind = obj.group_kind
-        if kind == SERVICE:
-            # What an API server fills in is neither a number nor a name of a port.
-            resource = self.index.get(obj)
-            return port_names(resource.raw) if resource else {}
-        if kind in WITH_PORTS:
-            return port_names(self.index.raw(obj))
-        return ports_at(self.index.raw(obj), self._profiles.ports_of(kind) or ()) if self.has_ports(kind) else {}
-
-    def has_ports(self, kind: GroupKind) -> bool:
-        """Whether objects of a kind are known to have ports."""
-        known = self._with_ports.get(kind)
-        if known is None:
-            known = kind in WITH_PORTS or (kind not in HIERARCHY and self._profiles.ports_of(kind) is not None)
-            self._with_ports[kind] = known
-        return known
-
-    def has_known_sections(self, kind: GroupKind) -> bool:
-        """Whether it is known which sections objects of a kind have, or that they have none."""
-        return kind in HIERARCHY or kind in _WITHOUT_SECTIONS or self.has_ports(kind)
-
+    @cached_method
     def bindings(self, route: ObjectRef) -> tuple[Binding, ...]:
         """The outcome of each parentRef of a route, at each listener that it picks."""
-        found = self._bindings.get(route)
-        if found is None:
-            known = self._alike.bindings(route) if self._alike else ()
-            found = self._bindings[route] = known or tuple(
-                [
-                    delegated_binding(self.index, self.delegations_to(route), binding)
-                    if binding.parent.group_kind == HTTP_ROUTE
-                    else binding.unless_ignored(self.why_ignored(binding.listener or NodeRef(binding.parent)))
-                    for binding in self._handshakes.of(route)
-                ]
-            )
-        return found
+        return tuple(
+            [
+                delegated_binding(self.index, self.delegations_to(route), binding)
+                if binding.parent.group_kind == HTTP_ROUTE
+                else binding.unless_ignored(self.why_ignored(binding.listener or NodeRef(binding.parent)))
+                for binding in self._handshakes.of(route)
+            ]
+        )
 
+    @cached_method
     def why_ignored(self, node: NodeRef) -> Problem | None:
         """Why the controller ignores a Gateway or listener, as some do where it is invalid; the reason is a route's."""
-        if node not in self._ignored:
-            self._ignored[node] = self._why_ignored(node)
-        return self._ignored[node]
-
-    def _why_ignored(self, node: NodeRef) -> Problem | None:
         gateway = self.gateways.gateway_of(node.object)
         if gateway is None or not self.gateways.profile_of(gateway).ignores_invalid:
             return None
@@ -234,21 +129,20 @@ class Relations:
 
     def attached_to(self, node: NodeRef) -> tuple[ObjectRef, ...]:
         """The routes that are attached to a listener, or to a parent Service or one of its ports; sorted."""
-        parent = node.object
-        if parent not in self._attached:
-            self._attached[parent] = grouped(
-                (binding.listener or NodeRef(parent), route)
-                for route in self.routes_naming(parent)
-                for binding in self.bindings_at(route, parent)
-                if binding.state == "attached"
-            )
-        return self._attached[parent].get(node, ())
+        return self._attached_at(node.object).get(node, ())
+
+    @cached_method
+    def _attached_at(self, parent: ObjectRef) -> Mapping[NodeRef, tuple[ObjectRef, ...]]:
+        return grouped(
+            (binding.listener or NodeRef(parent), route)
+            for route in self.routes_naming(parent)
+            for binding in self.bindings_at(route, parent)
+            if binding.state == "attached"
+        )
 
     def is_any_attached_to(self, node: NodeRef) -> bool:
         """Whether any route is attached to one of these; of those that may be, no more are read than it takes."""
         parent = node.object
-        if parent in self._attached:
-            return bool(self.attached_to(node))
         return self.referring.by_parent.is_any_to(
             parent,
             lambda route: any(
@@ -259,18 +153,20 @@ class Relations:
 
     def bindings_at(self, route: ObjectRef, at: ObjectRef | NodeRef) -> tuple[Binding, ...]:
         """The same for the parentRefs to one parent, or at one listener."""
-        found = self.bindings(route)
-        if len(found) <= _MAX_UNINDEXED_BINDINGS:
-            return tuple([each for each in found if at in (each.parent, each.listener)])
-        if route not in self._bindings_at:
-            self._bindings_at[route] = grouped((at, each) for each in found for at in (each.parent, each.listener))
-        return self._bindings_at[route].get(at, ())
+        bindings = self.bindings(route)
+        if len(bindings) <= _MAX_UNINDEXED_BINDINGS:
+            return tuple([binding for binding in bindings if at in (binding.parent, binding.listener)])
+        return self._bindings_by_place(route).get(at, ())
 
+    @cached_method
+    def _bindings_by_place(self, route: ObjectRef) -> Mapping[ObjectRef | NodeRef | None, tuple[Binding, ...]]:
+        bindings = self.bindings(route)
+        return grouped((at, binding) for binding in bindings for at in (binding.parent, binding.listener))
+
+    @cached_method
     def is_unattached(self, route: ObjectRef) -> bool:
         """Whether a route is known to be attached to nothing: traffic never reaches it, nor anything through it."""
-        if route not in self._unattached:
-            self._unattached[route] = not (self._is_bound(route) or route in self._below_bound)
-        return self._unattached[route]
+        return not (self._is_bound(route) or route in self._below_bound)
 
     def _is_bound(self, route: ObjectRef) -> bool:
         """Whether a route may be attached to something itself, as far as is known."""
@@ -329,15 +225,10 @@ class Relations:
         refs = (ref for route in self._with_other_kinds for ref in parent_refs(self.index, route))
         return frozenset(ref.object.group_kind for ref in refs if ref.object.group_kind in ROUTES)
 
+    @cached_method
     def backends(self, route: ObjectRef) -> tuple[Backend, ...]:
         """Each reference of a route to a backend with what it leads to, also those of filters, in their order."""
-        found = self._backends.get(route)
-        if found is None:
-            known = self._alike.backends(route) if self._alike and not self.delegations.refs else ()
-            found = self._backends[route] = known or backends_of(
-                self.gateways, self.delegations, route, self._refs_of(route), self.ports
-            )
-        return found
+        return backends_of(self.gateways, self.delegations, route, self._refs_of(route), self.ports)
 
     def leaves_namespace(self, route: ObjectRef) -> bool:
         """Whether a route names a backend in another namespace."""
@@ -345,10 +236,11 @@ class Relations:
 
     def below_rule(self, rule: NodeRef) -> Mapping[NodeRef, None]:
         """Where the rule of a route sends requests, as far as its references are permitted; in their order."""
-        route = rule.object
-        if route not in self._below_rules:
-            self._below_rules[route] = self.below_rules(route)
-        return self._below_rules[route].get(rule, {})
+        return self._below_rules(rule.object).get(rule, {})
+
+    @cached_method
+    def _below_rules(self, route: ObjectRef) -> Mapping[NodeRef, Mapping[NodeRef, None]]:
+        return self.below_rules(route)
 
     def below_rules(self, route: ObjectRef) -> Mapping[NodeRef, Mapping[NodeRef, None]]:
         """The same for each rule of a route, in their order; worked out anew, for who asks only once."""
@@ -416,12 +308,10 @@ class Relations:
         routes = (route for kind in WITH_FILTERS for route in self._with_filters(kind))
         return frozenset(named.object.group_kind for route in routes for named in self.filters_of(route))
 
+    @cached_method
     def _with_filters(self, kind: GroupKind) -> tuple[ObjectRef, ...]:
         """The routes of a kind that were read and may have filters that name an object."""
-        if kind not in self._filtering:
-            routes = self.index.read_with_strings(kind, EXTENSION_REF)
-            self._filtering[kind] = tuple(route.ref for route in routes)
-        return self._filtering[kind]
+        return tuple(route.ref for route in self.index.read_with_strings(kind, EXTENSION_REF))
 
     def filters_of(self, route: ObjectRef) -> tuple[RouteFilter, ...]:
         """The filters of a route that name an object, in their order; see `route_filters`."""
@@ -442,43 +332,6 @@ class Relations:
         """Whether routes name an object as a backend, whether or not they may."""
         return bool(self.referring.naming.to(obj))
 
-    def requests_of(self, route: ObjectRef) -> tuple[Requests, ...]:
-        """Which requests a route takes, each once."""
-        resource = self.index.get(route)
-        attached = [each.listener for each in self.bindings(route) if each.listener and each.state == "attached"]
-        listeners = [listener for node in attached if (listener := self.gateways.listener(node))]
-        return tuple(dict.fromkeys(requests_at(self.index.filled(resource), listeners))) if resource else ()
-
-    def routes_taking(self, requests: Requests) -> tuple[ObjectRef, ...]:
-        """The routes that take the same requests; by kind, then sorted."""
-        gateway = requests.gateway
-        if gateway not in self._taking:
-            routes = self._routes_on(gateway)
-            self._taking[gateway] = grouped((each, route) for route in routes for each in self.requests_of(route))
-        return self._taking[gateway].get(requests, ())
-
-    def routes_that_may_share(self, route: ObjectRef) -> Iterator[tuple[ObjectRef, Requests]]:
-        """The routes that may take the same requests as a route, once all is filled in, and which of the route's own.
-
-        Also those that are known to, and the route itself.
-        """
-        for requests, is_known in self._possible_requests_of(route):
-            for other, theirs in self._possibly_taking(requests, unsettled=is_known):
-                if may_be_same(requests, theirs):
-                    yield other, requests
-
-    def _possible_requests_of(self, route: ObjectRef) -> tuple[tuple[Requests, bool], ...]:
-        """Which requests a route may take, and whether that, and which ones these are, is known."""
-        found: dict[Requests, bool] = {}
-        resource = self.index.get(route)
-        for binding in self.bindings(route):
-            listener = self.gateways.listener(binding.listener) if binding.listener else None
-            if resource and listener and binding.state in {"attached", "unknown"}:
-                for requests in requests_at(self.index.filled(resource), [listener]):
-                    is_known = binding.state == "attached" and not requests.is_open
-                    found[requests] = found.get(requests, False) or is_known
-        return tuple(found.items())
-
     @property
     def routes_lead_to_routes(self) -> bool:
         """Whether a route has a route as a backend without delegating to it, as nothing in Gateway API itself does."""
@@ -487,17 +340,14 @@ class Relations:
         delegated = {delegation.child for delegation in self.delegations.taken()}
         return any(backend.group_kind in ROUTES and backend not in delegated for backend in self._routes_by_backend)
 
+    @cached_method
     def namespace(self, namespace: str) -> tuple[ObjectRef, ...]:
         """What is in a namespace: objects of the hierarchy's kinds, kind by kind, then other or unread backends."""
-        if namespace not in self._inside:
-            objects = (ref for kind in HIERARCHY for ref in self.index.world.names_of(kind, namespace))
-            home = ObjectRef(NAMESPACE, "", namespace)
-            delegating = self.delegations.refs
-            backends = (
-                self._backends_by_namespace.get(namespace, ()) if delegating else self.referring.backends.to(home)
-            )
-            self._inside[namespace] = tuple(dict.fromkeys((*objects, *backends)))
-        return self._inside[namespace]
+        objects = (ref for kind in HIERARCHY for ref in self.index.world.names_of(kind, namespace))
+        home = ObjectRef(NAMESPACE, "", namespace)
+        is_delegating = bool(self.delegations.refs)
+        backends = self._backends_by_namespace.get(namespace, ()) if is_delegating else self.referring.backends.to(home)
+        return tuple(dict.fromkeys((*objects, *backends)))
 
     @property
     def _may_lead_to_routes(self) -> bool:
@@ -524,30 +374,6 @@ class Relations:
 
     def _refs_of(self, route: ObjectRef) -> tuple[BackendRef, ...]:
         return backend_refs(self.index, route) if route.group_kind in ROUTES else ()
-
-    def _possibly_taking(self, requests: Requests, *, unsettled: bool) -> tuple[tuple[ObjectRef, Requests], ...]:
-        """The routes that may take requests on the same path of a Gateway, each with which ones.
-
-        Or those alone of which it is not known whether they do, or which ones these are.
-        """
-        key = (requests.gateway, unsettled)
-        if key not in self._possibly:
-            self._possibly[key] = grouped(
-                (each.path, (route, each))
-                for route in self._routes_on(requests.gateway)
-                for each, is_known in self._possible_requests_of(route)
-                if each.gateway == requests.gateway and not (unsettled and is_known)
-            )
-        return self._possibly[key].get(requests.path, ())
-
-    def _routes_on(self, gateway: ObjectRef) -> list[ObjectRef]:
-        """The routes that name a Gateway, or a ListenerSet of it, as a parent; sorted by kind and name.
-
-        Of two routes on one Gateway, neither says by itself that it takes the requests of the other one.
-        """
-        parents = (gateway, *self.gateways.listener_sets(gateway))
-        routes = {route for parent in parents for route in self.routes_naming(parent)}
-        return sorted(routes, key=lambda route: (ROUTES[route.group_kind], route))
 
     @cached_property
     def _backends_by_namespace(self) -> Mapping[str, tuple[ObjectRef, ...]]:

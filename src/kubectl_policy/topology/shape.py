@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import Struct
 
-from kubectl_policy.model import Diagnostic
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import SERVICE
@@ -19,8 +18,7 @@ from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES, S
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from kubectl_policy.model import GroupKind, Json, Resource
-    from kubectl_policy.model.index import Index
+    from kubectl_policy.model import Diagnostic, GroupKind, Json, Resource
 
 _LISTENERS: Final = {
     "spec.listeners": "a list",
@@ -99,16 +97,6 @@ SHAPES: Final[tuple[_Shape, ...]] = (
 )
 
 
-def shape_problems(index: Index) -> tuple[Diagnostic, ...]:
-    """A `wrong-type` error for each such field, by kind and name of its object, then in the order of the table."""
-    return tuple(
-        problem
-        for kind in index.group_kinds
-        for resource in index.of_kind(kind)
-        for problem in shape_problems_of(resource)
-    )
-
-
 def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
     """The `wrong-type` errors of one object, in the order of the table."""
     if _is_sound(resource):
@@ -119,17 +107,8 @@ def shape_problems_of(resource: Resource) -> tuple[Diagnostic, ...]:
         for path, wanted in shape.fields.items() if concerned else ():
             for field, content in FieldPath.parse(path).each(resource.raw):
                 if content is not None and _type_of(content) != wanted and not _is_unfilled(content):
-                    message = f"{resource.ref}: {field} is {_type_of(content)}, must be {wanted}"
-                    problems.append(
-                        Diagnostic(
-                            rule="wrong-type",
-                            severity="error",
-                            message=message,
-                            subject=resource.ref,
-                            field=str(field),
-                            origin=resource.origin,
-                        )
-                    )
+                    message = f"{field} is {_type_of(content)}, must be {wanted}"
+                    problems.append(resource.diagnostic("wrong-type", "error", message, str(field)))
     return tuple(problems)
 
 

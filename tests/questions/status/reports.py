@@ -125,5 +125,5 @@ def verdicts(report: StatusReport) -> list[tuple[str, str, str, str]]:
 
 def only(report: StatusReport) -> Comparison:
     """The one comparison that does not agree."""
-    (found,) = (found for _, found in report.comparisons if found.verdict != "agrees")
+    (found,) = (found for _, found in report.comparisons if found.verdict != "Agrees")
     return found

@@ -66,10 +66,10 @@ def test_a_gateway_and_its_listeners_as_computed() -> None:
     programmed = condition(("Programmed", "True", "Programmed"))
     report = about({"conditions": [condition(ACCEPTED), programmed], "listeners": [heard()]})
     assert verdicts(report) == [
-        ("g", "", "Accepted", "agrees"),
-        ("g", "", "Programmed", "unknown type"),
-        ("g", HTTP, "Accepted", "agrees"),
-        ("g", HTTP, "ResolvedRefs", "agrees"),
+        ("g", "", "Accepted", "Agrees"),
+        ("g", "", "Programmed", "UnknownType"),
+        ("g", HTTP, "Accepted", "Agrees"),
+        ("g", HTTP, "ResolvedRefs", "Agrees"),
     ]
 
 
@@ -77,9 +77,9 @@ def test_a_gateway_that_is_refused_without_reason_disagrees() -> None:
     """And a listener of which nothing is said, although the Gateway has a status."""
     report = about({"conditions": [condition(REFUSED)]})
     assert verdicts(report) == [
-        ("g", "", "Accepted", "differs"),
-        ("g", HTTP, "Accepted", "not reported"),
-        ("g", HTTP, "ResolvedRefs", "not reported"),
+        ("g", "", "Accepted", "Differs"),
+        ("g", HTTP, "Accepted", "NotReported"),
+        ("g", HTTP, "ResolvedRefs", "NotReported"),
     ]
     assert {found.explanation for _, found in report.comparisons} == {"none"}
 
@@ -92,15 +92,15 @@ def test_what_need_not_be_said_is_missed_where_something_is_wrong() -> None:
         listeners=[heard("a", ("Accepted", "False", "HostnameConflict"), RESOLVED)],
     )
     found = [(at, type_, verdict) for _, at, type_, verdict in verdicts(asked(clash)) if type_ == "Conflicted"]
-    assert found == [(f"{G}#a", "Conflicted", "not reported"), (f"{G}#b", "Conflicted", "not reported")]
+    assert found == [(f"{G}#a", "Conflicted", "NotReported"), (f"{G}#b", "Conflicted", "NotReported")]
 
 
 def test_a_listener_that_the_spec_has_not_is_left_over() -> None:
     """Its conditions are expected no longer; its routes are not counted."""
     left = heard("gone", ACCEPTED, ("Programmed", "True", "Programmed"), routes=3)
     report = about({"conditions": [condition(ACCEPTED)], "listeners": [heard(), left]})
-    found = [row[1:] for row in verdicts(report) if row[3] != "agrees"]
-    assert found == [(f"{G}#gone", "Accepted", "not expected"), (f"{G}#gone", "Programmed", "unknown type")]
+    found = [row[1:] for row in verdicts(report) if row[3] != "Agrees"]
+    assert found == [(f"{G}#gone", "Accepted", "NotExpected"), (f"{G}#gone", "Programmed", "UnknownType")]
     assert [found.explanation for _, found in report.comparisons if found.disagrees] == ["not in spec"]
 
 
@@ -114,17 +114,17 @@ def test_the_number_of_attached_routes_is_compared() -> None:
     """Names of the routes are given; a number that is none is not compared."""
     assert not counted(1).disagrees
     found = only(counted(0))
-    assert (found.verdict, found.type, str(found.at)) == ("differs", "attachedRoutes", HTTP)
+    assert (found.verdict, found.type, str(found.at)) == ("Differs", "attachedRoutes", HTTP)
     assert (found.computed, found.reported) == (Claim("1", "", "HTTPRoute default/r"), Claim("0"))
-    assert (found.seen, found.stale) == (1, False)
+    assert (found.observed_generation, found.stale) == (1, False)
     for odd in ("1", True, None):
         assert all(found.type != "attachedRoutes" for _, found in counted(odd).comparisons)
 
 
 def test_more_routes_than_were_read_may_be_attached() -> None:
     """In an open world only; with a complete input the number is wrong."""
-    assert only(counted(2)).verdict == "undecided"
-    assert only(counted(2, complete=True)).verdict == "differs"
+    assert only(counted(2)).verdict == "Undecided"
+    assert only(counted(2, complete=True)).verdict == "Differs"
 
 
 def test_of_many_routes_the_first_are_named() -> None:
@@ -140,7 +140,7 @@ def test_the_number_of_listener_sets_is_compared() -> None:
     """As far as it is reported; it is younger than most controllers."""
     status: dict[str, Json] = {"conditions": [condition(ACCEPTED)], "listeners": [heard()]}
     found = only(about({**status, "attachedListenerSets": 1}, complete=True))
-    assert (found.at, found.type, found.verdict) == (None, "attachedListenerSets", "differs")
+    assert (found.at, found.type, found.verdict) == (None, "attachedListenerSets", "Differs")
     assert not about({**status, "attachedListenerSets": 0}).disagrees
 
 
@@ -152,15 +152,15 @@ def test_listener_sets() -> None:
     fine = reported(listener_set, conditions=[condition(ACCEPTED)])
     found = verdicts(asked(admitting, fine, word="listenersets"))
     assert [row[1:] for row in found] == [
-        ("", "Accepted", "agrees"),
-        ("ListenerSet default/set#extra", "Accepted", "not reported"),
-        ("ListenerSet default/set#extra", "ResolvedRefs", "not reported"),
+        ("", "Accepted", "Agrees"),
+        ("ListenerSet default/set#extra", "Accepted", "NotReported"),
+        ("ListenerSet default/set#extra", "ResolvedRefs", "NotReported"),
     ]
     refused = reported(listener_set, conditions=[condition(("Accepted", "False", "NotAllowed"))])
     found = verdicts(asked(build.gateway("g"), refused, word="listenersets"))
-    assert [row[1:] for row in found] == [("", "Accepted", "agrees")]
+    assert [row[1:] for row in found] == [("", "Accepted", "Agrees")]
     unread = verdicts(asked(refused, word="listenersets"))
-    assert [row[1:] for row in unread] == [("", "Accepted", "undecided")]
+    assert [row[1:] for row in unread] == [("", "Accepted", "Undecided")]
 
 
 def on_route(*parents: Json, route: Resource | None = None, extra: tuple[Resource, ...] = ()) -> StatusReport:
@@ -174,16 +174,16 @@ def test_a_route_as_computed_and_not() -> None:
     assert not on_route(parent(condition(ACCEPTED), condition(RESOLVED))).disagrees
     wrong = on_route(parent(condition(("Accepted", "False", "NotAllowedByListeners"), 1), condition(RESOLVED)))
     found = only(wrong)
-    assert (found.verdict, found.controller, found.explanation) == ("differs", MINE, "older generation")
+    assert (found.verdict, found.controller, found.explanation) == ("Differs", MINE, "older generation")
 
 
 def test_a_parent_of_a_route_without_an_entry() -> None:
     """It is missing only where some controller should have written one."""
     two = build.route("r", parents=[build.parent("g"), build.parent("h")])
     report = on_route(parent(condition(ACCEPTED), condition(RESOLVED)), route=two, extra=(build.gateway("h"),))
-    assert [row[1:] for row in verdicts(report) if row[3] != "agrees"] == [
-        ("Gateway default/h", "Accepted", "not reported"),
-        ("Gateway default/h", "ResolvedRefs", "not reported"),
+    assert [row[1:] for row in verdicts(report) if row[3] != "Agrees"] == [
+        ("Gateway default/h", "Accepted", "NotReported"),
+        ("Gateway default/h", "ResolvedRefs", "NotReported"),
     ]
     assert not on_route(parent(condition(ACCEPTED), condition(RESOLVED)), route=two).disagrees
 
@@ -197,14 +197,14 @@ def test_a_parent_that_a_route_no_longer_names_is_left_over() -> None:
             {**parent(condition(ACCEPTED)), "parentRef": {"name": "g", **reference}},
         )
         found = only(on_route(fine, left))
-        assert (found.type, found.verdict, found.explanation) == ("Accepted", "not expected", "not in spec")
+        assert (found.type, found.verdict, found.explanation) == ("Accepted", "NotExpected", "not in spec")
 
 
 def test_entries_of_other_controllers_on_a_route_are_their_business() -> None:
     """Those of whoever does not own the Gateway by its class."""
     fine, other = parent(condition(ACCEPTED), condition(RESOLVED)), parent(condition(REFUSED), controller="other")
     report = on_route(fine, other)
-    assert (report.disagrees, report.objects[0].other_controllers) == (
+    assert (report.disagrees, report.items[0].other_controllers) == (
         False,
         (OtherController(build.node("Gateway", "g"), "other"),),
     )
@@ -215,7 +215,7 @@ def test_routes_of_a_mesh_belong_to_no_gateway() -> None:
     mesh = build.route("r", parents=[build.service_parent("s")])
     entry = parent(condition(REFUSED), condition(RESOLVED), controller="mesh", name="s", kind="Service", group="")
     found = only(on_route(entry, route=mesh))
-    assert (found.verdict, found.explanation) == ("differs", "none")
+    assert (found.verdict, found.explanation) == ("Differs", "none")
 
 
 def test_the_class_of_a_gateway_explains_a_disagreement() -> None:
@@ -247,8 +247,8 @@ def test_what_a_policy_affects_is_marked() -> None:
     assert wrong == []
     report = compared(*rest, gateway, route, policy("p"), word="gateways")
     assert [row[1:] for row in verdicts(report) if row[2] == "Coloured"] == [
-        ("", "Coloured", "not expected"),
-        (HTTP, "Coloured", "not expected"),
+        ("", "Coloured", "NotExpected"),
+        (HTTP, "Coloured", "NotExpected"),
     ]
 
 
@@ -274,8 +274,8 @@ def marked(
 def test_a_mark_that_is_missing_disagrees() -> None:
     """On a route it may stand at any of its parents, whoever wrote it there."""
     found = only(marked(reported(policy(), ancestors=[SEEN])))
-    assert (found.type, found.at, found.verdict) == ("Coloured", None, "not reported")
-    assert (found.explanation, str(found.kind)) == ("none", "ColorPolicy.example.com")
+    assert (found.type, found.at, found.verdict) == ("Coloured", None, "NotReported")
+    assert (found.explanation, str(found.policy_kind)) == ("none", "ColorPolicy.example.com")
     entry = parent(condition(BY_COLOURS), controller="colours")
     assert not marked(reported(policy(), ancestors=[SEEN]), entries=(entry,)).disagrees
 
@@ -283,7 +283,7 @@ def test_a_mark_that_is_missing_disagrees() -> None:
 def test_a_mark_is_not_missed_where_nothing_was_reported_on_its_policies() -> None:
     """They may be manifests beside a Gateway of a cluster; a mark that is there agrees all the same."""
     assert [row[2] for row in verdicts(marked(policy()))] == ["Accepted", "ResolvedRefs"]
-    assert ("r", "", "Coloured", "agrees") in verdicts(marked(policy(), entries=(parent(condition(BY_COLOURS)),)))
+    assert ("r", "", "Coloured", "Agrees") in verdicts(marked(policy(), entries=(parent(condition(BY_COLOURS)),)))
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_a_mark_is_not_missed_where_nothing_was_reported_on_its_policies() -> No
 def test_an_annotation_that_names_the_policies_of_a_target_agrees(value: str) -> None:
     """In each of the ways in which controllers write names."""
     found = marked(policy(), annotations={"example.com/colours": value})
-    assert [row for row in verdicts(found) if "/" in row[2]] == [("r", "", "example.com/colours", "agrees")]
+    assert [row for row in verdicts(found) if "/" in row[2]] == [("r", "", "example.com/colours", "Agrees")]
 
 
 @pytest.mark.parametrize(
@@ -310,28 +310,28 @@ def test_an_annotation_that_names_the_policies_of_a_target_agrees(value: str) ->
 def test_an_annotation_that_cannot_be_read_is_not_compared(value: Json) -> None:
     """It is told, and no reason to give up."""
     found = marked(policy(), annotations={"example.com/colours": value})
-    assert [row[3] for row in verdicts(found) if "/" in row[2]] == ["unknown type"]
+    assert [row[3] for row in verdicts(found) if "/" in row[2]] == ["UnknownType"]
 
 
 def test_an_annotation_that_names_others_disagrees() -> None:
     """Another policy, one that is attached no longer, or none where one is due."""
     other = only(marked(policy(), annotations={"example.com/colours": "default/q"}))
-    assert (other.verdict, other.computed, other.reported) == ("differs", Claim("default/p"), Claim("default/q"))
+    assert (other.verdict, other.computed, other.reported) == ("Differs", Claim("default/p"), Claim("default/q"))
     elsewhere = policy("p", build.target("g"))
     gone = only(marked(elsewhere, annotations={"example.com/colours": "default/p"}))
-    assert (gone.verdict, str(gone.kind)) == ("not expected", "ColorPolicy.example.com")
+    assert (gone.verdict, str(gone.policy_kind)) == ("NotExpected", "ColorPolicy.example.com")
     assert not marked(elsewhere, annotations={"example.com/colours": ""}).disagrees
     seen = reported(policy(), ancestors=[SEEN])
     absent = [found for _, found in marked(seen, annotations={}).comparisons if "/" in found.type]
-    assert [found.verdict for found in absent] == ["not reported"]
+    assert [found.verdict for found in absent] == ["NotReported"]
     assert all("/" not in row[2] for row in verdicts(marked(policy(), annotations={})))
 
 
 def test_an_annotation_is_a_report_also_without_a_status() -> None:
     """Somebody has written it into the object."""
     report = marked(policy(), annotations={"example.com/colours": "default/q"}, status={})
-    assert (report.objects[0].reported, report.disagrees) == (True, True)
-    assert not marked(policy(), annotations={}, status={}).objects[0].reported
+    assert (report.items[0].has_status, report.disagrees) == (True, True)
+    assert not marked(policy(), annotations={}, status={}).items[0].has_status
 
 
 def test_a_mark_whose_policies_may_be_unread_is_undecided() -> None:
@@ -342,15 +342,15 @@ def test_a_mark_whose_policies_may_be_unread_is_undecided() -> None:
         build.gateway_class("public", MINE), build.service("s"), said, policy("p", build.target("g")), word="routes"
     )
     found = [found for _, found in report.comparisons if found.type == "Coloured"]
-    assert [one.verdict for one in found] == ["undecided"]
-    assert "Gateway infra/far" in [thing.what for thing in found[0].doubts]
+    assert [one.verdict for one in found] == ["Undecided"]
+    assert "Gateway infra/far" in [thing.what for thing in found[0].unseen]
 
 
 def test_a_status_of_any_shape_is_no_reason_to_give_up() -> None:
     """What is no list, no entry or no name counts as absent."""
     odd: dict[str, Json] = {"conditions": [7, {"type": []}], "listeners": [3, {"name": 4}, {"conditions": "x"}]}
-    assert {row[3] for row in verdicts(about(odd))} == {"not reported", "unknown type"}
-    assert {row[3] for row in verdicts(on_route(3, {"parentRef": 4}))} == {"not reported"}
+    assert {row[3] for row in verdicts(about(odd))} == {"NotReported", "UnknownType"}
+    assert {row[3] for row in verdicts(on_route(3, {"parentRef": 4}))} == {"NotReported"}
 
 
 class TestDelegated:
@@ -377,18 +377,18 @@ class TestDelegated:
         child = http_route("child", passing("/blog/a", build.backend()), parents=parents)
         where = "HTTPRoute default/top"
         assert self.verdicts(child, self.entry("top")) == [
-            (where, "Accepted", "agrees"),
-            (where, "ResolvedRefs", "agrees"),
+            (where, "Accepted", "Agrees"),
+            (where, "ResolvedRefs", "Agrees"),
         ]
         other = self.entry("other", ("Programmed", "True", "Programmed"))
         missed = [row for row in self.verdicts(child, other) if row[0] == where]
-        assert missed == [(where, "Accepted", "not reported"), (where, "ResolvedRefs", "not reported")]
+        assert missed == [(where, "Accepted", "NotReported"), (where, "ResolvedRefs", "NotReported")]
 
     def test_what_does_not_delegate_is_no_parent(self) -> None:
         """Its matches keep the child out, or it names other routes alone."""
         child = http_route("child", passing("/other", build.backend()), parents=[below("top")])
         assert self.verdicts(child, self.entry("top", ACCEPTED)) == [
-            ("HTTPRoute default/top", "Accepted", "not expected")
+            ("HTTPRoute default/top", "Accepted", "NotExpected")
         ]
 
     def test_a_parent_that_was_not_read(self) -> None:
@@ -398,8 +398,8 @@ class TestDelegated:
         entry: Json = {**self.entry("far"), "parentRef": below("far", "x")}
         found = self.verdicts(child, entry, complete=False)
         assert [row for row in found if row[0] == where] == [
-            (where, "Accepted", "undecided"),
-            (where, "ResolvedRefs", "agrees"),
+            (where, "Accepted", "Undecided"),
+            (where, "ResolvedRefs", "Agrees"),
         ]
 
     def test_a_parent_that_was_not_read_and_is_not_named(self) -> None:
@@ -407,7 +407,7 @@ class TestDelegated:
         child = http_route("child", passing("/blog/a", build.backend()))
         entry: Json = {**self.entry("far", ACCEPTED), "parentRef": below("far", "x")}
         found = self.verdicts(child, entry, complete=False)
-        assert ("HTTPRoute x/far", "Accepted", "undecided") in found
+        assert ("HTTPRoute x/far", "Accepted", "Undecided") in found
 
     def test_why_it_is_not_as_computed(self) -> None:
         """The spec may name the route that reports and yet be refused by it."""

@@ -49,9 +49,9 @@ def asked(*policies: Resource, **options: object) -> StatusReport:
 def test_a_report_that_is_as_computed_agrees() -> None:
     """By type, status and reason; what the messages say does not matter."""
     report = asked(reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS))]))
-    assert verdicts(report) == [("p", G, "Seen", "agrees"), ("p", G, "Works", "agrees")]
+    assert verdicts(report) == [("p", G, "Seen", "Agrees"), ("p", G, "Works", "Agrees")]
     assert not report.disagrees
-    first = report.objects[0].comparisons[0]
+    first = report.items[0].conditions[0]
     assert (first.controller, first.reported) == (MINE, Claim("True", "Fine", "said"))
 
 
@@ -59,7 +59,7 @@ def test_a_report_that_is_as_computed_agrees() -> None:
 def test_another_status_or_reason_disagrees(words: tuple[str, str, str]) -> None:
     """Both sides are told; nothing in the input explains it."""
     found = only(asked(reported(policy(), ancestors=[ancestor(condition(words), condition(WORKS))])))
-    assert (found.verdict, found.explanation) == ("differs", "none")
+    assert (found.verdict, found.explanation) == ("Differs", "none")
     assert found.at == build.node("Gateway", "g")
     assert found.computed == Claim("True", "Fine", "it is attached to HTTPRoute default/r")
     assert found.reported == Claim(words[1], words[2], "said")
@@ -69,7 +69,7 @@ def test_a_policy_that_claims_to_be_accepted_beside_an_older_one_disagrees() -> 
     """Only the older one is accepted on their target."""
     said = [ancestor(condition(FINE))]
     report = asked(reported(policy("old", age=1), ancestors=said), reported(policy("new", age=2), ancestors=said))
-    wrong = [(one.resource.ref.name, found.computed) for one, found in report.comparisons if found.verdict == "differs"]
+    wrong = [(one.resource.ref.name, found.computed) for one, found in report.comparisons if found.verdict == "Differs"]
     assert wrong == [
         ("new", Claim("False", "Taken", "ColorPolicy default/old is attached to HTTPRoute default/r already"))
     ]
@@ -80,18 +80,18 @@ def test_what_was_reported_on_something_else_is_missing() -> None:
     other = ancestor(condition(FINE), condition(WORKS), name="h")
     report = asked(build.gateway("h"), reported(policy(), ancestors=[other]))
     assert verdicts(report) == [
-        ("p", "Gateway default/h", "Seen", "not expected"),
-        ("p", "Gateway default/h", "Works", "not expected"),
-        ("p", G, "Seen", "not reported"),
-        ("p", G, "Works", "not reported"),
+        ("p", "Gateway default/h", "Seen", "NotExpected"),
+        ("p", "Gateway default/h", "Works", "NotExpected"),
+        ("p", G, "Seen", "NotReported"),
+        ("p", G, "Works", "NotReported"),
     ]
-    assert only(asked(reported(policy(), ancestors=[ancestor(condition(FINE))]))).verdict == "not reported"
+    assert only(asked(reported(policy(), ancestors=[ancestor(condition(FINE))]))).verdict == "NotReported"
 
 
 def test_a_policy_without_a_status_is_no_disagreement() -> None:
     """Manifests have none; the same holds of a status that says nothing."""
     report = asked(policy("p"), reported(policy("q"), ancestors=[]))
-    assert [(one.resource.ref.name, one.reported, one.comparisons) for one in report.objects if one.is_policy] == [
+    assert [(one.resource.ref.name, one.has_status, one.conditions) for one in report.items if one.policy] == [
         ("p", False, ()),
         ("q", False, ()),
     ]
@@ -104,15 +104,15 @@ def test_a_type_that_the_profile_does_not_know_is_not_compared() -> None:
     odd = [condition(("Narrowed", "False", "x")), condition(("Cached", "True", "x"))]
     said = reported(policy(), ancestors=[ancestor(condition(FINE), condition(WORKS), *odd)], conditions=odd)
     report = asked(said, profile=kind(words=words))
-    assert [row for row in verdicts(report) if row[3] != "agrees"] == [
-        ("p", G, "Narrowed", "unknown type"),
-        ("p", G, "Cached", "unknown type"),
-        ("p", "", "Narrowed", "unknown type"),
-        ("p", "", "Cached", "unknown type"),
+    assert [row for row in verdicts(report) if row[3] != "Agrees"] == [
+        ("p", G, "Narrowed", "UnknownType"),
+        ("p", G, "Cached", "UnknownType"),
+        ("p", "", "Narrowed", "UnknownType"),
+        ("p", "", "Cached", "UnknownType"),
     ]
     assert not report.disagrees
     claimed = ancestor(condition(FINE), condition(WORKS), condition(("Narrowed", "True", "Below")))
-    assert only(asked(reported(policy(), ancestors=[claimed]), profile=kind(words=words))).verdict == "not expected"
+    assert only(asked(reported(policy(), ancestors=[claimed]), profile=kind(words=words))).verdict == "NotExpected"
 
 
 def test_of_two_conditions_of_one_type_the_first_counts() -> None:
@@ -125,7 +125,7 @@ def test_entries_of_other_controllers_are_their_business() -> None:
     """They are named, and what they say is compared with nothing."""
     mine, other = ancestor(condition(FINE), condition(WORKS)), ancestor(condition(TAKEN), controller="other")
     report = asked(reported(policy(), ancestors=[other, mine, other]))
-    assert report.objects[0].other_controllers == (OtherController(build.node("Gateway", "g"), "other"),)
+    assert report.items[0].other_controllers == (OtherController(build.node("Gateway", "g"), "other"),)
     assert not report.disagrees
 
 
@@ -134,9 +134,9 @@ def test_where_nobody_knows_the_controllers_the_gateways_own_one_counts() -> Non
     nobody = kind(controllers=())
     mine, other = ancestor(condition(FINE), condition(WORKS)), ancestor(condition(TAKEN), controller="other")
     report = asked(reported(policy(), ancestors=[other, mine]), profile=nobody)
-    assert (report.disagrees, len(report.objects[0].other_controllers)) == (False, 1)
+    assert (report.disagrees, len(report.items[0].other_controllers)) == (False, 1)
     report = asked(reported(policy(), ancestors=[other]), profile=nobody)
-    assert [found.verdict for _, found in report.comparisons] == ["differs", "not reported"]
+    assert [found.verdict for _, found in report.comparisons] == ["Differs", "NotReported"]
     on_route = ancestor(condition(FINE), condition(WORKS), name="r", kind="HTTPRoute", controller="any")
     said = reported(policy(), ancestors=[on_route])
     assert not asked(said, profile=kind("targets", controllers=())).disagrees
@@ -146,14 +146,14 @@ def test_conditions_of_the_policy_itself() -> None:
     """For a kind that reports there, also if it has entries elsewhere."""
     own = kind("policy")
     assert verdicts(asked(reported(policy(), conditions=[condition(FINE), condition(WORKS)]), profile=own)) == [
-        ("p", "", "Seen", "agrees"),
-        ("p", "", "Works", "agrees"),
+        ("p", "", "Seen", "Agrees"),
+        ("p", "", "Works", "Agrees"),
     ]
     report = asked(reported(policy(), ancestors=[ancestor(controller="other")]), profile=own)
-    assert [row[1:] for row in verdicts(report)] == [("", "Seen", "not reported"), ("", "Works", "not reported")]
+    assert [row[1:] for row in verdicts(report)] == [("", "Seen", "NotReported"), ("", "Works", "NotReported")]
     left_over = reported(policy("p", build.target("gone", "HTTPRoute")), conditions=[condition(WORKS)])
     report = asked(left_over, profile=own)
-    assert [row[2:] for row in verdicts(report)] == [("Seen", "not reported"), ("Works", "not expected")]
+    assert [row[2:] for row in verdicts(report)] == [("Seen", "NotReported"), ("Works", "NotExpected")]
 
 
 def test_nothing_is_claimed_of_a_policy_that_names_no_target() -> None:
@@ -163,15 +163,15 @@ def test_nothing_is_claimed_of_a_policy_that_names_no_target() -> None:
     placements: tuple[Placement, ...] = ("policy", "parents")
     for placement in placements:
         report = asked(said, profile=kind(placement))
-        assert {row[3] for row in verdicts(report)} == {"unknown type"}
+        assert {row[3] for row in verdicts(report)} == {"UnknownType"}
 
 
 def test_what_depends_on_something_unread_is_undecided() -> None:
     """A target that was not read may exist or not; what agrees all the same agrees."""
     unread = policy("p", build.target("far", "GRPCRoute"))
     found = only(asked(reported(unread, ancestors=[ancestor(condition(FINE))])))
-    assert (found.verdict, found.explanation) == ("undecided", None)
-    assert [thing.what for thing in found.doubts] == ["GRPCRoute default/far"]
+    assert (found.verdict, found.explanation) == ("Undecided", None)
+    assert [thing.what for thing in found.unseen] == ["GRPCRoute default/far"]
 
 
 def test_whether_anything_is_below_may_be_unread_where_acceptance_is_clear() -> None:
@@ -179,10 +179,10 @@ def test_whether_anything_is_below_may_be_unread_where_acceptance_is_clear() -> 
     said = reported(policy("p", build.target("g")), ancestors=[ancestor(condition(TAKEN), condition(WORKS))])
     resources = (build.gateway_class("public", MINE), build.gateway("g"), said)
     report = compared(*resources)
-    assert [row[2:] for row in verdicts(report)] == [("Seen", "differs"), ("Works", "undecided")]
+    assert [row[2:] for row in verdicts(report)] == [("Seen", "Differs"), ("Works", "Undecided")]
     assert [row[2:] for row in verdicts(compared(*resources, complete=True))] == [
-        ("Seen", "differs"),
-        ("Works", "differs"),
+        ("Seen", "Differs"),
+        ("Works", "Differs"),
     ]
 
 
@@ -191,10 +191,10 @@ def test_where_a_class_was_not_read_nobody_has_to_report() -> None:
     gateway, route = build.gateway("g"), build.route("r")
     report = compared(gateway, route, build.service("s"), reported(policy(), conditions=[condition(FINE)]))
     missing = [found for _, found in report.comparisons if found.type == "Seen" and found.at]
-    assert [found.verdict for found in missing] == ["undecided"]
-    assert [thing.what for thing in missing[0].doubts] == ["GatewayClass public"]
+    assert [found.verdict for found in missing] == ["Undecided"]
+    assert [thing.what for thing in missing[0].unseen] == ["GatewayClass public"]
     lost = compared(route, build.service("s"), reported(policy(), conditions=[condition(FINE)]))
-    assert [found.doubts[0].what for _, found in lost.comparisons if found.at] == [G, G]
+    assert [found.unseen[0].what for _, found in lost.comparisons if found.at] == [G, G]
 
 
 def test_a_gateway_of_another_class_is_no_place_to_report() -> None:
@@ -211,7 +211,7 @@ def test_a_stale_report_explains_a_disagreement(seen: int | None) -> None:
     """Only if it is of an older generation than the object's own."""
     said = ancestor(condition(TAKEN, seen), condition(WORKS))
     found = only(asked(reported(policy(), 3, ancestors=[said])))
-    assert (found.stale, found.seen) == (seen == 2, seen)
+    assert (found.stale, found.observed_generation) == (seen == 2, seen)
     assert found.explanation == ("older generation" if seen == 2 else "none")
 
 
@@ -219,7 +219,7 @@ def test_a_stale_report_that_agrees_is_marked() -> None:
     """It agrees with what is computed now by chance, or because nothing that matters has changed."""
     said = ancestor(condition(FINE, 1), condition(WORKS, 2))
     report = asked(reported(policy(), 2, ancestors=[said]))
-    assert [(found.verdict, found.stale) for _, found in report.comparisons] == [("agrees", True), ("agrees", False)]
+    assert [(found.verdict, found.stale) for _, found in report.comparisons] == [("Agrees", True), ("Agrees", False)]
 
 
 def explained(*resources: Resource, **options: object) -> str | None:
@@ -266,10 +266,10 @@ def test_where_nobody_has_said_how_a_kind_reports_only_the_opposite_disagrees() 
     """GEP-713's words and places are assumed then, and others prove nothing; the API's own kinds do follow them."""
     unsaid = replace(kind(), status=STANDARD_STATUS)
     valid = reported(policy(), ancestors=[ancestor(condition(("Accepted", "True", "Valid")))])
-    assert only(asked(valid, profile=unsaid, word="policies")).verdict == "undecided"
+    assert only(asked(valid, profile=unsaid, word="policies")).verdict == "Undecided"
     report = asked(reported(policy(), conditions=[condition(FINE)]), profile=unsaid, word="policies")
-    assert [found.verdict for _, found in report.comparisons] == ["unknown type", "undecided"]
-    assert [thing.what for thing in report.objects[0].comparisons[1].doubts] == ["how ColorPolicies report"]
+    assert [found.verdict for _, found in report.comparisons] == ["UnknownType", "Undecided"]
+    assert [thing.what for thing in report.items[0].conditions[1].unseen] == ["how ColorPolicies report"]
     refused = reported(policy(), ancestors=[ancestor(condition(("Accepted", "False", "Invalid")))])
     assert explained(*world(), refused, profile=unsaid) == "assumed status"
     assert explained(*world(), refused, profile=replace(unsaid, known_by="label")) == "inferred profile"
@@ -312,21 +312,21 @@ def test_without_a_type_the_targets_of_policies_are_asked_about_as_well() -> Non
     """Gateways, ListenerSets and routes that exist; what else is targeted has no such status."""
     on = [build.target("g"), build.target("s", "Service", group=""), build.target("gone", "GRPCRoute")]
     report = compared(*world(), policy("p", *on), policy("q"), build.gateway("spare"))
-    assert [str(one.resource.ref) for one in report.objects] == [
+    assert [str(one.resource.ref) for one in report.items] == [
         "ColorPolicy default/p",
         "ColorPolicy default/q",
         "Gateway default/g",
         "HTTPRoute default/r",
     ]
     assert [names.plural for names in report.names] == ["colorpolicies", "gateways", "httproutes"]
-    assert [one.resource.ref.name for one in compared(*world(), policy("p", *on), word="policies").objects] == ["p"]
+    assert [one.resource.ref.name for one in compared(*world(), policy("p", *on), word="policies").items] == ["p"]
 
 
 def test_objects_are_selected_as_in_lists() -> None:
     """By type and name; what cannot be compared, and what there is not, is refused."""
     report = compared(*world(), policy(), word="gateway", names=("g",))
-    assert [str(one.resource.ref) for one in report.objects] == [G]
-    assert [one.resource.ref.kind for one in compared(*world(), word="routes").objects] == ["HTTPRoute"]
+    assert [str(one.resource.ref) for one in report.items] == [G]
+    assert [one.resource.ref.kind for one in compared(*world(), word="routes").items] == ["HTTPRoute"]
     with pytest.raises(UsageError, match='the status of "services" is not computed'):
         compared(*world(), word="services")
     with pytest.raises(UsageError, match='the status of "policykinds" is not computed'):
@@ -350,8 +350,8 @@ def test_no_ca_certificate_that_can_be_used_refuses_a_backend_tls_policy() -> No
         ("ResolvedRefs", ("False", "InvalidCACertificateRef")),
     ]
     assert [found.verdict for _, found in compared(*world(), said, word="policies").comparisons] == [
-        "agrees",
-        "undecided",
+        "Agrees",
+        "Undecided",
     ]
 
 
@@ -409,7 +409,7 @@ def test_a_controller_with_words_of_its_own_refuses_certificates_in_them() -> No
     said = reported(tls, ancestors=[ancestor(condition(("Accepted", "False", "Invalid")), controller=own)])
     rest = (build.gateway_class("public", own), build.gateway("g"), build.route("r"), build.service("s"))
     report = compared(*rest, said, word="policies", complete=True)
-    assert [(found.type, found.verdict) for _, found in report.comparisons] == [("Accepted", "agrees")]
+    assert [(found.type, found.verdict) for _, found in report.comparisons] == [("Accepted", "Agrees")]
 
 
 def test_an_ancestor_in_any_shape_is_no_reason_to_give_up() -> None:
@@ -419,24 +419,24 @@ def test_an_ancestor_in_any_shape_is_no_reason_to_give_up() -> None:
         {"ancestorRef": {"name": 7}, "controllerName": [MINE], "conditions": {"a": 1}},
     )
     report = asked(reported(policy(), ancestors=list(odd)))  # type: ignore[arg-type]
-    assert verdicts(report)[0] == ("p", "Gateway default/", "", "unknown type")
-    assert report.objects[0].comparisons[0].at == NodeRef(build.ref("Gateway", ""))
-    assert report.objects[0].other_controllers == (OtherController(NodeRef(build.ref("Gateway", "")), ""),)
+    assert verdicts(report)[0] == ("p", "Gateway default/", "", "UnknownType")
+    assert report.items[0].conditions[0].at == NodeRef(build.ref("Gateway", ""))
+    assert report.items[0].other_controllers == (OtherController(NodeRef(build.ref("Gateway", "")), ""),)
 
 
 @pytest.mark.parametrize(
     ("verdict", "compared"),
     [
-        ("agrees", True),
-        ("differs", True),
-        ("not reported", True),
-        ("not expected", True),
-        ("undecided", False),
-        ("unknown type", False),
+        ("Agrees", True),
+        ("Differs", True),
+        ("NotReported", True),
+        ("NotExpected", True),
+        ("Undecided", False),
+        ("UnknownType", False),
     ],
 )
 def test_both_sides_can_be_compared_where_each_is_known(verdict: Verdict, *, compared: bool) -> None:
     """Whether or not they say the same."""
     found = Comparison(at=None, type="Seen", computed=None, reported=None, verdict=verdict)
     assert found.is_compared is compared
-    assert found.disagrees is (compared and verdict != "agrees")
+    assert found.disagrees is (compared and verdict != "Agrees")

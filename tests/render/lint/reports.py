@@ -75,6 +75,7 @@ MISSING: Final = Finding(
     severity="error",
     origin=Origin("shop.yaml", 14),
     rule="GWP1001",
+    name="target-not-found",
 )
 UNGRANTED: Final = Finding(
     fingerprint="f2",
@@ -85,6 +86,7 @@ UNGRANTED: Final = Finding(
     severity="error",
     origin=Origin("shop.yaml", 31),
     rule="GWP1001",
+    name="target-not-found",
     worlds=("prod",),
 )
 LOST: Final = Finding(
@@ -98,6 +100,7 @@ LOST: Final = Finding(
     severity="warning",
     origin=Origin("shop.yaml", 20),
     rule="GWP2001",
+    name="setting-lost",
 )
 # In a cluster, and about no field.
 LIVE: Final = Finding(
@@ -108,6 +111,7 @@ LIVE: Final = Finding(
     severity="info",
     origin=Origin("kind-dev"),
     rule="GWP7001",
+    name="name-odd",
 )
 UNREADABLE: Final = Finding(
     fingerprint="f5",
@@ -126,6 +130,7 @@ UNKNOWN: Final = Finding(
     severity="error",
     origin=Origin("shop.yaml", 22),
     rule="GWP1001",
+    name="target-not-found",
 )
 SUPPRESSED: Final = Suppressed(finding=LOST, how="annotation", reason="on purpose")
 UNSEEN: Final = Unseen(
@@ -138,7 +143,7 @@ EVERYTHING: Final = Report(
     rules=RULES,
     objects=14,
     files=5,
-    unknowns=(UNKNOWN,),
+    unknown=(UNKNOWN,),
     suppressed=(SUPPRESSED,),
     known=(LOST,),
     fixed=(MISSING,),
@@ -195,7 +200,7 @@ def hostile(name: str) -> Report:
         rules=RULES,
         objects=2,
         files=1,
-        unknowns=(UNKNOWN, finding),
+        unknown=(UNKNOWN, finding),
         suppressed=(Suppressed(finding=live, how="comment", reason=name),),
         known=(finding,),
         fixed=(finding,),

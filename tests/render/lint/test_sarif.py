@@ -10,7 +10,6 @@ from msgspec.structs import replace
 import kubectl_policy
 from kubectl_policy.lint.finding import Fix, Related
 from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
 from kubectl_policy.render.lint.sarif import MOST_LETTERS, MOST_LOCATIONS, MOST_RESULTS, MOST_SAID, lint_sarif
 from tests import build
@@ -106,8 +105,7 @@ def test_rules_about_security_are_marked() -> None:
     guard = RULES[1]
     scores: dict[Severity, str] = {"error": "8.0", "warning": "5.5", "info": "3.0"}
     for severity, score in scores.items():
-        settings = LintSettings(severities={guard.id: severity})
-        rule = run(replace(CLEAN, rules=(guard,), settings=settings))["tool"]["driver"]["rules"][0]
+        rule = run(replace(CLEAN, rules=(replace(guard, severity=severity),)))["tool"]["driver"]["rules"][0]
         assert rule["properties"]["security-severity"] == score
     assert run(CLEAN)["tool"]["driver"]["rules"][1]["properties"]["tags"] == [
         "gateway-api",

@@ -192,7 +192,7 @@ def test_what_was_not_seen_is_said_even_if_nothing_is_wrong() -> None:
             "No problems in 14 objects of 5 files for a, b, c and 2 others.",
         ),
         (
-            replace(CLEAN, unknowns=(UNKNOWN,) * 4),
+            replace(CLEAN, unknown=(UNKNOWN,) * 4),
             "No problems in 14 objects of 5 files; 4 checks could not be made.",
         ),
     ],
@@ -205,10 +205,10 @@ def test_the_sentence(report: Report, sentence: str) -> None:
 
 def test_a_check_that_could_not_be_made_needs_more_input() -> None:
     """Or somebody who says that there is none; of a cluster that cannot be said."""
-    assert lint_headline(replace(CLEAN, unknowns=(UNKNOWN,)), hints=True).endswith(
+    assert lint_headline(replace(CLEAN, unknown=(UNKNOWN,)), hints=True).endswith(
         "; 1 check could not be made (--complete if there is nothing else; --show-all shows them)."
     )
-    live = replace(CLEAN, unknowns=(UNKNOWN,), place="the cluster")
+    live = replace(CLEAN, unknown=(UNKNOWN,), place="the cluster")
     assert lint_headline(live, hints=True).endswith("; 1 check could not be made (--show-all shows them).")
     assert "(--" not in to_text(lint_text(live, View(everything=True)), 200)
 

@@ -9,10 +9,10 @@ import pytest
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.profiles.controllers import ConditionWords
-from kubectl_policy.questions.status.comparison import Claim, Comparison, Explanation, ObjectStatus, Verdict
+from kubectl_policy.questions.status.comparison import Claim, Comparison, Explanation, ObjectStatus
 from kubectl_policy.render.output.text import View
 from kubectl_policy.render.status.documents import STATUS_COMPARISON
-from kubectl_policy.render.status.text import VERDICTS, long_reason, short_reason
+from kubectl_policy.render.status.text import long_reason, short_reason
 from kubectl_policy.render.words.headlines import status_headline
 from tests import build
 from tests.questions.status.reports import (
@@ -93,13 +93,12 @@ def test_the_document_is_as_the_schema_says(report: StatusReport) -> None:
     found = [comparison for _, comparison in report.comparisons]
     assert document["compared"] == sum(one.is_compared for one in found)
     assert document["disagreeing"] == sum(one.disagrees for one in found)
-    assert document["undecided"] == sum(one.verdict == "undecided" for one in found)
+    assert document["undecided"] == sum(one.verdict == "Undecided" for one in found)
 
 
-def test_every_verdict_and_explanation_has_words_of_its_own() -> None:
+def test_every_explanation_has_words_of_its_own() -> None:
     """An object that no report explains has none."""
-    assert set(VERDICTS) == set(get_args(Verdict))
-    one = ObjectStatus(resource=build.gateway(), generation=4, is_policy=False, reported=True)
+    one = ObjectStatus(resource=build.gateway(), generation=4, policy=False, has_status=True)
     at = build.node("Gateway", "g", "http")
     every = [
         Comparison(
@@ -107,9 +106,9 @@ def test_every_verdict_and_explanation_has_words_of_its_own() -> None:
             type="A",
             computed=None,
             reported=Claim("True"),
-            verdict="differs",
+            verdict="Differs",
             controller="c{0}",
-            seen=3,
+            observed_generation=3,
             explanation=explanation,
         )
         for explanation in get_args(Explanation)
@@ -118,7 +117,7 @@ def test_every_verdict_and_explanation_has_words_of_its_own() -> None:
     assert len({*long}) == len({short_reason(found) for found in every}) == 11
     assert long[0] == "the report is of generation 3, and the object is at generation 4 now"
     assert "Gateway default/g, listener http" in long[1]
-    agreeing = Comparison(at=None, type="A", computed=None, reported=None, verdict="agrees")
+    agreeing = Comparison(at=None, type="A", computed=None, reported=None, verdict="Agrees")
     assert (long_reason(one, agreeing, "the input"), short_reason(agreeing)) == ("", "")
 
 

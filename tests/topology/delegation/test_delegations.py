@@ -18,6 +18,7 @@ from kubectl_policy.topology import (
 from kubectl_policy.topology.controllers import managed
 from tests.build import (
     backend,
+    dangling,
     gateway,
     gateway_class,
     grant,
@@ -138,7 +139,7 @@ class TestReferences:
         found = top(passing("/", reference))
         topology = world(found)
         assert reasons(topology, "top") == [("broken", "BackendNotFound", message)]
-        (problem,) = topology.missing_from(found.ref)
+        (problem,) = dangling(topology, found.ref)
         assert (problem.rule, problem.reason) == ("missing-reference", "BackendNotFound")
         assert problem.message == f"HTTPRoute default/top: spec.rules[0].backendRefs[0]: {message}"
         assert problem.related == (
@@ -396,7 +397,7 @@ class TestCircles:
             ("broken", "RefNotPermitted", f"a request would loop: {circle}"),
         ]
         assert reasons(topology, "top") == [("resolved", "", "")]
-        assert topology.missing_from(loop.ref) == ()
+        assert dangling(topology, loop.ref) == ()
         assert shorts(topology.cycles()) == ["HTTPR default/c > HTTPR default/c#rule[1]"]
         assert len(topology.paths_through(node("HTTPRoute", "top"))) == 2
 

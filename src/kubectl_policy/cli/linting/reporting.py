@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_policy.errors import SourceError
 from kubectl_policy.lint.baseline import baseline_text, compare, read_baseline
 from kubectl_policy.lint.linting import found_in
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.linting.reading import ToLint
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linting import Found
+    from kubectl_policy.lint.rule import Rule
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.sources import Lines
 
@@ -43,9 +46,13 @@ class Linting:
         Raise `SourceError` for a baseline that cannot be read.
         """
         settings, read = self._settings, self._read
-        checked = {rule.id for rule in RULES if rule.is_checked(settings)}
+        checked = {rule.id: rule for rule in RULES if rule.is_checked(settings)}
         findings = [finding for finding in self._found.findings if self._project.counts(finding)]
-        earlier = [finding for finding in _read_baseline(baseline) if finding.rule in checked]
+        earlier = [
+            replace(finding, name=rule.name, severity=rule.severity)
+            for finding in _read_baseline(baseline)
+            if (rule := checked.get(finding.rule))
+        ]
         if read.before:
             lines = FindingLines(read.lines_before, read.renamed)
             # A finding that was suppressed in the base existed there.
@@ -65,13 +72,13 @@ class Linting:
         sources = {resource.origin.source for resource in resources if resource.origin.line}
         return Report(
             findings=tuple(finding for finding in shown if finding.certain and finding.fingerprint in new),
-            unknowns=tuple(finding for finding in shown if not finding.certain),
+            unknown=tuple(finding for finding in shown if not finding.certain),
             suppressed=self._found.suppressed,
             known=tuple(finding for finding in shown if finding.certain and finding.fingerprint not in new),
             # A finding that is suppressed now is not fixed.
             fixed=tuple(finding for finding in compared.fixed if finding.fingerprint not in fingerprints),
             since=read.base or baseline,
-            rules=tuple(rule for rule in RULES if rule.id in checked),
+            rules=tuple(_as_configured(rule, settings) for rule in checked.values()),
             worlds=tuple(world.name for world in worlds if world.name),
             objects=len({resource.ref for resource in resources}),
             files=len(sources),
@@ -82,6 +89,12 @@ class Linting:
             folder=str(Path.cwd()),
             texts=self._lines.texts,
         )
+
+
+def _as_configured(rule: Rule, settings: LintSettings) -> Rule:
+    """Return a rule with the severity that it has in this run."""
+    own = rule.severity_in(settings)
+    return replace(rule, severity=own) if own and own != "off" else rule
 
 
 def _read_baseline(baseline: str) -> Sequence[Finding]:

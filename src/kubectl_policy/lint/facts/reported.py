@@ -143,7 +143,7 @@ class Reported:
             # Nothing is computed of these.
             yield from compare(None, (), reported_places(resource.raw)[0].conditions, {})
         else:
-            yield from (self._objects if kind in COMPARED else self._policies).of(resource).comparisons
+            yield from (self._objects if kind in COMPARED else self._policies).of(resource).conditions
 
     def lacks_report(self, resource: Resource) -> bool:
         """Whether nothing was reported on an object of a cluster, or one that was read with others that have one.
@@ -198,8 +198,8 @@ class Reported:
 
     def doubt(self, comparison: Comparison) -> str:
         """On what it depends whether both sides disagree, in words; empty if it is known that they do, or not."""
-        if comparison.verdict == "undecided":
-            doubts = [f"{thing.what}: {thing.reason}" for thing in comparison.doubts]
+        if comparison.verdict == "Undecided":
+            doubts = [f"{thing.what}: {thing.reason}" for thing in comparison.unseen]
             computed = comparison.computed.message if comparison.computed else ""
             return next(iter(doubts), computed) or "something that it depends on was not read"
         if comparison.explanation and comparison.explanation in _GUESSED:

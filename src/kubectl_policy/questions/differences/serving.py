@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, items_at, text_at
 from kubectl_policy.topology import attached_hostnames
@@ -56,17 +57,15 @@ class RuleAnswers(Struct, frozen=True, kw_only=True):
 class Serving:
     """What is served in one state, looked up when it is asked for."""
 
-    def __init__(self, analysis: Analysis, failing: Iterable[FailingRoute] = (), other: Serving | None = None) -> None:
-        """Remember where to look, which routes fail for a policy, and the `other` one of two states."""
+    def __init__(self, analysis: Analysis, failing: Iterable[FailingRoute] = ()) -> None:
+        """Remember where to look, and which routes fail for a policy."""
         self.analysis = analysis
-        self._other = other
         self._failing: dict[ObjectRef, list[FailingRoute]] = {}
         for failure in failing:
             self._failing.setdefault(failure.route, []).append(failure)
         self.topology = analysis.topology
         self._dark: dict[NodeRef, bool] = {}
         self._places: dict[ObjectRef, Mapping[NodeRef, bool]] = {}
-        self._rules: dict[ObjectRef, tuple[RuleAnswers, ...]] = {}
         # The hostnames of a route at a listener, `*` for every host; none at what is no listener.
         self.hostnames: Callable[[NodeRef, ObjectRef], tuple[str, ...]] = cache(
             partial(attached_hostnames, analysis.topology)
@@ -130,15 +129,9 @@ class Serving:
         """The Gateway that a place belongs to, or what else it is part of."""
         return self.topology.gateways.gateway_of(listener.object) or listener.object
 
+    @cached_method
     def rules(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         """The rules of a route in their order."""
-        known = self._rules.get(route)
-        if known is None:
-            is_like = self._other and self._answers_like(self._other, route)
-            known = self._rules[route] = self._other.rules(route) if self._other and is_like else self._rules_of(route)
-        return known
-
-    def _rules_of(self, route: ObjectRef) -> tuple[RuleAnswers, ...]:
         raws = items_at(self.analysis.index.raw(route), "spec.rules")
         backends: list[list[Backend]] = [[] for _ in raws]
         for backend in self.topology.backends(route):
@@ -157,16 +150,6 @@ class Serving:
         ]
         may_end = bool(every or route in self._failing)
         return tuple([self._ended(rule, named) if may_end else rule for rule, named in rules])
-
-    def _answers_like(self, other: Serving, route: ObjectRef) -> bool:
-        """Whether all that decides on the rules of a route is known to be as in another state."""
-        index = self.analysis.index
-        return (
-            index.get(route) is other.analysis.index.get(route)
-            and self.topology.backends(route) is other.topology.backends(route)
-            and not (route in self._failing or route in other._failing)
-            and not self.topology.relations.filters_of(route)
-        )
 
     def _answers_itself(self, raw: Json, named: Collection[_Named]) -> bool:
         """Whether requests to a rule are answered before they get to its backends, or may be: by what is not known."""

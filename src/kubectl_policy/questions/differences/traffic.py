@@ -114,7 +114,7 @@ def traffic_changes(
     if comparison.shares_topology and failing[0] == failing[1]:
         return NO_TRAFFIC
     before = Serving(comparison.before, failing[0])
-    after = Serving(comparison.after, failing[1], before)
+    after = Serving(comparison.after, failing[1])
     routes = _routes_that_may_differ(comparison, {failure.route for state in failing for failure in state})
     lost = _OneWay(before, after, owner_key).of(routes)
     losing = {traffic.route for traffic in lost.routes}
@@ -268,8 +268,6 @@ class _OneWay:
     def _failing(self, route: ObjectRef, rules: Iterable[RuleAnswers]) -> Iterator[FailingRule]:
         """The rules that have requests answered of which fewer are, or none."""
         later_rules = self._lacking.rules(route)
-        if later_rules is self._having.rules(route):
-            return
         same = self._lacking.analysis.index.get(route) is self._having.analysis.index.get(route)
         for rule in rules:
             alike = (

@@ -9,6 +9,7 @@ from msgspec import Struct
 from kubectl_policy.model import NodeRef
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import CARRY_NOTHING
+from kubectl_policy.topology.dangling import dangling_references
 from kubectl_policy.topology.references import ROUTES, backend_refs, depth_of, parent_refs
 
 if TYPE_CHECKING:
@@ -132,8 +133,9 @@ def relevant_diagnostics(analysis: Analysis, subject: NodeRef, paths: tuple[Path
     objects = dict.fromkeys([subject.object, *(node.object for path in paths for node in path)])
     policies = dict.fromkeys(a.policy for obj in objects for a in analysis.attachments_to(obj))
     about = [problem for obj in (subject.object, *policies) for problem in analysis.problems_of(obj)]
-    routes = _routes_referring_to(analysis, subject.object)
-    missed = (problem for route in routes for problem in analysis.topology.missing_from(route))
+    routes = filter(None, map(analysis.index.get, _routes_referring_to(analysis, subject.object)))
+    relations = analysis.topology.relations
+    missed = (problem for route in routes for problem in dangling_references(relations, route))
     return tuple(dict.fromkeys([*about, *(problem for problem in missed if subject.object in problem.related)]))
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.fields import integer_at, mappings_at, text_at
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin, Resource
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Event, StatusProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
+    from kubectl_policy.questions.shared.in_force import Assumption
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedPlace
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology.gateway.conditions import Condition
 
-# "undecided" depends on something that was not read; of an "unknown type" it is not known when it is to be reported.
-Verdict: TypeAlias = Literal["agrees", "differs", "not reported", "not expected", "undecided", "unknown type"]
-DISAGREEMENTS: Final[frozenset[Verdict]] = frozenset({"differs", "not reported", "not expected"})
+# "Undecided" depends on something that was not read; of an "UnknownType" it is not known when it is to be reported.
+Verdict: TypeAlias = Literal["Agrees", "Differs", "NotReported", "NotExpected", "Undecided", "UnknownType"]
+DISAGREEMENTS: Final[frozenset[Verdict]] = frozenset({"Differs", "NotReported", "NotExpected"})
 
 # What would explain a disagreement, the likeliest first; "none" is known where nothing is.
 Explanation: TypeAlias = Literal[
@@ -54,12 +55,17 @@ ATTACHED_LISTENER_SETS: Final = "attachedListenerSets"
 _LISTED: Final = 5
 
 
-class Claim(Struct, frozen=True):
-    """What one side says: status and reason are compared, the message never is."""
+_AT: Final = "The ancestor, parent or listener; null for the conditions of the object itself."
+_DEPENDS_ON: Final = "What an undecided comparison depends on; if it is empty, the message of what is computed says so."
+_POLICY: Final = "Whether the object is a policy, or one that policies target."
 
-    status: str
-    reason: str = ""
-    message: str = ""
+
+class Claim(Struct, frozen=True):
+    """What one side says; a count as its status."""
+
+    status: Annotated[str, Meta()]
+    reason: Annotated[str, Meta()] = ""
+    message: Annotated[str, Meta(description="Never compared.")] = ""
 
 
 # A condition that should be reported, whoever predicts it; its reason is Pending if something was not read.
@@ -67,25 +73,24 @@ Predicted: TypeAlias = "PolicyCondition | Condition"
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """One type of condition in one place: an ancestor, a parent or a listener, None for the object's own conditions.
+    """One type of condition, or a count, in one place of a status, as computed and as reported."""
 
-    `computed` is None where nothing should be reported, `reported` where nothing was. `controller` is who reported, as
-    far as the status says so, `seen` the generation of the object that it had seen. A disagreement has an
-    `explanation`; what is undecided has `doubts`, or a computed message that says on what it depends. `kind` is the
-    policy kind whose controllers mark what policies affect, where the condition is such a mark.
-    """
-
-    at: NodeRef | None
-    type: str
-    computed: Claim | None
-    reported: Claim | None
-    verdict: Verdict
-    controller: str = ""
-    seen: int | None = None
-    stale: bool = False
-    explanation: Explanation | None = None
-    doubts: tuple[Unseen, ...] = ()
-    kind: GroupKind | None = None
+    at: Annotated[NodeRef | None, Meta(description=_AT)]
+    type: Annotated[str, Meta(description="Of a condition, or attachedRoutes or attachedListenerSets.")]
+    policy_kind: Annotated[
+        GroupKind | None,
+        Meta(description="Whose mark on an affected object disagrees; null for any other condition."),
+    ] = None
+    verdict: Annotated[Verdict, Meta()]
+    reported: Annotated[Claim | None, Meta(description="Null where nothing was reported.")]
+    computed: Annotated[Claim | None, Meta(description="Null where nothing should be reported.")]
+    controller: Annotated[str, Meta(description="Who reported, as far as the status says so.")] = ""
+    observed_generation: Annotated[int | None, Meta(description="What the report is about.")] = None
+    stale: Annotated[bool, Meta(description="Whether the report is about an older generation.")] = False
+    explanation: Annotated[
+        Explanation | None, Meta(description="What would explain a disagreement; null where there is none.")
+    ] = None
+    unseen: Annotated[tuple[Unseen, ...], Meta(description=_DEPENDS_ON)] = ()
 
     @property
     def is_count(self) -> bool:
@@ -104,34 +109,51 @@ class Comparison(Struct, frozen=True, kw_only=True):
     @property
     def is_compared(self) -> bool:
         """Whether both sides could be held against each other."""
-        return self.disagrees or self.verdict == "agrees"
+        return self.disagrees or self.verdict == "Agrees"
 
 
 class OtherController(Struct, frozen=True):
     """A place in a status that another controller writes, whose business it is."""
 
-    at: NodeRef | None
-    controller: str
+    at: Annotated[NodeRef | None, Meta(description=_AT)]
+    controller: Annotated[str, Meta()]
 
 
 class ObjectStatus(Struct, frozen=True, kw_only=True):
-    """The report on one object and what is computed; without a report (`reported`) there is nothing to compare.
-
-    `assumed` is what of a policy's kind rests on a default or a guess.
-    """
+    """The report on one object, against what is computed."""
 
     resource: Resource
-    generation: int | None
-    is_policy: bool
-    reported: bool
-    assumed: tuple[str, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
-    other_controllers: tuple[OtherController, ...] = ()
+    policy: Annotated[bool, Meta(description=_POLICY)]
+    generation: Annotated[int | None, Meta(description="The object's own; null if it has none.")]
+    assumed: Annotated[
+        tuple[Assumption, ...],
+        Meta(description="What of a policy's kind rests on a default or a guess, because no profile covers it."),
+    ] = ()
+    has_status: Annotated[bool, Meta(description="Without a status there is nothing to compare.")]
+    conditions: Annotated[tuple[Comparison, ...], Meta()] = ()
+    other_controllers: Annotated[
+        tuple[OtherController, ...], Meta(description="Places in the status that other controllers write.")
+    ] = ()
+
+    @property
+    def object(self) -> Annotated[ObjectRef, Meta()]:
+        """The object."""
+        return self.resource.ref
+
+    @property
+    def origin(self) -> Annotated[Origin, Meta()]:
+        """Where it was read."""
+        return self.resource.origin
+
+    @property
+    def agrees(self) -> Annotated[bool, Meta()]:
+        """False if any condition or count is known to disagree."""
+        return not self.disagrees
 
     @property
     def disagrees(self) -> bool:
         """Whether anything in the report is known not to be as computed."""
-        return any(comparison.disagrees for comparison in self.comparisons)
+        return any(comparison.disagrees for comparison in self.conditions)
 
 
 def compare(
@@ -155,15 +177,15 @@ def compare(
         actual = by_type.pop(wanted.type, None)
         claim = Claim(wanted.status, wanted.reason, wanted.message)
         if wanted.status == "Unknown" and wanted.reason == "Pending":
-            yield _comparison(at, claim, actual, wanted.type, "undecided")
+            yield _comparison(at, claim, actual, wanted.type, "Undecided")
         elif actual:
             agrees = (wanted.status, wanted.reason) == (actual.status, actual.reason)
-            yield _comparison(at, claim, actual, wanted.type, "agrees" if agrees else "differs")
+            yield _comparison(at, claim, actual, wanted.type, "Agrees" if agrees else "Differs")
         elif (wanted.type, wanted.status) not in optional:
-            yield _comparison(at, claim, None, wanted.type, "not reported")
+            yield _comparison(at, claim, None, wanted.type, "NotReported")
     for condition in by_type.values():
         known = condition.status in known_statuses.get(condition.type, ())
-        yield _comparison(at, None, condition, condition.type, "not expected" if known else "unknown type")
+        yield _comparison(at, None, condition, condition.type, "NotExpected" if known else "UnknownType")
 
 
 def _comparison(
@@ -176,7 +198,7 @@ def _comparison(
         reported=Claim(reported.status, reported.reason, reported.message) if reported else None,
         verdict=verdict,
         controller=reported.controller if reported else "",
-        seen=reported.seen if reported else None,
+        observed_generation=reported.seen if reported else None,
         stale=bool(reported and reported.stale),
     )
 
@@ -198,8 +220,10 @@ def compare_count(
         type=name,
         computed=Claim(str(computed), "", ", ".join(map(str, counted[:_LISTED])) + left),
         reported=Claim(str(reported)),
-        verdict="agrees" if computed == reported else "undecided" if more_may_exist else "differs",
-        seen=min((condition.seen for condition in place.conditions if condition.seen is not None), default=None),
+        verdict="Agrees" if computed == reported else "Undecided" if more_may_exist else "Differs",
+        observed_generation=min(
+            (condition.seen for condition in place.conditions if condition.seen is not None), default=None
+        ),
         stale=any(condition.stale for condition in place.conditions),
     )
 
@@ -264,7 +288,7 @@ class Explainer:
             return None
         return self._analysis.topology.gateways.controller_of(node.object)
 
-    def doubts(self, unseen: Iterable[Unseen]) -> tuple[Unseen, ...]:
+    def relevant(self, unseen: Iterable[Unseen]) -> tuple[Unseen, ...]:
         """Of what could not be seen, what one comparison depends on, not everything."""
         return tuple(thing for thing in unseen if not (thing.is_gap or thing in self._gaps))
 
@@ -275,7 +299,7 @@ class Explainer:
         by_class = self._by_class(comparison.at, profile.controllers)
         if by_class:
             return by_class
-        if comparison.verdict == "not reported" and self._is_silent(profile.group_kind, profile.controllers):
+        if comparison.verdict == "NotReported" and self._is_silent(profile.group_kind, profile.controllers):
             return "silent controller"
         if profile.approximate:
             return "approximate profile"
@@ -293,7 +317,7 @@ class Explainer:
         owner = comparison.at.object if comparison.at else ref
         # All else that is computed for what the spec names is always computed, but for a route that does not delegate.
         bindings = self._analysis.topology.bindings(ref) if owner.group_kind == HTTP_ROUTE else ()
-        if comparison.verdict == "not expected" and not any(binding.parent == owner for binding in bindings):
+        if comparison.verdict == "NotExpected" and not any(binding.parent == owner for binding in bindings):
             return "not in spec"
         if owner.group_kind not in (GATEWAY, *LISTENER_SETS):
             return self._rest
@@ -302,7 +326,7 @@ class Explainer:
             return "class unread"
         if not controller or controller in self._refused:
             return "no class"
-        silent = comparison.verdict == "not reported" and self._is_silent(ref.group_kind, frozenset({controller}))
+        silent = comparison.verdict == "NotReported" and self._is_silent(ref.group_kind, frozenset({controller}))
         return "silent controller" if silent else self._rest
 
     @property

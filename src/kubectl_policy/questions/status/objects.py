@@ -84,9 +84,9 @@ class ObjectComparisons:
         return ObjectStatus(
             resource=resource,
             generation=integer_at(resource.raw, "metadata.generation"),
-            is_policy=False,
-            reported=reported,
-            comparisons=tuple(self._judged(resource.ref, comparison) for comparison in compared),
+            policy=False,
+            has_status=reported,
+            conditions=tuple(self._judged(resource.ref, comparison) for comparison in compared),
             other_controllers=others,
         )
 
@@ -171,10 +171,11 @@ class ObjectComparisons:
             return replace(comparison, explanation=self._explainer.of_object(comparison, ref))
         subject = comparison.at or NodeRef(ref)
         unseen = unseen_for(self._analysis, subject, self._analysis.topology.paths(subject))
-        doubts = self._explainer.doubts(unseen)
-        if doubts:
-            return replace(comparison, verdict="undecided", doubts=doubts)
-        return replace(comparison, explanation=self._explainer.of_policy(comparison, profile), kind=profile.group_kind)
+        unseen = self._explainer.relevant(unseen)
+        if unseen:
+            return replace(comparison, verdict="Undecided", unseen=unseen)
+        explanation = self._explainer.of_policy(comparison, profile)
+        return replace(comparison, explanation=explanation, policy_kind=profile.group_kind)
 
 
 class PolicyMarkers:
@@ -218,7 +219,7 @@ class PolicyMarkers:
                 yield _annotation(name, names, annotations[name], resource.ref.namespace)
             elif self._is_reported(policies):
                 computed = Claim(", ".join(names))
-                yield Comparison(at=None, type=name, computed=computed, reported=None, verdict="not reported")
+                yield Comparison(at=None, type=name, computed=computed, reported=None, verdict="NotReported")
 
     def _is_reported(self, policies: Iterable[ObjectRef]) -> bool:
         resources = (self._analysis.index.get(policy) for policy in policies)
@@ -231,11 +232,11 @@ def _annotation(name: str, policies: Sequence[str], reported: Json, home: str) -
     named = policies_named(reported, home)
     if named is None:
         unreadable = Claim(reported if isinstance(reported, str) else "")
-        return Comparison(at=None, type=name, computed=computed, reported=unreadable, verdict="unknown type")
+        return Comparison(at=None, type=name, computed=computed, reported=unreadable, verdict="UnknownType")
     return Comparison(
         at=None,
         type=name,
         computed=computed,
         reported=Claim(", ".join(sorted(named))) if named or policies else None,
-        verdict="agrees" if named == frozenset(policies) else "differs" if policies else "not expected",
+        verdict="Agrees" if named == frozenset(policies) else "Differs" if policies else "NotExpected",
     )

@@ -72,10 +72,10 @@ class PolicyComparisons:
         return ObjectStatus(
             resource=policy,
             generation=integer_at(policy.raw, "metadata.generation"),
-            is_policy=profile.role == "policy",
-            reported=reported,
+            policy=profile.role == "policy",
+            has_status=reported,
             assumed=profile.assumed,
-            comparisons=tuple(self._judged(policy.ref, profile, comparison) for comparison in compared),
+            conditions=tuple(self._judged(policy.ref, profile, comparison) for comparison in compared),
             other_controllers=tuple(others),
         )
 
@@ -165,23 +165,23 @@ class PolicyComparisons:
         """A disagreement with its explanation, or undecided if it depends on something that was not read."""
         if not comparison.disagrees:
             return comparison
-        doubts: tuple[Unseen, ...]
+        unseen: tuple[Unseen, ...]
         statuses = {claim.status for claim in (comparison.computed, comparison.reported) if claim}
         if is_assumed(profile) and statuses != {"True", "False"}:
             # Only that two sides say the opposite does not depend on the words that are assumed.
             what = f"how {plural(policy.kind)} report"
             reason = "no profile says where and in which words; conditions as in GEP-713 are assumed"
-            doubts = (Unseen(what=what, reason=reason, remedy="say it in a profile, under status"),)
+            unseen = (Unseen(what=what, reason=reason, remedy="say it in a profile, under status"),)
         elif depends_on_references(comparison.type, _status(profile, comparison.controller)):
-            doubts = unseen_by_references(
+            unseen = unseen_by_references(
                 self._analysis, policy, needs=_may_lack_something(comparison, _status(profile, comparison.controller))
             )
-            if comparison.at and comparison.verdict == "not reported" and self._acts(profile, comparison.at) is None:
-                doubts += (unseen_class(self._analysis, comparison.at, profile.controllers),)
+            if comparison.at and comparison.verdict == "NotReported" and self._acts(profile, comparison.at) is None:
+                unseen += (unseen_class(self._analysis, comparison.at, profile.controllers),)
         else:
-            doubts = self._explainer.doubts(unseen_for_policy(self._analysis, self._analysis.enforcement(policy)))
-        if doubts:
-            return replace(comparison, verdict="undecided", doubts=doubts)
+            unseen = self._explainer.relevant(unseen_for_policy(self._analysis, self._analysis.enforcement(policy)))
+        if unseen:
+            return replace(comparison, verdict="Undecided", unseen=unseen)
         return replace(comparison, explanation=self._explainer.of_policy(comparison, profile))
 
 

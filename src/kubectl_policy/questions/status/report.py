@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, select
@@ -26,36 +26,53 @@ if TYPE_CHECKING:
 
 
 class StatusReport(Struct, frozen=True, kw_only=True):
-    """The reports on the selected objects and what is computed, policies first.
-
-    `noun` is what was asked for, in the singular. `names` are the kinds of the objects, as an API server knows them.
-    `namespace` is where was looked, empty if everywhere; `elsewhere` are the namespaces, one for each, of objects that
-    would have been selected there. `unseen` could not be read, and might have changed something.
-    """
+    """What controllers reported on the selected objects, against what is computed."""
 
     noun: str
-    namespace: str
-    objects: tuple[ObjectStatus, ...]
+    """What was asked for, in the singular."""
+    namespace: Annotated[str, Meta(description="Empty if the objects are from every namespace.")]
+    items: Annotated[tuple[ObjectStatus, ...], Meta(description="Policies first.")]
     names: tuple[KindNames, ...]
+    """The kinds of the objects, as an API server knows them."""
     elsewhere: tuple[str, ...]
-    unseen: tuple[Unseen, ...]
+    """The namespaces, one for each, of objects that would have been selected there."""
+    unseen: Annotated[tuple[Unseen, ...], Meta()]
     place: Place = "the input"
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something could not be read at all."""
+        return not self.unseen
+
+    @property
+    def compared(self) -> Annotated[int, Meta(ge=0)]:
+        """The number of conditions and counts of which both sides are known."""
+        return sum(comparison.is_compared for _, comparison in self.comparisons)
+
+    @property
+    def disagreeing(self) -> Annotated[int, Meta(ge=0)]:
+        """How many of these disagree."""
+        return sum(comparison.disagrees for _, comparison in self.comparisons)
+
+    @property
+    def undecided(self) -> Annotated[int, Meta(ge=0)]:
+        """How many more depend on something that was not read."""
+        return sum(comparison.verdict == "Undecided" for _, comparison in self.comparisons)
 
     @property
     def comparisons(self) -> Iterator[tuple[ObjectStatus, Comparison]]:
         """Each comparison with its object."""
-        return ((status, comparison) for status in self.objects for comparison in status.comparisons)
+        return ((status, comparison) for status in self.items for comparison in status.conditions)
 
     @property
     def disagrees(self) -> bool:
         """Whether any report is known not to be as computed."""
-        return any(status.disagrees for status in self.objects)
+        return self.disagreeing > 0
 
     @property
     def uncertain(self) -> bool:
         """Whether more input might change what is known to disagree, or whether anything does."""
-        undecided = any(comparison.verdict == "undecided" for _, comparison in self.comparisons)
-        return bool(self.unseen) or (undecided and not self.disagrees)
+        return bool(self.unseen) or (self.undecided > 0 and not self.disagrees)
 
 
 def status(analysis: Analysis, word: str = "", selection: Selection = EVERYTHING) -> StatusReport:
@@ -75,7 +92,7 @@ def status(analysis: Analysis, word: str = "", selection: Selection = EVERYTHING
     return StatusReport(
         noun=selected.type.noun,
         namespace=selected.namespace,
-        objects=tuple(
+        items=tuple(
             (others if resource.ref.group_kind in COMPARED else policies).of(resource) for resource in resources
         ),
         names=tuple(map(analysis.registry.names_of, kinds)),

@@ -141,10 +141,10 @@ def _pointed(case: Case, path: FieldPath, entry: Json, node: NodeRef, section: s
 
 def name_overlapping(case: Case, reason: Reason) -> Iterator[Edit]:
     """The policy names the routes, too, that take the same requests as one that it names."""
-    relations = case.analysis.topology.relations
+    shared = case.analysis.topology.shared_requests
     for node in reason.related:
-        requests = relations.requests_of(node.object)
-        for route in dict.fromkeys(route for request in requests for route in relations.routes_taking(request)):
+        requests = shared.requests_of(node.object)
+        for route in dict.fromkeys(route for request in requests for route in shared.routes_taking(request)):
             yield from _naming(case, NodeRef(route), "")
 
 

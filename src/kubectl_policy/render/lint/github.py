@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.lint.markdown import markdown
 from kubectl_policy.render.lint.places import path_of
 from kubectl_policy.render.lint.text import lint_body
-from kubectl_policy.render.lint.words import lint_headline, notes, sentence, told, worst_first
+from kubectl_policy.render.lint.words import lint_headline, notes, rule_words, sentence, worst_first
 from kubectl_policy.render.output.escape import Commands, uncommanding, visible
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.words.names import count
@@ -15,9 +16,9 @@ from kubectl_policy.render.words.names import count
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.report import Report
     from kubectl_policy.model import Severity
-    from kubectl_policy.render.lint.words import Told
 
 # A step has so many annotations of each severity, and a summary of less than 1 MiB.
 MOST: Final = 10
@@ -29,31 +30,34 @@ _WIDTH: Final = 10_000
 
 def lint_github(report: Report) -> Commands:
     """As many annotations as GitHub shows, the worst of all findings; then the text of all, folded, and how many."""
-    found = worst_first(told(report.findings, report))
-    shown = [each for severity in _COMMANDS for each in [one for one in found if one.severity == severity][:MOST]]
-    if len(shown) < len(found):
-        notices = [each for each in shown if each.severity == "info"]
-        shown = [each for each in shown if each.severity != "info"] + notices[: MOST - 1]
-        left = count(len(found) - len(shown), "more finding")
+    findings = worst_first(report.findings)
+    shown = [
+        finding
+        for severity in _COMMANDS
+        for finding in islice((finding for finding in findings if finding.severity_ == severity), MOST)
+    ]
+    if len(shown) < len(findings):
+        notices = [finding for finding in shown if finding.severity_ == "info"]
+        shown = [finding for finding in shown if finding.severity_ != "info"] + notices[: MOST - 1]
+        left = count(len(findings) - len(shown), "more finding")
         more = [_command("notice", f"{left} in the log and the summary of this step", title="kubectl policy lint")]
     else:
         more = []
-    lines = [*(_annotation(each, report) for each in shown), *more, *_log(report)]
+    lines = [*(_annotation(finding, report) for finding in shown), *more, *_log(report)]
     return Commands("".join(f"{line}\n" for line in lines))
 
 
-def _annotation(each: Told, report: Report) -> str:
-    finding = each.finding
+def _annotation(finding: Finding, report: Report) -> str:
     path = path_of(finding.origin, report)
     line = str(finding.origin.line) if path and finding.origin else ""
     message = "\n".join(map(visible, (sentence(finding), *notes(finding))))
-    return _command(_COMMANDS[each.severity], message, file=visible(path), line=line, title=each.rule_words)
+    return _command(_COMMANDS[finding.severity_], message, file=visible(path), line=line, title=rule_words(finding))
 
 
 def _command(name: str, message: str, **properties: str) -> str:
     """A command of the log: `::error file=shop.yaml,line=14::...`."""
-    given = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
-    return f"::{name} {given}::{_data(message)}"
+    pairs = ",".join(f"{key}={_property(value)}" for key, value in properties.items() if value)
+    return f"::{name} {pairs}::{_data(message)}"
 
 
 def _data(text: str) -> str:

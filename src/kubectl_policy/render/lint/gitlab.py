@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.lint.places import place_of
-from kubectl_policy.render.lint.words import notes, sentence, told
+from kubectl_policy.render.lint.words import notes, rule_words, sentence
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.report import Report
     from kubectl_policy.model import Json, Severity
-    from kubectl_policy.render.lint.words import Told
 
 _SEVERITIES: Final[Mapping[Severity, str]] = {"error": "major", "warning": "minor", "info": "info"}
 
@@ -24,24 +24,23 @@ def lint_gitlab(report: Report) -> list[Json]:
     GitLab compares the reports of two branches itself: it says of what is only in that of the target that it is fixed,
     and compares nothing if one of them is missing.
     """
-    return [_entry(each, report) for each in told((*report.findings, *report.known), report)]
+    guarding = {rule.id for rule in report.rules if rule.guards}
+    return [_entry(finding, report, guards=finding.rule in guarding) for finding in (*report.findings, *report.known)]
 
 
-def _entry(each: Told, report: Report) -> Json:
-    finding = each.finding
-    guards = each.rule is not None and each.rule.guards
+def _entry(finding: Finding, report: Report, *, guards: bool) -> Json:
     said = (sentence(finding), *notes(finding))
     return {
         "description": "; ".join(map(visible, said)),
-        "check_name": each.rule_words,
+        "check_name": rule_words(finding),
         # Of those that are the same, GitLab shows one.
         "fingerprint": finding.fingerprint,
-        "severity": "critical" if guards and each.severity == "error" else _SEVERITIES[each.severity],
+        "severity": "critical" if guards and finding.severity_ == "error" else _SEVERITIES[finding.severity_],
         # An entry without a path and a line is not taken, and ends the list.
-        "location": {"path": visible(place_of(finding, report)), "lines": {"begin": _line(each)}},
+        "location": {"path": visible(place_of(finding, report)), "lines": {"begin": _line(finding)}},
     }
 
 
-def _line(each: Told) -> int:
-    origin = each.finding.origin
+def _line(finding: Finding) -> int:
+    origin = finding.origin
     return (origin.line if origin else 0) or 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kubectl_policy.render.lint.places import path_of
-from kubectl_policy.render.lint.words import notes, sentence, told
+from kubectl_policy.render.lint.words import notes, rule_words, sentence
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.report import Report
-    from kubectl_policy.render.lint.words import Told
 
 _NAME: Final = "kubectl-policy lint"
 _HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -28,18 +27,17 @@ _HEAD: Final = '<?xml version="1.0" encoding="UTF-8"?>\n'
 def lint_junit(report: Report) -> str:
     """Every test fails of which the finding lets the run fail; others are passed or skipped."""
     suite = _element(None, "testsuite", name=_NAME)
-    names = _Names()
-    for each in told(report.findings, report):
-        test = names.test(suite, each, report)
-        text = _lines(_text(each))
-        if report.settings.fails(each.severity):
-            found = _element(test, "failure", message=sentence(each.finding), type=each.severity)
-            found.text = text
+    names, summaries = _Names(), {rule.id: rule.summary for rule in report.rules}
+    for finding in report.findings:
+        test = names.test(suite, finding, report)
+        text = _lines(_text(finding, summaries.get(finding.rule, "")))
+        if report.settings.fails(finding.severity_):
+            _element(test, "failure", message=sentence(finding), type=finding.severity_).text = text
         else:
-            _element(test, "system-out").text = f"{each.severity}: {text}"
-    for each, reason in _skipped(report):
-        test = names.test(suite, each, report)
-        _element(test, "skipped", message=reason).text = _lines(_text(each))
+            _element(test, "system-out").text = f"{finding.severity_}: {text}"
+    for finding, reason in _skipped(report):
+        test = names.test(suite, finding, report)
+        _element(test, "skipped", message=reason).text = _lines(_text(finding, summaries.get(finding.rule, "")))
     for rule in report.rules:
         if rule.id not in names.rules:
             _element(suite, "testcase", classname=f"{rule.id} {rule.name}", name="nothing found")
@@ -53,13 +51,15 @@ class _Names:
         self._times = Counter[tuple[str, str]]()
         self.rules = set[str]()
 
-    def test(self, suite: Element, each: Told, report: Report) -> Element:
+    def test(self, suite: Element, finding: Finding, report: Report) -> Element:
         """A test for a finding, called by what stays when lines move: so do readers know it again."""
-        self.rules.add(each.finding.rule)
-        name = _name(each.finding, report)
-        self._times[each.rule_words, name] += 1
-        times = self._times[each.rule_words, name]
-        return _element(suite, "testcase", classname=each.rule_words, name=f"{name} #{times}" if times > 1 else name)
+        self.rules.add(finding.rule)
+        name = _name(finding, report)
+        self._times[rule_words(finding), name] += 1
+        times = self._times[rule_words(finding), name]
+        return _element(
+            suite, "testcase", classname=rule_words(finding), name=f"{name} #{times}" if times > 1 else name
+        )
 
 
 def _name(finding: Finding, report: Report) -> str:
@@ -69,23 +69,23 @@ def _name(finding: Finding, report: Report) -> str:
     return f"{words} ({path})" if words and path else words or path or finding.message
 
 
-def _text(each: Told) -> Iterator[str]:
-    origin = each.finding.origin
-    yield (f"{origin}: " if origin else "") + sentence(each.finding)
-    yield from notes(each.finding)
-    if each.rule:
-        yield each.rule.summary
+def _text(finding: Finding, summary: str) -> Iterator[str]:
+    origin = finding.origin
+    yield (f"{origin}: " if origin else "") + sentence(finding)
+    yield from notes(finding)
+    if summary:
+        yield summary
 
 
-def _skipped(report: Report) -> Iterable[tuple[Told, str]]:
+def _skipped(report: Report) -> Iterable[tuple[Finding, str]]:
     """What does not count, and why."""
-    for each in told(report.unknowns, report):
-        yield each, "could not be decided, as not all that decides it was seen"
-    for each in told(report.known, report):
-        yield each, f"known since {report.since}" if report.since else "known"
-    hidden = told((each.finding for each in report.suppressed), report)
-    for each, suppressed in zip(hidden, report.suppressed, strict=True):
-        yield each, f"suppressed by {suppressed.how}" + (f": {suppressed.reason}" if suppressed.reason else "")
+    for finding in report.unknown:
+        yield finding, "could not be decided, as not all that decides it was seen"
+    for finding in report.known:
+        yield finding, f"known since {report.since}" if report.since else "known"
+    for suppressed in report.suppressed:
+        reason = f": {suppressed.reason}" if suppressed.reason else ""
+        yield suppressed.finding, f"suppressed by {suppressed.how}{reason}"
 
 
 def _with_totals(suite: Element) -> Element:

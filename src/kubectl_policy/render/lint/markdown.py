@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.lint.places import path_of
-from kubectl_policy.render.lint.words import lint_headline, message_words, notes, subject_words, told, worst_first
+from kubectl_policy.render.lint.words import lint_headline, message_words, notes, rule_words, subject_words, worst_first
 from kubectl_policy.render.output.escape import code, inert
 from kubectl_policy.render.output.text import cut
 from kubectl_policy.render.words.names import count
@@ -16,9 +16,9 @@ from kubectl_policy.render.words.unseen import what_to_do
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.report import Report
     from kubectl_policy.questions.unseen.things import Unseen
-    from kubectl_policy.render.lint.words import Told
 
 # A comment holds 65,536 characters; what is around it needs some.
 LIMIT: Final = 60_000
@@ -52,11 +52,10 @@ def markdown(report: Report, limit: int, *, marked: bool) -> str:
     """
     headline = inert(cut(lint_headline(report), _LONGEST_HEADLINE))
     text = _Text(f"{mark(report) if marked else ''}### Gateway API policies and routes\n\n**{headline}**\n", limit)
-    found = worst_first(told(report.findings, report))
-    fixed = (f"- {_object(each)} {inert(message_words(each.finding))}\n" for each in told(report.fixed, report))
+    fixed = (f"- {_object(finding)} {inert(message_words(finding))}\n" for finding in report.fixed)
     if report.unseen:
         text.add("unseen thing", map(_unseen, report.unseen), _WARNING)
-    text.add("finding", (_row(each, report) for each in found), _HEAD)
+    text.add("finding", (_row(finding, report) for finding in worst_first(report.findings)), _HEAD)
     text.add("fixed finding", fixed, _FIXED, _END)
     return text.ended()
 
@@ -101,19 +100,19 @@ def _unseen(thing: Unseen) -> str:
     return f"> - {inert(f'{thing.what}: {thing.reason}. {what_to_do(thing)}')}\n"
 
 
-def _row(each: Told, report: Report) -> str:
-    origin = each.finding.origin
+def _row(finding: Finding, report: Report) -> str:
+    origin = finding.origin
     path = path_of(origin, report)
     where = code(f"{path}:{origin.line}") if origin and path else code(str(origin)) if origin else ""
-    severity = f"**{each.severity}**" if report.settings.fails(each.severity) else each.severity
-    return f"| {severity} | {where} | {_object(each)} | {_problem(each)} | {inert(each.rule_words)} |\n"
+    severity = f"**{finding.severity_}**" if report.settings.fails(finding.severity_) else finding.severity_
+    return f"| {severity} | {where} | {_object(finding)} | {_problem(finding)} | {inert(rule_words(finding))} |\n"
 
 
-def _object(each: Told) -> str:
-    subject = subject_words(each.finding)
+def _object(finding: Finding) -> str:
+    subject = subject_words(finding)
     return code(subject) if subject else ""
 
 
-def _problem(each: Told) -> str:
-    said = [message_words(each.finding), *notes(each.finding)]
+def _problem(finding: Finding) -> str:
+    said = [message_words(finding), *notes(finding)]
     return "<br>".join(map(inert, said))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import kubectl_policy
 from kubectl_policy.render.lint.places import path_of, region_of, replaced, uri_of
-from kubectl_policy.render.lint.words import sentence, severity_of_rule, told, world_words, worst_first
+from kubectl_policy.render.lint.words import sentence, world_words, worst_first
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import cut
 from kubectl_policy.render.words.names import count
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import Json, ObjectRef, Origin, Severity
     from kubectl_policy.render.lint.places import Region
-    from kubectl_policy.render.lint.words import Told
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 # What GitHub takes ("SARIF support for code scanning"): a file with more results is refused, more locations of a result
@@ -51,14 +50,14 @@ _SUBJECTS: Final = (
 
 def lint_sarif(report: Report) -> dict[str, Json]:
     """All findings that count as one run; of more than GitHub takes the worst."""
-    found = told(report.findings, report)
-    if len(found) > MOST_RESULTS:
-        found = tuple(worst_first(found)[:MOST_RESULTS])
-    places = {rule.id: place for place, rule in enumerate(report.rules)}
+    findings = report.findings
+    if len(findings) > MOST_RESULTS:
+        findings = tuple(worst_first(findings)[:MOST_RESULTS])
+    positions = {rule.id: position for position, rule in enumerate(report.rules)}
     driver: dict[str, Json] = {
         "name": "kubectl-policy",
         "semanticVersion": kubectl_policy.__version__,
-        "rules": [_rule(rule, report) for rule in report.rules],
+        "rules": [_rule(rule) for rule in report.rules],
     }
     run: dict[str, Json] = {
         "tool": {"driver": driver},
@@ -66,13 +65,12 @@ def lint_sarif(report: Report) -> dict[str, Json]:
         "automationDetails": {"id": "/".join(["kubectl-policy/lint", *map(visible, report.worlds), ""])},
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": [*_notifications(report)]}],
-        "results": [_result(each, places, report) for each in found],
+        "results": [_result(finding, positions, report) for finding in findings],
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(rule: Rule, report: Report) -> Json:
-    severity = severity_of_rule(rule, report)
+def _rule(rule: Rule) -> Json:
     explained = f"{rule.summary}\n\n{rule.explanation}"
     number = rule.id.removeprefix("GWP")[:1]
     tags: list[Json] = ["gateway-api"]
@@ -82,8 +80,8 @@ def _rule(rule: Rule, report: Report) -> Json:
         "tags": tags,
         # What depends on that all was read, or on what is known of an implementation, is a little less sure.
         "precision": "high" if rule.needs else "very-high",
-        "problem.severity": _PROBLEMS[severity],
-        **({"security-severity": _SECURITY[severity]} if rule.guards else {}),
+        "problem.severity": _PROBLEMS[rule.severity],
+        **({"security-severity": _SECURITY[rule.severity]} if rule.guards else {}),
     }
     return {
         "id": rule.id,
@@ -91,42 +89,41 @@ def _rule(rule: Rule, report: Report) -> Json:
         "shortDescription": {"text": cut(rule.summary, MOST_LETTERS)},
         "fullDescription": {"text": cut(" ".join(explained.split()), MOST_LETTERS)},
         "help": {"text": explained, "markdown": explained},
-        "defaultConfiguration": {"level": _LEVELS[severity]},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": properties,
     }
 
 
-def _result(each: Told, places: Mapping[str, int], report: Report) -> Json:
-    finding = each.finding
+def _result(finding: Finding, positions: Mapping[str, int], report: Report) -> Json:
     related = finding.related[:MOST_LOCATIONS]
     region = replaced(finding, report)
     return {
         "ruleId": finding.rule,
-        **({"ruleIndex": places[finding.rule]} if finding.rule in places else {}),
-        "level": _LEVELS[each.severity],
+        **({"ruleIndex": positions[finding.rule]} if finding.rule in positions else {}),
+        "level": _LEVELS[finding.severity_],
         "message": {"text": _message(finding)},
         "locations": [_location(finding.origin, finding.subject, finding.field, report)],
         "relatedLocations": [_related(place, other, report) for place, other in enumerate(related, 1)],
-        "partialFingerprints": _fingerprints(each, report),
+        "partialFingerprints": _fingerprints(finding, report),
         **({"baselineState": "new"} if report.since else {}),
         **({"fixes": [_fix(finding, region, report)]} if region else {}),
     }
 
 
-def _fingerprints(each: Told, report: Report) -> Json:
+def _fingerprints(finding: Finding, report: Report) -> Json:
     """What the finding is known by in other runs; what GitHub goes by only where there is no file.
 
     Of files the action that uploads them makes that of its own, and warns of every one that is another.
     https://github.com/github/codeql-action/issues/4052
     """
-    names = ["finding/v1", *([] if path_of(each.finding.origin, report) else ["primaryLocationLineHash"])]
-    return dict.fromkeys(names, each.finding.fingerprint)
+    names = ["finding/v1", *([] if path_of(finding.origin, report) else ["primaryLocationLineHash"])]
+    return dict.fromkeys(names, finding.fingerprint)
 
 
 def _message(finding: Finding) -> str:
     """The first sentence is a title; the others lead to what else it is about."""
     # All that can be linked is what was read.
-    links = (_mention(place, each) for place, each in enumerate(finding.related[:MOST_LOCATIONS], 1))
+    links = (_mention(place, related) for place, related in enumerate(finding.related[:MOST_LOCATIONS], 1))
     fix = _text(finding.fix.words) if finding.fix else ""
     parts = (_text(sentence(finding)), fix, *links, _text(world_words(finding)))
     return " ".join(_ended(part) for part in parts if part)
@@ -205,7 +202,7 @@ def _notifications(report: Report) -> Iterator[Json]:
     for thing in report.unseen:
         text = f"Could not be seen: {thing.what}: {thing.reason}. {what_to_do(thing)}"
         yield {"level": "warning", "message": {"text": _text(text)}}
-    for finding in report.unknowns:
+    for finding in report.unknown:
         yield {
             "level": "note",
             "message": {"text": f"Could not be decided: {_text(sentence(finding))}"},

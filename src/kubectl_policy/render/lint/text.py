@@ -11,8 +11,8 @@ from kubectl_policy.render.lint.words import (
     lint_headline,
     message_words,
     notes,
+    rule_words,
     subject_words,
-    told,
     world_words,
     worst_first,
 )
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.report import Report
-    from kubectl_policy.render.lint.words import Told
+    from kubectl_policy.lint.report import Report, Suppressed
     from kubectl_policy.render.output.text import Document, Style, View
 
 # At a terminal, so many findings are shown, and so many of those that say the same of several objects.
@@ -49,9 +48,9 @@ def lint_text(report: Report, view: View) -> Document:
 
 def lint_body(report: Report, view: View) -> Document:
     """The same without the sentence at the end."""
-    found = worst_first(told(report.findings, report))
+    found = worst_first(report.findings)
     manifests: set[str] = set()
-    groups = _alike(found) if view.cuts else [[each] for each in found]
+    groups = _alike(found) if view.cuts else [[finding] for finding in found]
     shown = groups[:_SHOWN] if view.cuts else groups
     lines = [line for group in shown for line in _block(group, manifests, view)]
     left = sum(map(len, groups[len(shown) :]))
@@ -63,51 +62,52 @@ def lint_body(report: Report, view: View) -> Document:
     return body[1:] if body[:1] == (BLANK,) else body
 
 
-def _alike(found: Iterable[Told]) -> list[list[Told]]:
+def _alike(found: Iterable[Finding]) -> list[list[Finding]]:
     """Findings in groups of which each says the same of several objects; of too few to be told together, alone."""
-    groups: dict[object, list[Told]] = {}
-    for each in found:
-        finding = each.finding
+    groups: dict[object, list[Finding]] = {}
+    for finding in found:
         fix = (finding.fix.words, repr(finding.fix.manifest)) if finding.fix else ()
-        key = (each.severity, finding.rule, message_words(finding), fix, finding.related, finding.worlds)
-        groups.setdefault(key, []).append(each)
+        key = (finding.severity_, finding.rule, message_words(finding), fix, finding.related, finding.worlds)
+        groups.setdefault(key, []).append(finding)
     return [
-        part for group in groups.values() for part in ([group] if len(group) >= _ALIKE else [[each] for each in group])
+        part
+        for group in groups.values()
+        for part in ([group] if len(group) >= _ALIKE else [[finding] for finding in group])
     ]
 
 
-def _block(group: Sequence[Told], manifests: set[str], view: View) -> Iterator[Line]:
+def _block(group: Sequence[Finding], manifests: set[str], view: View) -> Iterator[Line]:
     first = group[0]
     if len(group) == 1:
         yield _line(first, view)
     else:
-        said = Span(message_words(first.finding), prose=True)
-        yield Line(_words([*_lead(first, first.severity), said], view), 0, _NOTE)
-    for note in notes(first.finding):
+        said = Span(message_words(first), prose=True)
+        yield Line(_words([*_lead(first, first.severity_), said], view), 0, _NOTE)
+    for note in notes(first):
         yield _aside(note, _NOTE, view)
         if note.startswith("fix: "):
-            yield from _manifest(first.finding, manifests, view)
+            yield from _manifest(first, manifests, view)
     if len(group) > 1:
         yield from _members(group, view)
 
 
-def _members(group: Sequence[Told], view: View) -> Iterator[Line]:
+def _members(group: Sequence[Finding], view: View) -> Iterator[Line]:
     """The objects of which the same is said."""
-    for each in group[:_SHOWN_ALIKE]:
-        spans = [*_where(each.finding), Span(subject_words(each.finding), "subject")]
+    for finding in group[:_SHOWN_ALIKE]:
+        spans = [*_where(finding), Span(subject_words(finding), "subject")]
         yield Line(_words(spans, view), _NOTE, _NOTE + 2)
     left = len(group) - _SHOWN_ALIKE
     if left > 0:
         yield _aside(f"and {count(left, 'more object')}: --show-all shows them", _NOTE, view)
 
 
-def _line(each: Told, view: View, word: str = "", more: str = "") -> Line:
+def _line(finding: Finding, view: View, word: str = "", more: str = "") -> Line:
     """`shop.yaml:14: error GWP1001 target-not-found: BackendTLSPolicy shop/checkout: Service shop/checkot ...`.
 
     With another `word` than the severity it stands below a title.
     """
-    finding, subject = each.finding, subject_words(each.finding)
-    spans = [*_where(finding), *_lead(each, word or each.severity)]
+    subject = subject_words(finding)
+    spans = [*_where(finding), *_lead(finding, word or finding.severity_)]
     spans += [Span(f"{subject}:", "subject")] if subject else []
     spans.append(Span(message_words(finding), prose=True))
     spans += [Span(more, "aside", prose=True)] if more else []
@@ -115,8 +115,8 @@ def _line(each: Told, view: View, word: str = "", more: str = "") -> Line:
     return Line(_words(spans, view), indent, indent + _NOTE)
 
 
-def _lead(each: Told, word: str) -> tuple[Span, Span]:
-    return Span(word, _STYLES.get(word, "aside")), Span(f"{each.rule_words}:", "aside")
+def _lead(finding: Finding, word: str) -> tuple[Span, Span]:
+    return Span(word, _STYLES.get(word, "aside")), Span(f"{rule_words(finding)}:", "aside")
 
 
 def _where(finding: Finding) -> tuple[Span, ...]:
@@ -145,11 +145,12 @@ def _manifest(finding: Finding, known: set[str], view: View) -> Iterator[Line]:
 
 def _withheld(report: Report, view: View) -> Iterator[tuple[Line, ...]]:
     """What does not count, for those who ask for everything."""
-    unknown = (_line(each, view, "unknown", world_words(each.finding)) for each in told(report.unknowns, report))
+    unknown = (_line(finding, view, "unknown", world_words(finding)) for finding in report.unknown)
     yield titled("Could not be decided", unknown)
-    yield titled("Known", (_line(each, view, "known") for each in told(report.known, report)))
-    yield titled("Fixed", (_line(each, view, "fixed") for each in told(report.fixed, report)))
-    hidden = told((each.finding for each in report.suppressed), report)
-    reasons = (f"({': '.join(filter(None, (each.how, each.reason)))})" for each in report.suppressed)
-    lines = (_line(finding, view, "suppressed", why) for finding, why in zip(hidden, reasons, strict=True))
-    yield titled("Suppressed", lines)
+    yield titled("Known", (_line(finding, view, "known") for finding in report.known))
+    yield titled("Fixed", (_line(finding, view, "fixed") for finding in report.fixed))
+    yield titled("Suppressed", (_line(it.finding, view, "suppressed", f"({_why(it)})") for it in report.suppressed))
+
+
+def _why(suppressed: Suppressed) -> str:
+    return f"{suppressed.how}: {suppressed.reason}" if suppressed.reason else suppressed.how

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
 from kubectl_policy.lint.finding import SEVERITIES
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.words.names import count, in_file
@@ -16,7 +14,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.finding import Finding, Related
     from kubectl_policy.lint.report import Report
-    from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import ObjectRef, Severity
 
 # So many worlds are named.
@@ -26,43 +23,14 @@ _OPEN: Final = " (--complete if there is nothing else; --show-all shows them)"
 _HIDDEN: Final = " (--show-all shows them)"
 
 
-class Told(Struct, frozen=True):
-    """A finding with its rule, if that is one of those that were checked."""
-
-    finding: Finding
-    rule: Rule | None
-
-    @property
-    def severity(self) -> Severity:
-        """How bad it is; of what a baseline has, which does not say it, as bad as its rule is."""
-        return self.finding.severity or (self.rule.severity if self.rule else "info")
-
-    @property
-    def rule_name(self) -> str:
-        """The name of its rule; empty if that is not known, as of one that is no more."""
-        return self.rule.name if self.rule else ""
-
-    @property
-    def rule_words(self) -> str:
-        """`GWP1001 target-not-found`."""
-        return f"{self.finding.rule} {self.rule_name}".strip()
+def rule_words(finding: Finding) -> str:
+    """`GWP1001 target-not-found`."""
+    return f"{finding.rule} {finding.name}".strip()
 
 
-def told(findings: Iterable[Finding], report: Report) -> tuple[Told, ...]:
-    """Findings of a report with their rules, in their order."""
-    rules = {rule.id: rule for rule in report.rules}
-    return tuple(Told(finding, rules.get(finding.rule)) for finding in findings)
-
-
-def severity_of_rule(rule: Rule, report: Report) -> Severity:
-    """How bad what a rule finds is, in this run and where the finding does not say otherwise."""
-    own = rule.severity_in(report.settings)
-    return own if own and own != "off" else rule.severity
-
-
-def worst_first(findings: Iterable[Told]) -> list[Told]:
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """Findings by severity, and those of the same in their order."""
-    return sorted(findings, key=lambda each: SEVERITIES.index(each.severity))
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity_))
 
 
 def subject_words(finding: Finding) -> str:
@@ -124,7 +92,7 @@ def lint_headline(report: Report, *, hints: bool = False) -> str:
     more = [
         f"{len(report.known)} known" if report.known else "",
         f"{len(report.fixed)} fixed" if report.fixed else "",
-        f"{count(len(report.unknowns), 'check')} could not be made{remedy}" if report.unknowns else "",
+        f"{count(len(report.unknown), 'check')} could not be made{remedy}" if report.unknown else "",
         f"{len(report.suppressed)} suppressed" if report.suppressed else "",
     ]
     return f"{'; '.join(filter(None, (f'{first}{as_far_as(report.unseen)}', ', '.join(filter(None, more)))))}."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.model.snapshot import Place
-    from kubectl_policy.questions.status.comparison import Claim, Explanation, Verdict
+    from kubectl_policy.questions.status.comparison import Claim, Explanation
     from kubectl_policy.questions.status.report import StatusReport
     from kubectl_policy.render.output.text import Document, Style, View
     from kubectl_policy.render.words.sections import Title
@@ -38,14 +38,6 @@ _UNEXPLAINED: Final = (
 _NO_STATUS: Final[Mapping[Place, Title]] = {
     "the input": "No status in the input",
     "the cluster": "No status in the cluster",
-}
-VERDICTS: Final[Mapping[Verdict, str]] = {
-    "agrees": "Agrees",
-    "differs": "Differs",
-    "not reported": "NotReported",
-    "not expected": "NotExpected",
-    "undecided": "Undecided",
-    "unknown type": "UnknownType",
 }
 # What would explain a disagreement: as it fits into a column, and in a sentence.
 _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
@@ -90,17 +82,17 @@ _EXPLANATIONS: Final[Mapping[Explanation, tuple[str, str]]] = {
 def status_tree(report: StatusReport, view: View) -> Document:
     """The report, disagreements first; if everything is asked for, also what agrees, and nothing is cut."""
     whole = not view.cuts
-    disagreeing = (_block(status, report.place, lambda comparison: comparison.disagrees) for status in report.objects)
+    disagreeing = (_block(status, report.place, lambda comparison: comparison.disagrees) for status in report.items)
     undecided = (
-        _block(status, report.place, lambda comparison: comparison.verdict == "undecided") for status in report.objects
+        _block(status, report.place, lambda comparison: comparison.verdict == "Undecided") for status in report.items
     )
     stale: list[tuple[Line, ...]] = []
     as_computed: list[tuple[Line, ...]] = []
-    for status in report.objects:
-        agreeing = [comparison for comparison in status.comparisons if comparison.verdict == "agrees"]
+    for status in report.items:
+        agreeing = [comparison for comparison in status.conditions if comparison.verdict == "Agrees"]
         now = f"the object at {status.generation}"
         old = [
-            f"{_where(comparison)} is of generation {comparison.seen}, {now}"
+            f"{_where(comparison)} is of generation {comparison.observed_generation}, {now}"
             for comparison in agreeing
             if comparison.stale
         ]
@@ -111,8 +103,8 @@ def status_tree(report: StatusReport, view: View) -> Document:
         )
         as_computed.append(_listed(status, claims))
     # That none has a status the headline says.
-    silent = [status for status in report.objects if not status.reported]
-    named = ((_name(status),) for status in silent if len(silent) < len(report.objects))
+    silent = [status for status in report.items if not status.has_status]
+    named = ((_name(status),) for status in silent if len(silent) < len(report.items))
     return (
         headline_line(status_headline(report)),
         *section("Disagreements", _shown(disagreeing, whole=whole)),
@@ -138,7 +130,7 @@ def _shown(blocks: Iterable[tuple[Line, ...]], *, whole: bool) -> Iterable[Line]
 
 def _block(status: ObjectStatus, place: Place, wanted: Callable[[Comparison], bool]) -> tuple[Line, ...]:
     """An object with the comparisons that are wanted, with both sides of each; nothing if there is none."""
-    chosen = [comparison for comparison in status.comparisons if wanted(comparison)]
+    chosen = [comparison for comparison in status.conditions if wanted(comparison)]
     if not chosen:
         return ()
     guessed = " (assumed to be a policy)" if "being a policy" in status.assumed else ""
@@ -161,7 +153,7 @@ def _where(comparison: Comparison) -> str:
 def _sides(status: ObjectStatus, comparison: Comparison, place: Place) -> Iterator[Line]:
     for label, claim in (("reported", comparison.reported), ("computed", comparison.computed)):
         yield _side(label, claim_words(claim), claim.message if claim else "")
-    for thing in comparison.doubts:
+    for thing in comparison.unseen:
         yield _side("unseen", thing.what, thing.reason)
     if comparison.explanation:
         style: Style = "aside" if comparison.explanation == "none" else "warning"
@@ -184,18 +176,18 @@ def _listed(status: ObjectStatus, texts: Iterable[str]) -> tuple[Line, ...]:
 
 
 def _not_compared(report: StatusReport) -> Iterator[Line]:
-    others = Counter(place.controller for status in report.objects for place in status.other_controllers)
+    others = Counter(place.controller for status in report.items for place in status.other_controllers)
     for controller, number in others.items():
         text = f" {count(number, 'entry')} of another controller"
         yield Line((Span(f"{controller or '(no controllerName)'}:"), Span(text, prose=True)), 2, 4)
-    types = Counter(comparison.type for _, comparison in report.comparisons if comparison.verdict == "unknown type")
+    types = Counter(comparison.type for _, comparison in report.comparisons if comparison.verdict == "UnknownType")
     for type_, number in types.items():
         text = f" reported {count(number, 'time')}; when it is due is not known here"
         yield Line((Span(f"{type_ or '(no type)'}:"), Span(text, prose=True)), 2, 4)
 
 
 def _asides(report: StatusReport, view: View) -> Iterator[Line]:
-    if report.place == "the input" and report.objects and not any(status.reported for status in report.objects):
+    if report.place == "the input" and report.items and not any(status.has_status for status in report.items):
         yield BLANK
         yield Line((Span(_SILENT, "aside", prose=True),), 0, 2)
         kinds = ",".join(f"{names.plural}.{names.group_kind.group}".rstrip(".") for names in report.names)
@@ -215,8 +207,8 @@ def claim_words(claim: Claim | None) -> str:
 
 def short_reason(comparison: Comparison) -> str:
     """Why a comparison does not agree, in as few words as fit into a column."""
-    if comparison.doubts:
-        return f"unseen: {', '.join(thing.what for thing in comparison.doubts)}"
+    if comparison.unseen:
+        return f"unseen: {', '.join(thing.what for thing in comparison.unseen)}"
     return _EXPLANATIONS[comparison.explanation][0] if comparison.explanation else ""
 
 
@@ -224,10 +216,10 @@ def long_reason(status: ObjectStatus, comparison: Comparison, place: Place) -> s
     """What would explain a disagreement, as a sentence without its end; empty for what is none."""
     if not comparison.explanation:
         return ""
-    kind = (comparison.kind or status.resource.ref.group_kind).kind
+    kind = (comparison.policy_kind or status.resource.ref.group_kind).kind
     return _EXPLANATIONS[comparison.explanation][1].format(
         where=node_words(comparison.at) if comparison.at else str(status.resource.ref),
-        seen=comparison.seen,
+        seen=comparison.observed_generation,
         now=status.generation,
         controller=comparison.controller or "another controller",
         kind=kind,
@@ -259,10 +251,10 @@ _COLUMNS: Final[tuple[Column[_Row], ...]] = (
     Column("CONDITION", lambda row: row[1].type),
     Column("REPORTED", lambda row: _claimed(row[1].reported)),
     Column("COMPUTED", lambda row: _claimed(row[1].computed)),
-    Column("VERDICT", lambda row: VERDICTS[row[1].verdict]),
+    Column("VERDICT", lambda row: row[1].verdict),
     Column("EXPLAINED BY", lambda row: short_reason(row[1])),
     Column("CONTROLLER", lambda row: row[1].controller, narrow=False),
-    Column("SEEN", lambda row: _number(row[1].seen), narrow=False),
+    Column("SEEN", lambda row: _number(row[1].observed_generation), narrow=False),
     Column("GENERATION", lambda row: _number(row[0].generation), narrow=False),
     Column("MESSAGE", lambda row: row[1].reported.message if row[1].reported else "", narrow=False),
 )
@@ -275,4 +267,4 @@ def status_table(report: StatusReport, view: View) -> Table[_Row]:
 
 def disagreeing_objects(report: StatusReport) -> Iterable[ObjectRef]:
     """The objects on which something disagrees."""
-    return (status.resource.ref for status in report.objects if status.disagrees)
+    return (status.resource.ref for status in report.items if status.disagrees)

@@ -191,18 +191,17 @@ def list_headline(listing: Listing[object]) -> str:
 
 def status_headline(report: StatusReport) -> str:
     """How much disagrees, of how much; if little or nothing could be compared, the same sentence says so."""
-    if not report.objects:
+    if not report.items:
         where = f" in namespace {report.namespace}" if report.namespace else ""
         return f"Nothing to compare: no {plural(report.noun)}{where}{as_far_as(report.unseen)}."
-    silent = [status for status in report.objects if not status.reported]
-    if len(silent) == len(report.objects):
+    silent = [status for status in report.items if not status.has_status]
+    if len(silent) == len(report.items):
         alone = len(silent) == 1
         whom = f"{silent[0].resource.ref} has no" if alone else f"none of {_numbers(silent)} has a"
         return f"Nothing to compare: {whom} status in {report.place}{as_far_as(report.unseen)}."
     parts = [_agreement(report)]
-    undecided = sum(comparison.verdict == "undecided" for _, comparison in report.comparisons)
-    if undecided:
-        parts.append(f"{undecided} more cannot be decided from what was read")
+    if report.undecided:
+        parts.append(f"{report.undecided} more cannot be decided from what was read")
     if silent:
         verb = "has" if len(silent) == 1 else "have"
         parts.append(f"{_numbers(silent)} {verb} no status in {report.place}")
@@ -211,7 +210,7 @@ def status_headline(report: StatusReport) -> str:
 
 def _agreement(report: StatusReport) -> str:
     compared = [comparison for _, comparison in report.comparisons if comparison.is_compared]
-    reported = [status for status in report.objects if any(comparison.is_compared for comparison in status.comparisons)]
+    reported = [status for status in report.items if any(comparison.is_compared for comparison in status.conditions)]
     whom = str(reported[0].resource.ref) if len(reported) == 1 else _numbers(reported)
     wrong = [status for status in reported if status.disagrees]
     if not compared:
@@ -223,9 +222,9 @@ def _agreement(report: StatusReport) -> str:
     if not wrong:
         return f"All {len(compared)} {noun} on {whom} are as computed"
     disagreeing = sum(comparison.disagrees for comparison in compared)
-    some, every = _nouns(wrong), _nouns(report.objects)
+    some, every = _nouns(wrong), _nouns(report.items)
     parts = [f"{number} of {count(every[noun], noun)}" for noun, number in some.items()]
-    where = str(report.objects[0].resource.ref) if len(report.objects) == 1 else listed(parts)
+    where = str(report.items[0].resource.ref) if len(report.items) == 1 else listed(parts)
     verb = "disagrees" if disagreeing == 1 else "disagree"
     return f"{disagreeing} of {len(compared)} {noun} {verb} with what is computed, on {where}"
 
@@ -236,7 +235,7 @@ def _numbers(objects: Iterable[ObjectStatus]) -> str:
 
 
 def _nouns(objects: Iterable[ObjectStatus]) -> Counter[str]:
-    return Counter("policy" if status.is_policy else status.resource.ref.kind for status in objects)
+    return Counter("policy" if status.policy else status.resource.ref.kind for status in objects)
 
 
 def why_not_headline(answer: WhyNot) -> str:

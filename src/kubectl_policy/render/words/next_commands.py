@@ -58,7 +58,7 @@ def after_explanation(answer: Explanation) -> list[Command]:
 
 def after_status(report: StatusReport) -> list[Command]:
     """Why something is computed as it is."""
-    return [_describe(status.resource.ref) for status in report.objects if status.disagrees]
+    return [_describe(status.resource.ref) for status in report.items if status.disagrees]
 
 
 def after_blast_radius(answer: BlastRadius) -> list[Command]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.topology.delegation.flow import Flow, Passing, flow
 from kubectl_policy.topology.delegation.order import Order, circle_words, loops, order
@@ -52,7 +53,6 @@ class Delegations:
         self._gateways = gateways
         self.refs = refs
         self._passing = Passing(gateways.index)
-        self._arrived: dict[tuple[NodeRef, ...], tuple[Match, ...]] = {}
 
     @property
     def index(self) -> Index:
@@ -105,15 +105,14 @@ class Delegations:
         rules = (node for node in chain if node.section and node.object.group_kind == HTTP_ROUTE)
         return bool(self._arriving((*rules, rule)))
 
+    @cached_method
     def _arriving(self, rules: tuple[NodeRef, ...]) -> tuple[Match, ...]:
         """The matches with which requests that have passed rules, one after the other, reach the last of them."""
-        if rules not in self._arrived:
-            *before, rule = rules
-            refs = [ref for ref in self._from(before[-1]) if rule.object in ref.children] if before else []
-            coming = self._arriving(tuple(before)) if refs else ()
-            matches = (match for ref in refs for match in self._passing.on(ref, coming, rule))
-            self._arrived[rules] = tuple(dict.fromkeys(matches)) if refs else self._passing.own(rule)
-        return self._arrived[rules]
+        *before, rule = rules
+        refs = [ref for ref in self._from(before[-1]) if rule.object in ref.children] if before else []
+        coming = self._arriving(tuple(before)) if refs else ()
+        matches = (match for ref in refs for match in self._passing.on(ref, coming, rule))
+        return tuple(dict.fromkeys(matches)) if refs else self._passing.own(rule)
 
     def goes_to(self, chain: Sequence[NodeRef], child: ObjectRef) -> bool:
         """Whether requests that come down a chain to a rule go on to a route; they do if the rule does not delegate.

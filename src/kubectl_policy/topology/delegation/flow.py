@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, strings_at, text_at
 from kubectl_policy.topology.references import HTTP_ROUTE, parent_refs
@@ -44,19 +45,17 @@ class Passing:
     def __init__(self, index: Index) -> None:
         """Remember where to look."""
         self._index = index
-        self._own: dict[NodeRef, tuple[Match, ...]] = {}
 
     def on(self, ref: DelegatingRef, coming: Sequence[Match], rule: NodeRef) -> tuple[Match, ...]:
         """The matches with which requests get by way of a reference to a rule of a route that it stands for."""
         inherit = inherits(self._index.raw(rule.object), ref.profile.inherit_matches)
         return passed_on(coming, self.own(rule), inherit=inherit)
 
+    @cached_method
     def own(self, rule: NodeRef) -> tuple[Match, ...]:
         """The matches that a rule has itself."""
-        if rule not in self._own:
-            place = self._index.rules_of(rule.object).index(rule.section)
-            self._own[rule] = matches_of(self._index.raw(rule.object), place)
-        return self._own[rule]
+        position = self._index.rules_of(rule.object).index(rule.section)
+        return matches_of(self._index.raw(rule.object), position)
 
     def rules(self, route: ObjectRef) -> list[NodeRef]:
         """The rules of a route."""

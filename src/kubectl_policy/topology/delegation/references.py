@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.fields import labels_of
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.references import GATEWAY, HTTP_ROUTE, LISTENER_SETS, parent_refs
 
 if TYPE_CHECKING:
@@ -78,7 +80,6 @@ class _Lookup:
 
     def __init__(self, gateways: Gateways) -> None:
         self._index = gateways.index
-        self._labelled: dict[str, dict[str, list[ObjectRef]]] = {}
 
     def resolve(self, route: ObjectRef, ref: BackendRef, profile: DelegationProfile) -> DelegatingRef:
         named = self._candidates(ref.object, profile)
@@ -112,18 +113,12 @@ class _Lookup:
                 return [route.ref for route in self._index.of_kind_in(HTTP_ROUTE, target.namespace)]
             return [target] if self._index.get(target) else []
         label, everywhere = (profile.by_label.label, profile.by_label.all_namespaces) if profile.by_label else ("", "")
-        labelled = self._by_label(label).get(target.name, [])
+        labelled = self._by_label(label).get(target.name, ())
         return [route for route in labelled if target.namespace in {everywhere, route.namespace}]
 
-    def _by_label(self, label: str) -> dict[str, list[ObjectRef]]:
-        if label not in self._labelled:
-            routes: dict[str, list[ObjectRef]] = {}
-            for route in self._index.of_kind(HTTP_ROUTE):
-                value = labels_of(route.raw).get(label)
-                if value is not None:
-                    routes.setdefault(value, []).append(route.ref)
-            self._labelled[label] = routes
-        return self._labelled[label]
+    @cached_method
+    def _by_label(self, label: str) -> Mapping[str | None, Sequence[ObjectRef]]:
+        return grouped((labels_of(route.raw).get(label), route.ref) for route in self._index.of_kind(HTTP_ROUTE))
 
 
 def _valid_profiles(

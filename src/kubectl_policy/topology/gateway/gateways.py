@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from msgspec import Struct, field
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, strings_at, text_at, value_at
 from kubectl_policy.model.index import Referrers
@@ -77,16 +78,8 @@ class Gateways:
         self.index = index
         self.implementation = implementation
         self._profiles = profiles
-        self._listeners: dict[ObjectRef, Mapping[NodeRef, Listener]] = {}
         self._by_class = Referrers(index, [GATEWAY], self._above)
         self._sets_by_gateway = Referrers(index, LISTENER_SETS, self._above)
-        self._sets: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
-        self._admitted: dict[ObjectRef, tuple[ObjectRef, ...]] = {}
-        self._by_port: dict[ObjectRef, dict[Port | None, list[Listener]]] = {}
-        self._conflicts: dict[ObjectRef, Mapping[NodeRef, Conflict]] = {}
-        self._unknown_on: dict[ObjectRef, Sequence[Listener]] = {}
-        self._hostnames: dict[tuple[ObjectRef, Port | None], Mapping[str, tuple[str, ...]]] = {}
-        self._kinds: dict[NodeRef, tuple[GroupKind, ...]] = {}
 
     def gateway_of(self, obj: ObjectRef) -> ObjectRef | None:
         """The Gateway that a Gateway is, or that a ListenerSet names, whether or not it exists; None for all else."""
@@ -140,17 +133,16 @@ class Gateways:
         """The Gateways of a GatewayClass; sorted."""
         return self._by_class.to(gateway_class)
 
+    @cached_method
     def listener_sets(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
         """The ListenerSets that name a Gateway, admitted or not, in their order of precedence.
 
         "ListenerSet ordered by creation time (oldest first)", then "alphabetically by {namespace}/{name}" (GEP-1713);
         those of unknown age come last.
         """
-        if gateway not in self._sets:
-            found = filter(None, map(self.index.get, self._sets_by_gateway.to(gateway)))
-            in_order = sorted(found, key=lambda each: (each.seniority, each.ref.kind))
-            self._sets[gateway] = tuple(each.ref for each in in_order)
-        return self._sets[gateway]
+        listener_sets = filter(None, map(self.index.get, self._sets_by_gateway.to(gateway)))
+        in_order = sorted(listener_sets, key=lambda listener_set: (listener_set.seniority, listener_set.ref.kind))
+        return tuple(listener_set.ref for listener_set in in_order)
 
     def _above(self, obj: ObjectRef) -> Iterator[tuple[ObjectRef, ObjectRef]]:
         """The class of a Gateway, or the Gateway of a ListenerSet, with the object itself."""
@@ -166,11 +158,10 @@ class Gateways:
         namespaces = mapping_at(raw, "spec.allowedListeners.namespaces")
         return lets_namespace(self.index, namespaces, "None", gateway.namespace, listener_set.namespace)
 
+    @cached_method
     def admitted(self, gateway: ObjectRef) -> tuple[ObjectRef, ...]:
         """The ListenerSets that a Gateway is known to let attach, in their order of precedence."""
-        if gateway not in self._admitted:
-            self._admitted[gateway] = tuple(each for each in self.listener_sets(gateway) if self.admits(gateway, each))
-        return self._admitted[gateway]
+        return tuple(candidate for candidate in self.listener_sets(gateway) if self.admits(gateway, candidate))
 
     def listeners(self, obj: ObjectRef) -> tuple[Listener, ...]:
         """The listeners of a Gateway or ListenerSet in their order."""
@@ -182,37 +173,40 @@ class Gateways:
 
     def on_port_of(self, listener: Listener) -> Sequence[Listener]:
         """The listeners on the port of one: of the same Gateway or, without one, of the same object."""
-        whole = listener.gateway or listener.node.object
-        if whole not in self._by_port:
-            by_port = self._by_port[whole] = {}
-            for owner in (whole, *self.admitted(whole)) if listener.gateway else (whole,):
-                for each in self.listeners(owner):
-                    by_port.setdefault(each.port, []).append(each)
-        return self._by_port[whole].get(listener.port, ())
+        return self._by_port(listener.gateway or listener.node.object).get(listener.port, ())
+
+    @cached_method
+    def _by_port(self, whole: ObjectRef) -> Mapping[Port | None, Sequence[Listener]]:
+        owners = (whole, *self.admitted(whole)) if whole.group_kind == GATEWAY else (whole,)
+        by_port: dict[Port | None, list[Listener]] = {}
+        for listener in (listener for owner in owners for listener in self.listeners(owner)):
+            by_port.setdefault(listener.port, []).append(listener)
+        return by_port
 
     def hostnames_on_port_of(self, listener: Listener) -> Mapping[str, tuple[str, ...]]:
         """The hostnames on the port of a listener, by how they are compared; none if all are its own."""
-        where = (listener.gateway or listener.node.object, listener.port)
-        if where not in self._hostnames:
-            names = dict.fromkeys(other.hostname for other in self.on_port_of(listener))
-            several = names if len(names) > 1 else ()
-            self._hostnames[where] = grouped((comparable(name), name) for name in several)
-        return self._hostnames[where]
+        return self._hostnames_by_port(listener.gateway or listener.node.object).get(listener.port, {})
 
+    @cached_method
+    def _hostnames_by_port(self, whole: ObjectRef) -> Mapping[Port | None, Mapping[str, tuple[str, ...]]]:
+        names = {port: {listener.hostname for listener in on_port} for port, on_port in self._by_port(whole).items()}
+        return {
+            port: grouped((comparable(name), name) for name in several)
+            for port, several in names.items()
+            if len(several) > 1
+        }
+
+    @cached_method
     def _by_node(self, obj: ObjectRef) -> Mapping[NodeRef, Listener]:
-        if obj not in self._listeners:
-            gateway = self.gateway_of(obj)
-            known = listeners_in(obj, self.index.raw(obj), gateway) if obj.group_kind in WITH_LISTENERS else ()
-            self._listeners[obj] = {listener.node: listener for listener in known}
-        return self._listeners[obj]
+        gateway = self.gateway_of(obj)
+        known = listeners_in(obj, self.index.raw(obj), gateway) if obj.group_kind in WITH_LISTENERS else ()
+        return {listener.node: listener for listener in known}
 
+    @cached_method
     def conflicts(self, gateway: ObjectRef) -> Mapping[NodeRef, Conflict]:
         """The conflicted listeners on a Gateway, its own and those of the ListenerSets that it admits."""
-        if gateway not in self._conflicts:
-            owners = [self.listeners(owner) for owner in (gateway, *self.admitted(gateway))]
-            mixed = self.supports(gateway, MIXED_MODES)
-            self._conflicts[gateway] = conflicts_among(owners, mixed_modes=mixed)
-        return self._conflicts[gateway]
+        owners = [self.listeners(owner) for owner in (gateway, *self.admitted(gateway))]
+        return conflicts_among(owners, mixed_modes=self.supports(gateway, MIXED_MODES))
 
     def conflict(self, listener: Listener) -> Conflict | None:
         """Why a listener is conflicted; None if it is not."""
@@ -222,13 +216,12 @@ class Gateways:
         """The listener with which another one may be in conflict once it is known what is to be filled in."""
         return possible_conflict(listener, self._if_unknown(listener.gateway)) if listener.gateway else None
 
+    @cached_method
     def _if_unknown(self, gateway: ObjectRef) -> Sequence[Listener]:
         """The listeners on a Gateway, if something is to be filled in of any of them."""
-        if gateway not in self._unknown_on:
-            owners = [self.listeners(owner) for owner in (gateway, *self.admitted(gateway))]
-            every = [each for listeners in owners for each in listeners]
-            self._unknown_on[gateway] = every if any(map(has_unknowns, every)) else ()
-        return self._unknown_on[gateway]
+        owners = (gateway, *self.admitted(gateway))
+        listeners = [listener for owner in owners for listener in self.listeners(owner)]
+        return listeners if any(map(has_unknowns, listeners)) else ()
 
     def supports_mode(self, listener: Listener) -> bool:
         """Whether the implementation has the TLS mode of a listener (features TLSRoute and TLSRouteModeTerminate)."""
@@ -251,8 +244,5 @@ class Gateways:
         "If kinds are specified in Spec that are not supported, they MUST NOT appear in this list"
         (ListenerStatus.SupportedKinds).
         """
-        if listener.node not in self._kinds:
-            possible, named = self.kinds_by_protocol(listener), listener.named_kinds
-            served = tuple(dict.fromkeys(kind for kind in named if kind in possible)) if named else possible
-            self._kinds[listener.node] = served
-        return self._kinds[listener.node]
+        possible, named = self.kinds_by_protocol(listener), listener.named_kinds
+        return tuple(dict.fromkeys(kind for kind in named if kind in possible)) if named else possible

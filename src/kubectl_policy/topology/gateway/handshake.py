@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.unknown import may_be_port, may_be_section
 from kubectl_policy.topology.gateway.admission import UNFILLED, Admission, Terms, doubt, unfilled
@@ -84,20 +85,15 @@ class Handshakes:
         """Remember where to look."""
         self._gateways = gateways
         self._terms: dict[tuple[NodeRef, GroupKind, str], Terms] = {}
-        self._absent: dict[ObjectRef, Problem | None] = {}
 
     def of(self, route: ObjectRef) -> Iterator[Binding]:
         """The outcomes of a route's handshakes, in the order of its parentRefs and of the listeners of each parent."""
         for parent in parent_refs(self._gateways.index, route):
             yield from _Handshake(self._gateways, self, route, parent).outcomes()
 
+    @cached_method
     def absent(self, parent: ObjectRef) -> Problem | None:
         """Why no route attaches to a parent, as it is not there, or not known; None if that is no reason."""
-        if parent not in self._absent:
-            self._absent[parent] = self._problem(parent)
-        return self._absent[parent]
-
-    def _problem(self, parent: ObjectRef) -> Problem | None:
         index = self._gateways.index
         presence = index.presence(parent)
         if parent.group_kind not in _PARENTS:

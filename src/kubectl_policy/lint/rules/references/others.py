@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.attachment.attachment import NotAttached
-from kubectl_policy.attachment.calls import calls_of
 from kubectl_policy.attachment.needs import is_permitted, named_needs
+from kubectl_policy.attachment.settings import calls_of
 from kubectl_policy.attachment.validity import FAILING
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.rule import lint_rule

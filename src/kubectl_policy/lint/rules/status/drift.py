@@ -63,14 +63,14 @@ def affected_condition_missing(world: Linted) -> Iterator[Finding]:
     """
     for report in world.reported.current:
         comparison = report.comparison
-        if comparison.kind and comparison.verdict == "not reported" and comparison.computed:
+        if comparison.policy_kind and comparison.verdict == "NotReported" and comparison.computed:
             doubt = world.reported.doubt(comparison)
             if doubt:
                 message = f"whether {comparison.type} should be there{report.where} is unknown: {doubt}"
                 yield world.unknown(report.resource, "status", message)
             elif any(_marked_by(world, report)):
                 why = f" ({comparison.computed.message})" if comparison.computed.message else ""
-                affecting = with_article(comparison.kind.kind)
+                affecting = with_article(comparison.policy_kind.kind)
                 message = f"it lacks {comparison.type}{report.where}, although {affecting} affects it{why}"
                 yield finding_about(world, report, message)
 
@@ -88,7 +88,7 @@ def _marked_by(world: Linted, report: ReportedClaim) -> Iterator[ObjectRef]:
     policies += [
         attachment.policy
         for attachment in world.analysis.attachments_to(node.object)
-        if attachment.policy.group_kind == report.comparison.kind and attachment.state == "attached"
+        if attachment.policy.group_kind == report.comparison.policy_kind and attachment.state == "attached"
     ]
     for policy in policies:
         conditions = reported_conditions(world.index.raw(policy))
@@ -108,11 +108,11 @@ def affected_condition_stale(world: Linted) -> Iterator[Finding]:
     """
     for report in world.reported.current:
         comparison, reported, computed = report.comparison, report.comparison.reported, report.comparison.computed
-        kind = comparison.kind or _kind_without_policies(world, report)
+        kind = comparison.policy_kind or _kind_without_policies(world, report)
         if kind is None or reported is None or (computed and computed.status == reported.status):
             continue
         doubt = world.reported.doubt(comparison)
-        if not comparison.kind and not world.snapshot.complete:
+        if not comparison.policy_kind and not world.snapshot.complete:
             doubt = f"no {kind.kind} was read"
         affecting = with_article(kind.kind)
         if doubt:
@@ -130,7 +130,7 @@ def affected_condition_stale(world: Linted) -> Iterator[Finding]:
 def _kind_without_policies(world: Linted, report: ReportedClaim) -> GroupKind | None:
     """The kind whose mark a condition is, of which no policy was read; None for any other condition."""
     type_ = report.comparison.type
-    if report.comparison.verdict != "unknown type" or not report.has({type_: "True"}) or not type_.endswith(_AFFECTED):
+    if report.comparison.verdict != "UnknownType" or not report.has({type_: "True"}) or not type_.endswith(_AFFECTED):
         return None
     for kind in world.registry.profiled(built_in_groups()):
         profile = world.registry.profile_of(kind)
@@ -166,7 +166,7 @@ def _is_cause(report: ReportedClaim, others: Sequence[ReportedClaim]) -> bool:
     """Whether something that was reported against an object has no cause that is found, here or by other rules."""
     comparison, of_whole = report.comparison, report.comparison.at is None
     reason = comparison.reported.reason if comparison.reported else ""
-    if comparison.verdict == "agrees" or (comparison.type in _OF_OTHERS and reason != _OVERLAPPING):
+    if comparison.verdict == "Agrees" or (comparison.type in _OF_OTHERS and reason != _OVERLAPPING):
         return False
     if report.resource.ref.group_kind not in WITH_LISTENERS:
         return True
@@ -253,7 +253,7 @@ def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
     """
     for report in world.reported.current:
         comparison, reported, computed = report.comparison, report.comparison.reported, report.comparison.computed
-        if not (comparison.is_count and reported and computed) or comparison.verdict == "agrees":
+        if not (comparison.is_count and reported and computed) or comparison.verdict == "Agrees":
             continue
         field, doubt = world.reported.written(report)[0], world.reported.doubt(comparison)
         counted = f"{report.words}; {as_computed(comparison, computed)}"

@@ -91,8 +91,11 @@ def stale_observed_generation(world: Linted) -> Iterator[Finding]:
             first.setdefault((report.resource.ref, report.comparison.controller), report)
     for report in first.values():
         if not world.reported.is_new(report.resource):
-            now = integer_at(report.resource.raw, "metadata.generation")
-            seen = f"{report.who} has seen generation {report.comparison.seen} of it, and it is at generation {now}"
+            now, observed = (
+                integer_at(report.resource.raw, "metadata.generation"),
+                report.comparison.observed_generation,
+            )
+            seen = f"{report.who} has seen generation {observed} of it, and it is at generation {now}"
             message = f"{seen}: whether its last change is in force is not known"
             yield finding_about(world, report, message)
 
@@ -118,9 +121,9 @@ def _without_report(world: Linted, resource: Resource) -> Iterator[Finding]:
     if any(map(world.reported.is_refused, world.reported.above(resource.ref))):
         return
     expected = [each for each in world.reported.unreported(resource) if not _is_silent_for(world, each.at)]
-    missing = [each for each in expected if each.disagrees and not each.kind]
+    missing = [each for each in expected if each.disagrees and not each.policy_kind]
     if not missing:
-        undecided = next((each for each in expected if each.verdict == "undecided"), None)
+        undecided = next((each for each in expected if each.verdict == "Undecided"), None)
         if undecided:
             doubt = world.reported.doubt(undecided)
             yield world.unknown(resource, "status", f"whether anything should be reported on it is unknown: {doubt}")
@@ -171,10 +174,10 @@ def accepted_false(world: Linted) -> Iterator[Finding]:
     for report in world.reported.current:
         comparison = report.comparison
         # What is as computed is found by its cause.
-        if not report.has(_REFUSED) or not is_about_policies(report) or comparison.verdict == "agrees":
+        if not report.has(_REFUSED) or not is_about_policies(report) or comparison.verdict == "Agrees":
             continue
         message, computed = report.words, comparison.computed
-        if comparison.verdict == "differs" and computed:
+        if comparison.verdict == "Differs" and computed:
             message = f"{message}; {as_computed(comparison, computed)}"
         found = finding_about(world, report, message)
         step = _NEXT_STEPS.get(found.reason)
@@ -197,7 +200,7 @@ def programmed_false(world: Linted) -> Iterator[Finding]:
             continue
         against = {report.comparison.type: report for report in reversed(reports) if report.has(_NOT_IN_FORCE)}
         report = next((against[type_] for type_ in _NOT_IN_FORCE if type_ in against), None)
-        if report is None or report.comparison.verdict == "agrees":
+        if report is None or report.comparison.verdict == "Agrees":
             continue
         found = finding_about(world, report, report.words)
         since = time_at(world.reported.written(report)[1], "lastTransitionTime")
@@ -240,11 +243,11 @@ def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
 def _is_to_compare(report: ReportedClaim) -> bool:
     """Whether a disagreement, or one that is not decided, is for no other rule."""
     comparison = report.comparison
-    if comparison.is_count or comparison.kind or report.is_pending:
+    if comparison.is_count or comparison.policy_kind or report.is_pending:
         return False
     if report.has({**_REFUSED, **_NOT_IN_FORCE} if is_about_policies(report) else NOT_SERVING):
         return False
-    return comparison.disagrees or (comparison.verdict == "undecided" and comparison.reported is not None)
+    return comparison.disagrees or (comparison.verdict == "Undecided" and comparison.reported is not None)
 
 
 def as_computed(comparison: Comparison, computed: Claim) -> str:

@@ -1,0 +1,50 @@
+"""Methods of one argument whose results are kept, as `cached_property` keeps that of a property."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+_Owner = TypeVar("_Owner")
+_Argument = TypeVar("_Argument", bound="Hashable")
+_Result = TypeVar("_Result")
+
+
+def cached_method(compute: Callable[[_Owner, _Argument], _Result]) -> Callable[[_Owner, _Argument], _Result]:
+    """Return a method that computes its result once for each argument of each object."""
+    return cast("Callable[[_Owner, _Argument], _Result]", _CachedMethod(compute))
+
+
+class _CachedMethod:
+    """A method that the lookup in a dictionary of results replaces, when it is first used on an object."""
+
+    def __init__(self, compute: Callable[[Any, Any], Any]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, owner: object, _: type) -> Callable[..., Any]:
+        if owner is None:
+            return self._compute
+        lookup = Results(partial(self._compute, owner)).__getitem__
+        owner.__dict__[self._name] = lookup
+        return lookup
+
+
+class Results(dict[_Argument, _Result]):
+    """Results by argument; a missing one is computed."""
+
+    def __init__(self, compute: Callable[[_Argument], _Result]) -> None:
+        """Compute a result when it is first looked up."""
+        super().__init__()
+        self._compute = compute
+
+    def __missing__(self, argument: _Argument) -> _Result:
+        """Compute a result and keep it."""
+        result = self[argument] = self._compute(argument)
+        return result

@@ -1,0 +1,57 @@
+"""Sections of objects: the listeners of Gateways, the rules of routes, the ports of backends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kubectl_policy.cached import cached_method
+from kubectl_policy.model.kinds import BUILT_IN, SERVICE
+from kubectl_policy.topology.references import HIERARCHY, ROUTES, WITH_LISTENERS, WITH_PORTS, port_names, ports_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.model.unknown import Port
+    from kubectl_policy.topology.gateway.gateways import ControllerProfiles, Gateways
+
+# Kubernetes' own kinds have no sections but the ports of Services.
+_WITHOUT_SECTIONS: Final = frozenset(names.group_kind for names in BUILT_IN)
+
+
+class Sections:
+    """The sections of the objects of one snapshot."""
+
+    def __init__(self, gateways: Gateways, profiles: ControllerProfiles) -> None:
+        """Remember where to look."""
+        self.index, self.gateways, self._profiles = gateways.index, gateways, profiles
+
+    @cached_method
+    def sections(self, obj: ObjectRef) -> tuple[str, ...]:
+        """The sections of an object in their order; see `NodeRef`."""
+        if obj.group_kind in ROUTES:
+            return self.index.rules_of(obj)
+        if obj.group_kind in WITH_LISTENERS:
+            return tuple(listener.node.section for listener in self.gateways.listeners(obj))
+        return tuple(dict.fromkeys(self.ports(obj).values()))
+
+    @cached_method
+    def ports(self, obj: ObjectRef) -> Mapping[Port, str]:
+        """The sections of a backend by port number; empty for a kind that is not known to have any."""
+        kind = obj.group_kind
+        if kind == SERVICE:
+            # What an API server fills in is neither a number nor a name of a port.
+            resource = self.index.get(obj)
+            return port_names(resource.raw) if resource else {}
+        if kind in WITH_PORTS:
+            return port_names(self.index.raw(obj))
+        return ports_at(self.index.raw(obj), self._profiles.ports_of(kind) or ()) if self.has_ports(kind) else {}
+
+    @cached_method
+    def has_ports(self, kind: GroupKind) -> bool:
+        """Whether objects of a kind are known to have ports."""
+        return kind in WITH_PORTS or (kind not in HIERARCHY and self._profiles.ports_of(kind) is not None)
+
+    def has_known_sections(self, kind: GroupKind) -> bool:
+        """Whether it is known which sections objects of a kind have, or that they have none."""
+        return kind in HIERARCHY or kind in _WITHOUT_SECTIONS or self.has_ports(kind)
