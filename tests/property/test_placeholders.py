@@ -43,8 +43,8 @@ KEYS: Final = frozenset({"name", "namespace", "hostname", "hostnames", "port", "
 # These hold names that decide nothing, or are what a cluster reports.
 _OTHER: Final = frozenset({"status", "annotations", "labels", "ownerReferences"})
 LISTS: Final = ("policies", "gateways", "routes", "services", "namespaces")
-# What is about the answer and not about the world, and what answers are made from and do not say.
-_SKIPPED: Final = frozenset({"origin", "unseen", "resource", "raw", "resolution"})
+# What is about the answer and not about the world, what answers are made from and do not say, and the words for paths.
+_SKIPPED: Final = frozenset({"origin", "unseen", "resource", "raw", "resolution", "scope"})
 # Where no policy is known to be beyond a place, it is everything beyond it that does not apply.
 _NOTHING_BEYOND: Final = frozenset({("not_applying", "policy"), ("not_applying", "target")})
 
