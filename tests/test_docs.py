@@ -20,8 +20,8 @@ from kubectl_policy.cli.completion.candidates import RULES_TABLE
 from kubectl_policy.cli.completion.line import OPTIONS_TABLE
 from kubectl_policy.cli.linting.project import Project
 from kubectl_policy.cli.overview import COMMANDS, HEADINGS, OTHER_OPTIONS
-from kubectl_policy.lint.requirement import Requirement, RouteSelection
 from kubectl_policy.lint.rules import RULES
+from kubectl_policy.lint.settings import Requirement, RouteSelection
 from kubectl_policy.profiles.shapes import Record
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.lint import LINT

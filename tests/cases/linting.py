@@ -6,9 +6,9 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy import InputOptions, analyze, load_manifests
-from kubectl_policy.lint.run import lint
 from kubectl_policy.lint.settings import LintSettings
 from tests.cases.conformance import MARKER
+from tests.lint.examples import lint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

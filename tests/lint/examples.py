@@ -15,20 +15,21 @@ from msgspec.structs import replace
 from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.comparison import compare
 from kubectl_policy.lint.linted import Linted
-from kubectl_policy.lint.requirement import Requirement
-from kubectl_policy.lint.run import findings_in
-from kubectl_policy.lint.settings import LintSettings
+from kubectl_policy.lint.linting import findings_in
+from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.lint.suppressing import suppress, unused_in
 from kubectl_policy.model import Diagnostic, Gap, Origin
 from kubectl_policy.model.snapshot import Permission
 from kubectl_policy.profiles.shapes import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.comparison import StateComparison
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.rule import Rule
-    from kubectl_policy.model import Json, Snapshot
+    from kubectl_policy.model import Json, Resource, Snapshot
 
 _WORLDS: Final = Path(__file__).with_name("worlds")
 _MARK: Final = "# right\n"
@@ -104,6 +105,19 @@ NOTED: Final[Mapping[str, Gap | Diagnostic]] = {
         origin=Origin("clusters"),
     ),
 }
+
+
+def lint(
+    analysis: Analysis,
+    settings: LintSettings,
+    is_linted: Callable[[Resource], bool] = lambda _: True,
+    comparison: StateComparison | None = None,
+) -> tuple[Finding, ...]:
+    """What the rules that count find of the objects that are linted; by file, line, and rule.
+
+    With a `comparison` they also find what a change makes worse, of which this is the later state.
+    """
+    return findings_in(Linted(analysis, settings, is_linted, comparison))
 
 
 def _noted(rule: Rule, snapshot: Snapshot) -> Snapshot:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy import Implementation, analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.references import backends, serving
 from kubectl_policy.lint.rules.references.backends import (
     backend_kind_unsupported,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, Resource
 
-RULES: Final = sorted((*backends.RULES, *serving.RULES), key=lambda rule: rule.id)
+RULES: Final = rules_of(backends, serving)
 R: Final = build.ref("HTTPRoute", "r")
 FIRST: Final = "spec.rules[0].backendRefs[0]"
 MIRROR: Final = "spec.rules[0].filters[0].requestMirror.backendRef"

@@ -14,10 +14,9 @@ from kubectl_policy import analyze
 from kubectl_policy.errors import SourceError
 from kubectl_policy.lint.baseline import baseline_of, baseline_text, compare, fingerprinted, read_baseline
 from kubectl_policy.lint.finding import Finding, Related
-from kubectl_policy.lint.run import lint
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import GroupKind, ObjectRef, Origin
-from tests.lint.examples import snapshot_of
+from tests.lint.examples import lint, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

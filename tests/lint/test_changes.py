@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.comparison import compare
-from kubectl_policy.lint.run import lint
 from kubectl_policy.lint.settings import LintSettings
-from tests.lint.examples import snapshot_of
+from tests.lint.examples import lint, snapshot_of
 from tests.lint.test_coverage import HEAD, JWT, TIMED, policy
 
 if TYPE_CHECKING:

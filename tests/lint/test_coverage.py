@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.lint.requirement import Requirement
-from kubectl_policy.lint.run import lint
+from kubectl_policy.lint.settings import Requirement
 from kubectl_policy.profiles.shapes import Record
-from tests.lint.examples import requiring, snapshot_of
+from tests.lint.examples import lint, requiring, snapshot_of
 
 if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding

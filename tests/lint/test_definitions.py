@@ -8,11 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import PolicyKindProfile, analyze
-from kubectl_policy.lint.run import lint
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import FieldPath, GroupKind
 from kubectl_policy.model.kinds import GATEWAY_API
 from tests import build
+from tests.lint.examples import lint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,10 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy import analyze
-from kubectl_policy.lint.run import lint
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Gap, Origin
-from tests.lint.examples import snapshot_of
+from tests.lint.examples import lint, snapshot_of
 from tests.lint.shop import gateway, route, service
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.lint import failures as failing
 from kubectl_policy.lint.failures import Concern, Failure
 from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.policies import attachment, declared, refused, targets
 from kubectl_policy.lint.settings import LintSettings
 from tests import build
@@ -34,7 +35,7 @@ def test_each_concern_is_that_of_one_rule(monkeypatch: pytest.MonkeyPatch) -> No
     world = Linted(analyze(build.snapshot()), LintSettings(), lambda _: True)
     for module in MODULES:
         monkeypatch.setattr(module, "failures", listening)
-        for rule in module.RULES:
+        for rule in rules_of(module):
             list(rule.check(world))
     every: tuple[Concern, ...] = get_args(Concern)
     # Policies, and what is none, have a rule each.
@@ -49,7 +50,7 @@ def test_every_failure_is_told(path: Path, *, complete: bool) -> None:
     """At its reference, or where the policy says what is wrong."""
     snapshot = load_manifests(str(path), options=InputOptions(complete=complete))
     world = Linted(analyze(snapshot), LintSettings(), lambda _: True)
-    every = [each for module in MODULES for rule in module.RULES for each in rule.check(world)]
+    every = [each for module in MODULES for rule in rules_of(module) for each in rule.check(world)]
     for concern in {*get_args(Concern)} - ELSEWHERE:
         for failure in failing.failures(world, concern):
             subjects = {failure.policy.ref, failure.attachment.declared.named_by}

@@ -6,8 +6,9 @@ from typing import Final
 
 import pytest
 
-from kubectl_policy.lint.rules.listeners.addresses import duplicate_cert_across_gateways, gateway_host_port_overlap
 from kubectl_policy.lint.rules.listeners.distinct import (
+    duplicate_cert_across_gateways,
+    gateway_host_port_overlap,
     insecure_frontend_validation,
     listeners_not_distinct,
     overlapping_tls_hostnames,

@@ -10,15 +10,10 @@ from msgspec.structs import replace
 from kubectl_policy import analyze
 from kubectl_policy.lint.finding import Finding, Fix, Related
 from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.rules import rules_of
 from kubectl_policy.lint.rules.references.backends import backend_not_found
-from kubectl_policy.lint.rules.routes import gateways, unreached
 from kubectl_policy.lint.rules.routes import parents as routes
-from kubectl_policy.lint.rules.routes.gateways import (
-    default_gateway_implicit,
-    gatewayclass_missing,
-    listener_kind_impossible,
-    listenerset_not_allowed,
-)
+from kubectl_policy.lint.rules.routes import unreached
 from kubectl_policy.lint.rules.routes.parents import (
     mesh_consumer_route,
     not_allowed_kind,
@@ -29,7 +24,14 @@ from kubectl_policy.lint.rules.routes.parents import (
     parentrefs_not_distinct,
     tlsroute_wrong_listener,
 )
-from kubectl_policy.lint.rules.routes.unreached import attached_nowhere, route_cycle
+from kubectl_policy.lint.rules.routes.unreached import (
+    attached_nowhere,
+    default_gateway_implicit,
+    gatewayclass_missing,
+    listener_kind_impossible,
+    listenerset_not_allowed,
+    route_cycle,
+)
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model.kinds import GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.model.snapshot import AssumedObjects
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import Json, ObjectRef, Resource, Snapshot
 
-RULES: Final = sorted((*routes.RULES, *unreached.RULES, *gateways.RULES), key=lambda rule: rule.id)
+RULES: Final = rules_of(routes, unreached)
 CLASS: Final = build.gateway_class()
 ROUTE: Final = build.route("r")
 R: Final = build.ref("HTTPRoute", "r")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.lint.settings import LintSettings, is_called
+from kubectl_policy.lint.settings import LintSettings
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Severity
@@ -23,19 +23,19 @@ ALWAYS = {UNKNOWN.id, *BLINDING}
 
 def checked(**settings: Any) -> set[str]:  # noqa: ANN401 (of any type)
     """The ids of rules that are checked."""
-    return {rule.id for rule in RULES if LintSettings(**settings).has(rule)}
+    return {rule.id for rule in RULES if rule.is_checked(LintSettings(**settings))}
 
 
 @pytest.mark.parametrize("name", ["GWP1001", "target-not-found", "GWP1", "GWP", "GWP100"])
 def test_names_of_a_rule(name: str) -> None:
     """Its id, its name, and the beginnings of its id."""
-    assert is_called(FIRST, name)
+    assert FIRST.is_called(name)
 
 
 @pytest.mark.parametrize("name", ["", "GWP2", "GWP10011", "target", "gwp1001", "G", "target_not_found"])
 def test_what_is_no_name_of_it(name: str) -> None:
     """Is less or more, or written otherwise."""
-    assert not is_called(FIRST, name)
+    assert not FIRST.is_called(name)
 
 
 class TestSelection:
@@ -90,7 +90,7 @@ class TestSeverities:
     )
     def test_the_most_exact_name_counts(self, severities: dict[str, Any], expected: str | None) -> None:
         """Of names as exact, the last one."""
-        assert LintSettings(severities=severities).severity_of(FIRST) == expected
+        assert FIRST.severity_in(LintSettings(severities=severities)) == expected
 
     @pytest.mark.parametrize(
         ("severity", "least", "fail_on", "shown", "fails"),

@@ -8,8 +8,9 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.rules import rules_of
+from kubectl_policy.lint.rules.matching import shadowing
 from kubectl_policy.lint.rules.matching.shadowing import (
-    RULES,
     catch_all_shadowed_by_host,
     literal_start,
     match_duplicate,
@@ -461,4 +462,4 @@ def test_a_hostname_that_only_the_listener_names() -> None:
 
 def test_the_rules_have_their_ids() -> None:
     """As in the catalogue."""
-    assert [rule.id for rule in RULES] == ["GWP7001", "GWP7002", "GWP7003", "GWP7005", "GWP7007"]
+    assert [rule.id for rule in rules_of(shadowing)] == ["GWP7001", "GWP7002", "GWP7003", "GWP7005", "GWP7007"]

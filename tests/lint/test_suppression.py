@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from kubectl_policy import InputOptions, analyze, load_manifests
 from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linting import findings_in
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.lint.run import findings_in
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.lint.suppressing import Judged, suppress, unused_in
 from kubectl_policy.lint.suppression import suppressions_of

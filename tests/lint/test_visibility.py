@@ -12,13 +12,12 @@ from msgspec.structs import replace
 
 import kubectl_policy
 from kubectl_policy import PolicyKindProfile, analyze
-from kubectl_policy.lint.run import lint
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Diagnostic, Gap, GroupKind, Origin
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.snapshot import Permission
 from tests import build
-from tests.lint.examples import snapshot_of
+from tests.lint.examples import lint, snapshot_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

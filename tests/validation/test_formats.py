@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_policy.validation.formats import format_of, is_of_format
+from kubectl_policy.validation.schema import format_of, is_of_format
 
 WRONG = [
     ("ipv4", "1.2.3"),

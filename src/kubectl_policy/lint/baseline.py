@@ -41,7 +41,8 @@ def fingerprinted(
     numbers: dict[str, int] = {}
     found = list(given)
     # Not in the order of lines, which change.
-    for place in sorted(range(len(given)), key=lambda place: (known_by[place], *_order(given[place]))):
+    order = [(finding.field, finding.message, finding.origin or Origin("")) for finding in given]
+    for place in sorted(range(len(given)), key=lambda place: (known_by[place], *order[place])):
         what = known_by[place]
         numbers[what] = number = numbers.get(what, 0) + 1
         written = what if number == 1 else f"{what} {number}"
@@ -68,10 +69,6 @@ def _known_by(finding: Finding, raw_of: Callable[[ObjectRef], Json]) -> str:
             _parts(other) if other else (),
         ]
     )
-
-
-def _order(finding: Finding) -> tuple[str, str, Origin]:
-    return finding.field, finding.message, finding.origin or Origin("")
 
 
 def _by_names(field: str, raw: Json) -> Iterator[Json]:
@@ -128,15 +125,8 @@ def _entry(finding: Finding) -> Json:
     said = {name: getattr(finding, name) for name in _WRITTEN}
     subject, origin = finding.subject, finding.origin
     if subject:
-        return {
-            **said,
-            "object": {
-                "group": subject.group_kind.group,
-                "kind": subject.kind,
-                "namespace": subject.namespace,
-                "name": subject.name,
-            },
-        }
+        names = ("group", "kind", "namespace", "name")
+        return {**said, "object": dict(zip(names, _parts(subject), strict=True))}
     return {**said, "file": origin.source if origin else ""}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -12,6 +11,7 @@ from kubectl_policy.attachment.attachment import NotAttached
 from kubectl_policy.attachment.needs import missing_need, named_needs
 from kubectl_policy.attachment.references import absent
 from kubectl_policy.lint.finding import Finding
+from kubectl_policy.model import Problem
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, is_kubernetes_own
 from kubectl_policy.questions.shared.unattached import failed
@@ -19,9 +19,9 @@ from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
 from kubectl_policy.topology.references import HIERARCHY, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.attachment import Attachment, State
+    from kubectl_policy.attachment import Attachment
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
 
@@ -46,15 +46,6 @@ Concern: TypeAlias = Literal[
     "filter unsupported",
     "not named",
 ]
-_OF_STATES: Final[Mapping[State, Concern]] = MappingProxyType(
-    {
-        "section missing": "section missing",
-        "target invalid": "target invalid",
-        "not enabled": "not enabled",
-        "target overlaps": "target overlaps",
-        "filter unsupported": "filter unsupported",
-    }
-)
 # The groups of which all kinds with names of the hierarchy are known, with those of Kubernetes; definitions of others
 # have a dot in their group.
 _KNOWN_GROUPS: Final = frozenset({GATEWAY_API, GATEWAY_API_EXPERIMENTAL})
@@ -84,9 +75,27 @@ class Failure(Struct, frozen=True, gc=False):
         return Finding(subject=self.policy.ref, field=self.field, message=self.message, certain=False)
 
     @property
+    def problem(self) -> Problem:
+        """What is wrong with it."""
+        return Problem(message=self.message, certain=self.certain)
+
+    @property
     def message(self) -> str:
         """Why it fails, in words that follow the name of what attaches."""
         return self.attachment.message.removeprefix(f"{self.attachment.declared.field} ")
+
+
+def finding_about(world: Linted, policy: Resource, attachment: Attachment, problem: Problem) -> Finding:
+    """A finding of what makes an attachment: the policy itself, or what names it."""
+    holder, target = attachment.declared.named_by, attachment.target
+    related = policy.ref if holder else target.object if target else None
+    return Finding(
+        subject=holder or policy.ref,
+        field=attachment.declared.field,
+        message=problem.message,
+        certain=problem.certain,
+        related=(world.related(related, "what it names" if holder else "the target"),) if related else (),
+    )
 
 
 def failures(world: Linted, *concerns: Concern) -> list[Failure]:
@@ -109,19 +118,20 @@ def _by_concern(world: Linted) -> Mapping[Concern, Sequence[Failure]]:
 
 
 def _concern(world: Linted, policy: Resource, attachment: Attachment) -> Concern:
-    """What is wrong with an attachment, or may be."""
-    if attachment.state == "policy invalid":
-        return "need not met" if _lacks_need(world, policy, attachment) else "policy invalid"
-    return _OF_STATES.get(attachment.state) or _SORTING[attachment.state](world, attachment)
-
-
-def _of_kind(world: Linted, attachment: Attachment) -> Concern:
-    return "group wrong" if right_groups(world, attachment) else "kind unsupported"
-
-
-def _of_permission(world: Linted, attachment: Attachment) -> Concern:
-    is_need = failed(world.analysis, attachment).rule == "need-not-permitted"
-    return "need not met" if is_need else "namespace"
+    match attachment.state:
+        case "policy invalid":
+            return "need not met" if _lacks_need(world, policy, attachment) else "policy invalid"
+        case "kind unsupported":
+            return "group wrong" if right_groups(world, attachment) else "kind unsupported"
+        case "not permitted":
+            is_need = failed(world.analysis, attachment).rule == "need-not-permitted"
+            return "need not met" if is_need else "namespace"
+        case "not managed":
+            return _of_controllers(world, attachment)
+        case "target missing" | "target unknown" | "attached" | "not computed":
+            return _of_absence(world, attachment)
+        case concern:
+            return concern
 
 
 def _lacks_need(world: Linted, policy: Resource, attachment: Attachment) -> bool:
@@ -200,17 +210,6 @@ def _owners(world: Linted, target: ObjectRef) -> Iterator[str]:
     bindings = world.relations.bindings(target)
     if any(each.state == "attached" and each.parent.group_kind in WITH_PORTS for each in bindings):
         yield ""
-
-
-_SORTING: Final[Mapping[State, Callable[[Linted, Attachment], Concern]]] = MappingProxyType(
-    {
-        "kind unsupported": _of_kind,
-        "not permitted": _of_permission,
-        "not managed": _of_controllers,
-        "target missing": _of_absence,
-        "target unknown": _of_absence,
-    }
-)
 
 
 def holding(world: Linted, policy: ObjectRef) -> list[Attachment]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kubectl_policy.lint.facts.competition import Competition
@@ -10,7 +11,10 @@ from kubectl_policy.lint.facts.losses import Losses
 from kubectl_policy.lint.facts.refusals import refusals
 from kubectl_policy.lint.facts.reported import Reported
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.model.world import grouped
+from kubectl_policy.model import ObjectRef
+from kubectl_policy.model.fields import text_at
+from kubectl_policy.model.grants import REFERENCE_GRANT
+from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, ROUTES
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.comparison import StateComparison
     from kubectl_policy.lint.facts.refusals import Refusal
     from kubectl_policy.lint.settings import LintSettings
-    from kubectl_policy.model import GroupKind, ObjectRef, Resource
+    from kubectl_policy.model import GroupKind, Json, NodeRef, Resource, Severity
     from kubectl_policy.model.snapshot import Comment
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.resolution import Resolution, Source
@@ -32,9 +36,13 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.listeners import Listener
 
 _Value = TypeVar("_Value")
+# Of a finding about many objects, so many are given.
+_MAX_RELATED: Final = 10
 # Of more names than that, none is compared with one that was misspelt.
 _MOST_COMPARED: Final = 5_000
 _FEW_LETTERS: Final = (3, 4)
+# A name has 253 characters at most.
+_LONGEST_STEM: Final = 240
 
 
 class Linted:
@@ -67,7 +75,6 @@ class Linted:
         self.relations = analysis.topology.relations
         self.gateways = analysis.topology.gateways
         self._worked_out: dict[Callable[..., Any], Any] = {}
-        self._by_name: dict[GroupKind, Mapping[str, Sequence[ObjectRef]]] = {}
 
     def once(self, work: Callable[[Linted], _Value]) -> _Value:
         """What a function makes of the world, worked out once: what only the rules of one module ask for."""
@@ -186,12 +193,67 @@ class Linted:
         resource = self.index.get(obj)
         return Related(object=obj, words=words, field=field, origin=resource.origin if resource else None)
 
-    def absent(self, subject: Resource, to: ObjectRef, field: str, *, reason: str = "") -> Iterator[Finding]:
-        """That what a reference names does not exist, or may not; nothing if it does. Namespaces need not be read."""
+    def related_to(self, objects: Iterable[ObjectRef], words: str) -> tuple[Related, ...]:
+        """Other objects that a finding is about as well, as many as are worth to be listed."""
+        return tuple(self.related(obj, words) for obj in islice(objects, _MAX_RELATED))
+
+    def is_served(self, listener: Listener) -> bool:
+        """Whether a listener is on a Gateway that was read, as far as is known, and in conflict with no other one."""
+        gateway, owner = listener.gateway, listener.node.object
+        if gateway is None or self.index.get(gateway) is None:
+            return False
+        return (owner == gateway or owner in self.gateways.admitted(gateway)) and not self.gateways.conflict(listener)
+
+    def related_listener(self, node: NodeRef, words: str) -> Related:
+        """A listener that a finding is about as well."""
+        listener = self.gateways.listener(node)
+        return self.related(node.object, words, listener.field if listener else "")
+
+    def grant_for(self, source: ObjectRef, target: ObjectRef) -> Fix:
+        """A ReferenceGrant that lets objects of the kind and namespace of one refer to the other, and to nothing else.
+
+        A target without a name is every object of its kind and namespace.
+        """
+        grants = self.index.of_kind(REFERENCE_GRANT)
+        version = text_at(grants[0].raw, "apiVersion") if grants else f"{REFERENCE_GRANT.group}/v1beta1"
+        opened = target.name or plural(target.kind.lower())
+        stem = f"{opened}-for-{plural(source.kind.lower())}-of-{source.namespace}"[:_LONGEST_STEM].rstrip("-.")
+        names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
+        name = next(name for name in names if not self.index.get(ObjectRef(REFERENCE_GRANT, target.namespace, name)))
+        kinds = ({"group": ref.group_kind.group, "kind": ref.kind} for ref in (source, target))
+        referring, referred = kinds
+        manifest: dict[str, Json] = {
+            "apiVersion": version,
+            "kind": REFERENCE_GRANT.kind,
+            "metadata": {"name": name, "namespace": target.namespace},
+            "spec": {
+                "from": [{**referring, "namespace": source.namespace}],
+                "to": [{**referred, **({"name": target.name} if target.name else {})}],
+            },
+        }
+        return Fix(words=f"add ReferenceGrant {target.namespace}/{name}", manifest=manifest)
+
+    def absent(  # noqa: PLR0913 (what findings have)
+        self,
+        subject: Resource,
+        to: ObjectRef,
+        field: str,
+        harm: str = "",
+        *,
+        reason: str = "",
+        severity: Severity | None = None,
+    ) -> Iterator[Finding]:
+        """That what a reference names does not exist, or may not, with the harm that follows; nothing if it does."""
         presence = self.index.presence(to)
         if presence == "missing":
-            message = f"{to} does not exist"
-            yield Finding(subject=subject.ref, field=field, message=message, reason=reason, fix=self.did_you_mean(to))
+            yield Finding(
+                subject=subject.ref,
+                field=field,
+                message=f"{to} does not exist{harm}",
+                reason=reason,
+                fix=self.did_you_mean(to),
+                severity=severity,
+            )
         elif presence == "unknown":
             yield self.unknown(subject, field, self.index.not_here(to))
 
@@ -201,18 +263,12 @@ class Linted:
 
     def did_you_mean(self, ref: ObjectRef) -> Fix | None:
         """An object of the same kind and namespace that has a similar name, as a fix; None without one."""
-        names = [each.name for each in self.index.world.names_of(ref.group_kind, ref.namespace)]
-        near = nearest(ref.name, names)
-        if near:
-            return Fix(words=f"did you mean {near}?", value=near)
-        elsewhere = self._called(ref.group_kind).get(ref.name, ())
-        return Fix(words=f"there is {elsewhere[0]}") if elsewhere else None
-
-    def _called(self, kind: GroupKind) -> Mapping[str, Sequence[ObjectRef]]:
-        """The objects of a kind by their names, in whichever namespaces."""
-        if kind not in self._by_name:
-            self._by_name[kind] = grouped((each.name, each) for each in self.index.world.names_of(kind))
-        return self._by_name[kind]
+        names = (known.name for known in self.index.world.names_of(ref.group_kind, ref.namespace))
+        fix = similar(ref.name, names)
+        if fix:
+            return fix
+        elsewhere = (known for known in self.index.world.names_of(ref.group_kind) if known.name == ref.name)
+        return next((Fix(words=f"there is {known}") for known in elsewhere), None)
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
@@ -225,3 +281,9 @@ def nearest(word: str, words: Iterable[str]) -> str:
     # Of three or four letters, two that are swapped are much.
     cutoff = 0.6 if len(word) in _FEW_LETTERS else 0.75
     return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=cutoff)), "")
+
+
+def similar(word: str, words: Iterable[str]) -> Fix | None:
+    """The nearest one of some words as a fix; None if none is near."""
+    near = nearest(word, words)
+    return Fix(words=f"did you mean {near}?", value=near) if near else None

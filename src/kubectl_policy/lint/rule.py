@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterator
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linted import Linted
+    from kubectl_policy.lint.settings import Level, LintSettings
     from kubectl_policy.model import Severity
 
 # What must be known, beyond the objects in question, for a finding to be certain: that nothing else exists, what was
 # reported by controllers, what a profile says of the kind, what the config file asks for, or what was before a change.
 Need: TypeAlias = Literal["closed world", "status", "profile", "configuration", "base"]
+_UNKNOWN_RULE: Final = "unknown-rule-id"
+Check: TypeAlias = "Callable[[Linted], Iterator[Finding]]"
 
 
 class Rule(Struct, frozen=True):
@@ -24,17 +27,48 @@ class Rule(Struct, frozen=True):
 
     id: Annotated[str, Meta(description="It is never given to another rule.")]
     severity: Annotated[Severity, Meta(description="Where a finding has another one, the finding says it.")]
-    check: Callable[[Linted], Iterable[Finding]]
+    check: Check
     needs: Annotated[tuple[Need, ...], Meta(description="What it needs to know.")] = ()
     guards: bool = False
     """Whether it is about security, such as settings that get lost."""
     blinds: bool = False
     """Whether it is about something that should have been linted and was not, so that other rules found nothing."""
 
+    def __call__(self, world: Linted) -> Iterator[Finding]:
+        """Return what the rule finds in a world."""
+        return self.check(world)
+
     @property
     def name(self) -> Annotated[str, Meta()]:
         """The name of the rule: `target-not-found`."""
         return getattr(self.check, "__name__", "").replace("_", "-")
+
+    def exactness(self, name: str) -> int:
+        """How exactly a name is its name, its id, or the beginning of that; 0 if it is none of these."""
+        if name == self.name:
+            return len(self.id)
+        return len(name) if name.startswith("GWP") and self.id.startswith(name) else 0
+
+    def is_called(self, name: str) -> bool:
+        """Whether a name is its name, its id, or the beginning of that."""
+        return self.exactness(name) > 0
+
+    def severity_in(self, settings: LintSettings) -> Level | None:
+        """The severity that settings give it, by the most exact name of it; None if it keeps its own."""
+        names = sorted(filter(self.is_called, settings.severities), key=self.exactness)
+        return settings.severities[names[-1]] if names else None
+
+    def is_checked(self, settings: LintSettings) -> bool:
+        """Whether it is to be checked: of two names by which it is selected and ignored, the more exact one counts.
+
+        What says that a rule is unknown is always selected: a name that was misspelt selects nothing. So is what says
+        that something was not linted, in which any rule could have found something.
+        """
+        if self.severity_in(settings) == "off":
+            return False
+        selected = max(map(self.exactness, settings.selected), default=1)
+        ignored = max(map(self.exactness, settings.ignored), default=0)
+        return (selected or self.blinds or self.name == _UNKNOWN_RULE) > ignored
 
     @property
     def summary(self) -> Annotated[str, Meta()]:
@@ -45,3 +79,10 @@ class Rule(Struct, frozen=True):
     def explanation(self) -> str:
         """What that means, in paragraphs, and what says so; without the sentence before."""
         return cleandoc(self.check.__doc__ or "").partition("\n\n")[2]
+
+
+def lint_rule(
+    id_: str, severity: Severity, *needs: Need, guards: bool = False, blinds: bool = False
+) -> Callable[[Check], Rule]:
+    """Make a rule of the function that checks it."""
+    return lambda check: Rule(id_, severity, check, needs, guards=guards, blinds=blinds)

@@ -1,95 +1,133 @@
-"""What a person wants to hear of: which rules count, how bad what they find is, and what fails."""
+"""Settings of lint: which rules count, how bad what they find is, what fails, and what a team requires itself."""
 
 from __future__ import annotations
 
-from functools import partial
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
 from kubectl_policy.lint.finding import SEVERITIES
+from kubectl_policy.model.fields import mapping_at
+from kubectl_policy.profiles.shapes import (
+    NOTHING,
+    Boolean,
+    Choice,
+    Declared,
+    Entries,
+    Items,
+    Record,
+    Text,
+    field_of,
+    required_field,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date, datetime
-    from typing import Protocol
 
-    from kubectl_policy.lint.requirement import Requirement
-    from kubectl_policy.model import Origin, Severity
-
-    class Named(Protocol):
-        """What a rule is called: to say which ones count, no more of it needs to be known."""
-
-        @property
-        def id(self) -> str:
-            """Its id."""
-            ...
-
-        @property
-        def name(self) -> str:
-            """Its name."""
-            ...
-
-        @property
-        def blinds(self) -> bool:
-            """Whether it finds what should have been linted, and was not."""
-            ...
+    from kubectl_policy.model import Origin, Resource, Severity
+    from kubectl_policy.topology import Path
 
 
 Threshold: TypeAlias = Literal["error", "warning", "info", "never"]
 # What a rule can be given instead of its own severity.
 Level: TypeAlias = Literal["error", "warning", "info", "off"]
 
-UNKNOWN_RULE: Final = "unknown-rule-id"
+_GATEWAYS: Final = frozenset({"Gateway", "ListenerSet", "XListenerSet"})
+
+
+class RouteSelection(Declared, frozen=True, kw_only=True):
+    """Some routes, and of the ways of requests to them those through some Gateway: all that it says must hold."""
+
+    kind: str = field_of(Text(least=1), default="")
+    """The kind of the routes. Without it: routes of every kind."""
+
+    namespace: str = field_of(Text(least=1), default="")
+    """Their namespace, or a pattern for it, as `shop-*`. Without it: any."""
+
+    labels: Mapping[str, str] = field_of(Entries(Text()), default=NOTHING)
+    """Labels that they have, with these values."""
+
+    gateway: str = field_of(Text(least=1), default="")
+    """The Gateway, or the ListenerSet, as `infra/public` or `public`, through which requests come. Without it: any."""
+
+    listener: str = field_of(Text(least=1), default="")
+    """The listener by which they come. Without it: any."""
+
+    def has(self, route: Resource) -> bool:
+        """Whether a route is among them."""
+        labels = mapping_at(route.raw, "metadata.labels")
+        return (
+            self.kind in {"", route.ref.kind}
+            and fnmatchcase(route.ref.namespace, self.namespace or "*")
+            and all(labels.get(key) == wanted for key, wanted in self.labels.items())
+        )
+
+    def leads(self, path: Path) -> bool:
+        """Whether requests on a path come through the Gateway, by the listener."""
+        gateways = [node for node in path if node.object.kind in _GATEWAYS]
+        names = {name for node in gateways for name in (node.object.name, node.object.qualified_name)}
+        return self.gateway in {"", *names} and self.listener in {"", *(node.section for node in gateways)}
+
+
+class Requirement(Declared, frozen=True, kw_only=True):
+    """What must be in force for some routes: policies of some kind, with some fields, and within bounds."""
+
+    name: str = required_field(Text(least=1))
+    """What it is called in findings."""
+
+    policies: tuple[str, ...] = required_field(Items(Text(least=1), least=1))
+    """The kinds of policies of which one must be in force."""
+
+    routes: RouteSelection = field_of(Record(RouteSelection), default=RouteSelection())
+    """The routes that it is about. Without it: all of them."""
+
+    fields: tuple[str, ...] = field_of(Items(Text(least=1), least=1), default=())
+    """Fields that must all be in force, as `jwt` or `timeout.http.requestTimeout`."""
+
+    check: str = field_of(Text(least=1), default="")
+    """What must be true of the settings in force wherever there are any, in CEL: `policy` are the settings, `route`,
+    `gateway` and `listener` are what requests pass. What cannot be evaluated, as a field is not set, is not true."""
+
+    required: bool = field_of(Boolean(), default=False)
+    """Whether such a policy must be in force everywhere. Without it: only if there is no `check`."""
+
+    message: str = field_of(Text(least=1), default="")
+    """What is said where it does not hold. Without it: what is missing, or the check."""
+
+    severity: Severity = field_of(Choice(("error", "warning", "info")), default="error")
+    """How bad it is where it does not hold."""
 
 
 class LintSettings(Struct, frozen=True, kw_only=True):
-    """What counts, of all that rules find.
-
-    Rules are called by id, by name, or by the beginning of ids (`GWP1`). Those that are `selected`, all if none is, and
-    not `ignored`, are checked. `severities` are those that rules have instead of their own; `off` is as good as
-    ignored. What is less than `least` is not shown, and what is less than `fail_on` lets nothing fail. Suppressions
-    have to give a reason, if it is required. Of names that are `written` in a file, it is known where.
-
-    `requirements` are what is wanted to be in force for routes. `owner` is the label or annotation that names owners,
-    and `widest` the number of routes from which on a policy affects many; without it, no number is too many.
-    Controllers are given so many minutes of `grace` to report, if it is known which time it is `now`.
-    """
+    """What counts, of all that rules find; rules are called by id, by name, or by the beginning of ids (`GWP1`)."""
 
     selected: tuple[str, ...] = ()
+    """Rules to check; all if none is."""
     ignored: tuple[str, ...] = ()
     severities: Mapping[str, Level] = field(default_factory=dict[str, "Level"])
+    """Severities that rules have instead of their own."""
     least: Severity = "info"
+    """What is less is not shown."""
     fail_on: Threshold = "error"
     require_reason: bool = False
+    """Whether suppressions have to give a reason."""
     written: Mapping[str, Origin] = field(default_factory=dict[str, "Origin"])
+    """Where the names of rules stand that are written in a file."""
     requirements: tuple[Requirement, ...] = ()
     owner: str = ""
+    """The label or annotation that names owners."""
     widest: int = 0
+    """The number of routes from which on a policy affects many; 0 for no limit."""
     grace: int = 5
+    """The minutes that controllers have to report."""
     now: datetime | None = None
 
     @property
     def today(self) -> date | None:
         """The day that it is, as far as that is known."""
         return self.now.date() if self.now else None
-
-    def has(self, rule: Named) -> bool:
-        """Whether a rule is to be checked: of two names by which it is selected and ignored, the more exact one counts.
-
-        What says that a rule is unknown is always selected: a name that was misspelt selects nothing. So is what says
-        that something was not linted, in which any rule could have found something.
-        """
-        if self.severity_of(rule) == "off":
-            return False
-        selected = max((_exactness(rule, name) for name in self.selected), default=1)
-        ignored = max((_exactness(rule, name) for name in self.ignored), default=0)
-        return (selected or rule.blinds or rule.name == UNKNOWN_RULE) > ignored
-
-    def severity_of(self, rule: Named) -> Level | None:
-        """The severity that a rule is given instead of its own, by the most exact name of it; None if it keeps that."""
-        names = sorted(filter(partial(is_called, rule), self.severities), key=partial(_exactness, rule))
-        return self.severities[names[-1]] if names else None
 
     def shows(self, severity: Severity) -> bool:
         """Whether what is so bad is shown."""
@@ -98,15 +136,3 @@ class LintSettings(Struct, frozen=True, kw_only=True):
     def fails(self, severity: Severity) -> bool:
         """Whether what is so bad lets a run fail."""
         return self.fail_on != "never" and SEVERITIES.index(severity) <= SEVERITIES.index(self.fail_on)
-
-
-def is_called(rule: Named, name: str) -> bool:
-    """Whether a name is that of a rule: its id, its name, or the beginning of its id."""
-    return name == rule.name or (name.startswith("GWP") and rule.id.startswith(name))
-
-
-def _exactness(rule: Named, name: str) -> int:
-    """How exactly a rule is called by a name: by how many letters of its id; 0 if it is not called so."""
-    if name == rule.name:
-        return len(rule.id)
-    return len(name) if is_called(rule, name) else 0

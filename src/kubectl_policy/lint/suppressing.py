@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.report import Suppressed
 from kubectl_policy.lint.rules import RULES
-from kubectl_policy.lint.rules.input.suppressions import UNUSED, said_of
-from kubectl_policy.lint.settings import is_called
+from kubectl_policy.lint.rules.input.suppressions import said_of, suppression_unused
 from kubectl_policy.lint.suppression import suppressions_of
 from kubectl_policy.model import FieldPath
+from kubectl_policy.model.world import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.lint.suppression import Suppression
-    from kubectl_policy.model import ObjectRef, Origin
+    from kubectl_policy.model import Origin
 
     # From where an object was read, and a field of it, to where that field is written, as far as it can be told.
     Locate = Callable[[Origin | None, str], Origin | None]
@@ -53,9 +53,7 @@ def suppress(world: Linted, findings: Iterable[Finding], locate: Locate = lambda
     """Judge the findings of a world, whose origins are still those of objects; `locate` has those of fields."""
     holding = [each for each in world.once(suppressions_of) if each.holds(world.settings.today)]
     # By the objects that they are about, and the files in which they are.
-    places: dict[ObjectRef | str, list[Suppression]] = {}
-    for each in holding:
-        places.setdefault(each.subject or each.origin.source, []).append(each)
+    places = grouped((suppression.subject or suppression.origin.source, suppression) for suppression in holding)
     left: list[Finding] = []
     suppressed: list[Suppressed] = []
     used: set[Use] = set()
@@ -68,7 +66,8 @@ def suppress(world: Linted, findings: Iterable[Finding], locate: Locate = lambda
             lines = _lines(finding, origin, locate)
             near.setdefault(origin.source, []).append((rule, lines[-1]))
             about += places[origin.source]
-        uses = [use for each in about for use in _uses(each, rule) if each.covers(finding, lines)]
+        covering = [suppression for suppression in about if suppression.covers(finding, lines)]
+        uses = [Use(each, name) for each in covering for name in each.names if rule.is_called(name)]
         used.update(uses)
         if uses:
             by = uses[0].suppression
@@ -89,16 +88,12 @@ def _lines(finding: Finding, origin: Origin, locate: Locate) -> list[int]:
     return [(locate(origin, field) or origin).line for field in around]
 
 
-def _uses(suppression: Suppression, rule: Rule) -> Iterator[Use]:
-    return (Use(suppression, name) for name in suppression.names if is_called(rule, name))
-
-
 def _needed(world: Linted, holding: Sequence[Suppression]) -> Iterator[Use]:
     """What of some suppressions should have something to suppress: what is about rules that were checked."""
     names = {name for each in holding for name in each.names}
     needed = {name for name in names if _is_checked(name, world)}
     # Suppressions may be about others, too.
-    sparing = [each for each in holding if any(is_called(UNUSED, name) for name in each.names)]
+    sparing = [each for each in holding if any(suppression_unused.is_called(name) for name in each.names)]
     for suppression in holding:
         lines = [suppression.origin.line]
         for use in (Use(suppression, name) for name in suppression.names if name in needed):
@@ -114,10 +109,11 @@ def _is_checked(name: str, world: Linted) -> bool:
         # What a config file asks for need not be what was asked for when somebody suppressed it.
         "configuration": False,
     }
-    rules = [rule for rule in RULES if is_called(rule, name)]
-    return bool(rules) and all(
-        rule != UNUSED and world.settings.has(rule) and all(decided.get(need, True) for need in rule.needs)
-        for rule in rules
+    rules = [rule for rule in RULES if rule.is_called(name)]
+    if not rules or suppression_unused in rules:
+        return False
+    return all(
+        rule.is_checked(world.settings) and all(decided.get(need, True) for need in rule.needs) for rule in rules
     )
 
 
@@ -125,18 +121,19 @@ def _nearest(use: Use, found: Mapping[str, Sequence[tuple[Rule, int]]]) -> int:
     """The line of the finding that a comment may be meant for; 0 if there is none."""
     written = use.suppression.origin
     near = found.get(written.source, ()) if use.suppression.how == "comment" else ()
-    lines = [line for rule, line in near if is_called(rule, use.name)]
+    lines = [line for rule, line in near if rule.is_called(use.name)]
     return min(lines, key=lambda line: (abs(line - written.line), line), default=0)
 
 
 def unused_in(worlds: Sequence[Judged], settings: LintSettings) -> tuple[Finding, ...]:
     """What is said of suppressions that are needed in none of some worlds."""
-    if not settings.has(UNUSED):
+    if not suppression_unused.is_checked(settings):
         return ()
     used = frozenset[Use]().union(*(world.used for world in worlds))
     lines = {use: line for world in worlds for use, line in world.unused.items() if use not in used}
-    severity = settings.severity_of(UNUSED) or UNUSED.severity
-    return tuple(replace(_unused(use, line), rule=UNUSED.id, severity=severity) for use, line in lines.items())
+    rule = suppression_unused
+    severity = rule.severity_in(settings) or rule.severity
+    return tuple(replace(_unused(use, line), rule=rule.id, severity=severity) for use, line in lines.items())
 
 
 def _unused(use: Use, line: int) -> Finding:

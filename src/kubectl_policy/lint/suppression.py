@@ -38,20 +38,21 @@ _AROUND: Final = " \t\r\n,;:-\N{EN DASH}\N{EM DASH}"
 
 
 class Suppression(Struct, frozen=True, kw_only=True):
-    """That what some rules find is not to be reported: of one object, its `subject`, or on some `lines` of a file.
-
-    The `names` are those of rules, as they are written: ids, names, or the beginnings of ids. It holds up to the end of
-    the day `until`; `undated` is what stands there if that is no date. `origin` is where it is written: the object, of
-    which an annotation is the `field`, or the comment.
-    """
+    """That what some rules find of one object, or on some lines of a file, is not to be reported."""
 
     names: tuple[str, ...]
+    """Rules as they are written: ids, names, or the beginnings of ids."""
     origin: Origin
+    """The object with the annotation, or the comment."""
     reason: str = ""
     until: date | None = None
+    """The last day on which it holds."""
     undated: str = ""
+    """What stands in the place of that day, and is no date."""
     subject: ObjectRef | None = None
+    """The object that it is about."""
     field: str = ""
+    """The annotation of the object."""
     lines: range = range(0)
 
     @property

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError, UsageError
-from kubectl_policy.lint.requirement import Requirement
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.input.suppressions import misspelt
-from kubectl_policy.lint.settings import Level, LintSettings, Threshold, is_called
+from kubectl_policy.lint.settings import Level, LintSettings, Requirement, Threshold
 from kubectl_policy.model import Origin, Problem, Severity
 from kubectl_policy.model.fields import WHOLE
 from kubectl_policy.profiles.load import check, read_file
@@ -184,7 +183,7 @@ class Project(Declared, frozen=True, kw_only=True, dict=True):
             path = self._relative(source)
             matching = [settings for settings in self.per_path if settings.files.match_file(path)]
             names = {name for settings in matching for name in settings.ignore}
-            return frozenset(rule.id for rule in RULES for name in names if is_called(rule, name))
+            return frozenset(rule.id for rule in RULES for name in names if rule.is_called(name))
 
         return ignored_in
 

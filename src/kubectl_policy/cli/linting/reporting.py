@@ -46,7 +46,7 @@ class Linting:
         Raise `SourceError` for a baseline that cannot be read.
         """
         settings, read = self._settings, self._read
-        checked = {rule.id: rule for rule in RULES if settings.has(rule)}
+        checked = {rule.id: rule for rule in RULES if rule.is_checked(settings)}
         findings = [finding for finding in self._found.findings if self._project.counts(finding)]
         earlier = [
             replace(finding, name=rule.name, severity=rule.severity)
@@ -93,7 +93,7 @@ class Linting:
 
 def _as_configured(rule: Rule, settings: LintSettings) -> Rule:
     """Return a rule with the severity that it has in this run."""
-    own = settings.severity_of(rule)
+    own = rule.severity_in(settings)
     return replace(rule, severity=own) if own and own != "off" else rule
 
 

@@ -10,14 +10,14 @@ from msgspec import Struct
 from kubectl_policy.lint.facts.matches import matches_of
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import items_at, text_at
-from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.attached_hostnames import is_left_to_others
 from kubectl_policy.topology.gateway.hostnames import comparable, intersection
-from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, ROUTES, hostnames_of, parent_refs
+from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, hostnames_of, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.lint.facts.matches import Conditions, RouteMatch
@@ -38,18 +38,17 @@ class Place(Struct, frozen=True, gc=False):
     hostname: str
 
 
-class Loss(Struct, frozen=True, gc=False):
-    """A match that has the same requests as one that comes before it: in its own route, or else at a place.
-
-    That is `certain` unless it is not known whether one of the routes is there, and it is `in_order` unless it is not
-    known which of both routes comes first.
-    """
+class LostMatch(Struct, frozen=True, gc=False):
+    """A match that has the same requests as one that comes before it."""
 
     match: RouteMatch
     winner: RouteMatch
     place: Place | None
+    """Where they meet; None in one route."""
     in_order: bool
+    """Whether it is known which of both routes comes first."""
     certain: bool
+    """Whether it is known that both routes are there."""
 
 
 class LeftToOther(Struct, frozen=True, gc=False):
@@ -61,82 +60,61 @@ class LeftToOther(Struct, frozen=True, gc=False):
 
 
 class Competition:
-    """The routes of HTTP and of gRPC in one world, as they compete for requests; all of it is worked out once."""
+    """The routes of HTTP and of gRPC in one world, also those that are not linted, as they compete for requests."""
 
     def __init__(self, analysis: Analysis) -> None:
-        """Remember where to look."""
+        """Find out where the routes get their requests."""
         self._topology = analysis.topology
         self._index = analysis.index
-        self._relations = analysis.topology.relations
-        self._snapshot = analysis.snapshot
-
-    @cached_property
-    def routes(self) -> Sequence[Resource]:
-        """The routes, by kind, namespace and name; also those that are not linted."""
-        return [route for kind in _COMPETING for route in self._index.of_kind(kind)]
+        self.routes = [route for kind in _COMPETING for route in self._index.of_kind(kind)]
+        self.at: dict[NodeRef, _Routes] = {}
+        """The routes that have requests at each listener, by the hostnames for which they do."""
+        self.left_to_others: list[LeftToOther] = []
+        """The hostnames for which routes have no requests at listeners to which they are attached."""
+        self._places: dict[ObjectRef, list[Place]] = {}
+        self._perhaps: dict[_At, _Routes] = {}
+        self._elsewhere: set[ObjectRef] = set()
+        for route in self.routes:
+            names = hostnames_of(self._index, route.ref) or ("",)
+            for binding in analysis.topology.relations.bindings(route.ref):
+                if binding.state != "refused":
+                    self._place(route, binding, names)
 
     @cached_property
     def matches(self) -> Mapping[ObjectRef, Sequence[RouteMatch]]:
         """The matches of each route."""
         return {route.ref: matches_of(route) for route in self.routes}
 
-    @cached_property
-    def all_is_read(self) -> bool:
-        """Whether there are no routes but those that were read."""
-        kinds = {"", *(kind.kind for kind in ROUTES)}
-        hidden = (gap for gap in self._snapshot.gaps if gap.group in {None, GATEWAY_API} and gap.kind in kinds)
-        return self._snapshot.complete and not any(hidden)
-
-    @property
-    def at(self) -> Mapping[NodeRef, Mapping[str, Sequence[Resource]]]:
-        """The routes that have requests at each listener, by the hostnames for which they do."""
-        return self._placed.at
-
-    @property
-    def left_to_others(self) -> Sequence[LeftToOther]:
-        """The hostnames for which routes have no requests at listeners to which they are attached."""
-        return self._placed.left
-
     def places_of(self, route: ObjectRef) -> Sequence[Place]:
         """Where a route is known to have requests, each place once."""
-        return self._placed.of.get(route, ())
+        return self._places.get(route, ())
 
     def is_elsewhere(self, route: ObjectRef) -> bool:
         """Whether a route has requests, or may have some, in another way than at a listener."""
         by_default = text_at(self._index.raw(route), "spec.useDefaultGateways", "None") != "None"
-        return by_default or route in self._placed.elsewhere
+        return by_default or route in self._elsewhere
 
-    @cached_property
-    def _placed(self) -> _Placed:
-        placed = _Placed()
-        for route in self.routes:
-            names = hostnames_of(self._index, route.ref) or ("",)
-            for binding in self._relations.bindings(route.ref):
-                if binding.state != "refused":
-                    self._place(placed, route, binding, names)
-        return placed
-
-    def _place(self, placed: _Placed, route: Resource, binding: Binding, names: Iterable[str]) -> None:
+    def _place(self, route: Resource, binding: Binding, names: Iterable[str]) -> None:
         listener = self._topology.gateways.listener(binding.listener) if binding.listener else None
         if binding.state == "unknown":
-            placed.elsewhere.add(route.ref)
+            self._elsewhere.add(route.ref)
             for name in names:
                 hostname = name if listener is None else intersection(name, listener.hostname)
                 if hostname is not None:
-                    _add(placed.perhaps.setdefault(self._named(binding), {}), comparable(hostname), route)
+                    _add(self._perhaps.setdefault(self._named(binding), {}), comparable(hostname), route)
         elif listener is None or binding.is_delegated:
-            placed.elsewhere.add(route.ref)
+            self._elsewhere.add(route.ref)
         else:
-            known = placed.at.setdefault(listener.node, {})
+            known = self.at.setdefault(listener.node, {})
             for name in names:
                 hostname = intersection(name, listener.hostname)
                 if hostname is None:
                     continue
                 hostname = comparable(hostname)
                 if hostname not in known and is_left_to_others(self._topology, listener, hostname):
-                    placed.left.append(LeftToOther(route, listener.node, hostname))
+                    self.left_to_others.append(LeftToOther(route, listener.node, hostname))
                 elif _add(known, hostname, route):
-                    placed.of.setdefault(route.ref, []).append(Place(listener.node, hostname))
+                    self._places.setdefault(route.ref, []).append(Place(listener.node, hostname))
 
     def _named(self, binding: Binding) -> _At:
         """What a route names as its parent, of which it is not known whether it takes the route."""
@@ -147,24 +125,20 @@ class Competition:
         return NodeRef(ref.object, ref.section), ref.port
 
     @cached_property
-    def losses(self) -> Sequence[Loss]:
+    def losses(self) -> Sequence[LostMatch]:
         """The matches that have the same requests as others, each with the first one of these that it meets at a place.
 
         One that its own route has before is met there alone.
         """
-        found = [loss for route in self.routes for loss in self._repeated(route.ref)]
+        lost = [loss for route in self.routes for loss in self._repeated(route.ref)]
         for node, by_hostname in self.at.items():
             for hostname, routes in by_hostname.items():
-                if len(routes) > 1:
-                    found += self._lost(Place(node, hostname), routes)
-        for (node, _), by_hostname in self._placed.perhaps.items():
+                lost += self._lost(Place(node, hostname), routes, frozenset())
+        for (node, _), by_hostname in self._perhaps.items():
             for hostname, routes in by_hostname.items():
                 known = self.at.get(node, {}).get(hostname, ())
-                if len(known) + len(routes) > 1:
-                    found += self._lost(
-                        Place(node, hostname), [*known, *routes], in_doubt=[each.ref for each in routes]
-                    )
-        return found
+                lost += self._lost(Place(node, hostname), (*known, *routes), frozenset(route.ref for route in routes))
+        return lost
 
     @cached_property
     def _distinct(self) -> Mapping[ObjectRef, Sequence[RouteMatch]]:
@@ -174,45 +148,43 @@ class Competition:
             for route, matches in self.matches.items()
         }
 
-    def _repeated(self, route: ObjectRef) -> Iterator[Loss]:
+    def _repeated(self, route: ObjectRef) -> Iterator[LostMatch]:
         matches, distinct = self.matches[route], self._distinct[route]
         if len(matches) != len(distinct):
             first = {match.conditions: match for match in distinct}
             for match in matches:
                 winner = first[match.conditions]
                 if winner is not match:
-                    yield Loss(match, winner, None, in_order=_as_long(match, winner), certain=True)
+                    yield LostMatch(match, winner, None, in_order=_as_long(match, winner), certain=True)
 
-    def _lost(self, place: Place, routes: Iterable[Resource], in_doubt: Sequence[ObjectRef] = ()) -> Iterator[Loss]:
+    def _lost(self, place: Place, routes: Sequence[Resource], doubtful: AbstractSet[ObjectRef]) -> Iterator[LostMatch]:
         """The matches that routes at one place have in common, but for those that come first."""
-        first: dict[Conditions, RouteMatch] = {}
+        if len(routes) == 1:
+            return
         common: dict[Conditions, list[RouteMatch]] = {}
         for route in routes:
             for match in self._distinct[route.ref]:
-                known = first.setdefault(match.conditions, match)
-                if known is not match:
-                    common.setdefault(match.conditions, [known]).append(match)
-        doubtful = {*in_doubt}
+                common.setdefault(match.conditions, []).append(match)
         for equal in common.values():
             winner, *others = sorted(equal, key=lambda match: match.route.seniority)
             for match in others:
                 certain = doubtful.isdisjoint((match.route.ref, winner.route.ref))
                 # Of routes that are in doubt, all that are with them at a place are looked at again.
-                if not (certain and in_doubt):
+                if not (certain and doubtful):
                     in_order = self._is_known_order(winner, match, place.hostname)
-                    yield Loss(match, winner, place, in_order=in_order, certain=certain)
+                    yield LostMatch(match, winner, place, in_order=in_order, certain=certain)
 
     @cached_property
-    def lost_rules(self) -> Mapping[tuple[ObjectRef, int], Sequence[Loss]]:
+    def lost_rules(self) -> Mapping[tuple[ObjectRef, int], Sequence[LostMatch]]:
         """The rules, by their indices, that no request reaches as all that they match is lost, each with its losses."""
-        found: dict[tuple[ObjectRef, int], list[Loss]] = {}
+        found: dict[tuple[ObjectRef, int], list[LostMatch]] = {}
         for loss in self.losses:
             match = loss.match
             if loss.certain and loss.in_order and (loss.place or loss.winner.rule != match.rule):
                 found.setdefault((match.route.ref, match.rule), []).append(loss)
         return {rule: losses for rule, losses in found.items() if self._is_lost(*rule, losses)}
 
-    def _is_lost(self, route: ObjectRef, rule: int, losses: Iterable[Loss]) -> bool:
+    def _is_lost(self, route: ObjectRef, rule: int, losses: Iterable[LostMatch]) -> bool:
         own = [match for match in self.matches[route] if match.rule == rule]
         written = items_at(items_at(own[0].route.raw, "spec.rules")[rule], "matches")
         everywhere = {*self.places_of(route)}
@@ -238,15 +210,12 @@ class Competition:
         )
 
 
-class _Placed:
-    """Where routes are: what is collected while they are looked at."""
-
-    def __init__(self) -> None:
-        self.at: dict[NodeRef, _Routes] = {}
-        self.of: dict[ObjectRef, list[Place]] = {}
-        self.perhaps: dict[_At, _Routes] = {}
-        self.left: list[LeftToOther] = []
-        self.elsewhere: set[ObjectRef] = set()
+def hostname_field(route: Resource, hostname: str) -> str:
+    """Where a route names a hostname; empty if it only has it in common with a listener."""
+    for position, written in enumerate(items_at(route.raw, "spec.hostnames")):
+        if isinstance(written, str) and comparable(written) == hostname:
+            return f"spec.hostnames[{position}]"
+    return ""
 
 
 def _add(known: _Routes, hostname: str, route: Resource) -> bool:
@@ -259,7 +228,6 @@ def _add(known: _Routes, hostname: str, route: Resource) -> bool:
 
 
 def _without_repeated(matches: Iterable[RouteMatch]) -> Sequence[RouteMatch]:
-    """The first one of equal matches."""
     first: dict[Conditions, RouteMatch] = {}
     for match in matches:
         first.setdefault(match.conditions, match)

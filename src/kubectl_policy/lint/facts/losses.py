@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 
 from kubectl_policy.model.fields import Every, FieldPath, same_json
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import assumed_of
 from kubectl_policy.resolution.enforcement import lost_among
 from kubectl_policy.resolution.traced import KeyedList, Leaf, field_name, leaves
@@ -30,16 +31,14 @@ Instead: TypeAlias = Literal["the same", "another", "removed", "nothing"]
 
 
 class Loss(Struct, frozen=True, gc=False):
-    """A field that a policy declares, and that is not in force wherever the policies of an outcome meet.
-
-    Of several who beat it, `by` is the first one further down, or else the first one at all. Elements of lists are not
-    told apart: of these, `leaf` is the first.
-    """
+    """A field that a policy declares, and that is not in force wherever the policies of an outcome meet."""
 
     resolution: Resolution
     field: Field
     leaf: Leaf
+    """The value; of the elements of a list, the first."""
     by: Source
+    """Who supersedes it: of several the first one further down, or else the first one at all."""
     how: How
     instead: Instead
 
@@ -98,10 +97,7 @@ class Losses:
 
     @cached_property
     def _ends(self) -> Mapping[Resolution, Collection[ObjectRef]]:
-        ends: dict[Resolution, set[ObjectRef]] = {}
-        for effective in self.enforcement.outcomes:
-            ends.setdefault(effective.resolution, set()).add(effective.target.object)
-        return ends
+        return grouped((effective.resolution, effective.target.object) for effective in self.enforcement.outcomes)
 
     @cached_property
     def declared(self) -> Mapping[Field, int]:

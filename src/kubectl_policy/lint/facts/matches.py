@@ -26,16 +26,17 @@ _Pairs: TypeAlias = "tuple[tuple[str, str, str], ...]"
 
 
 class Conditions(Struct, frozen=True, gc=False):
-    """What a match asks of a request: `sort` is the type of its path, or says that it is a method of gRPC.
+    """What a match asks of a request.
 
-    The `path` of a prefix has no slash at its end, and so is empty for every path; that of gRPC is `service/method`, of
-    which either may be empty. The `method` is that of HTTP. Of the entries for one header or query parameter, the first
-    one counts (HTTPHeaderMatch.Name).
+    Of the entries for one header or query parameter, the first one counts (HTTPHeaderMatch.Name).
     """
 
     sort: str
+    """The type of the path, or that it is a method of gRPC."""
     path: str
+    """A prefix has no slash at its end, and is empty for every path; of `service/method`, either may be empty."""
     method: str = ""
+    """The method of HTTP."""
     headers: _Pairs = ()
     parameters: _Pairs = ()
 

@@ -37,19 +37,19 @@ _STEPS: Final = (
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """A parentRef of a route by which it is attached to nothing, or may not be; `position` is its index.
-
-    `sort` says why, as the rules of `Reason` do: that of the nearest miss, for those `reasons` that agree with it and
-    the `listeners` that give them, none if it is the parent itself. What is not `certain` may be wrong.
-    """
+    """A parentRef of a route by which it is attached to nothing, or may not be."""
 
     route: Resource
     position: int
+    """The index of the parentRef."""
     parent: ObjectRef
     sort: str
+    """The rule of the nearest miss, as in `Reason`."""
     reasons: tuple[Reason, ...]
-    listeners: tuple[NodeRef, ...] = ()
-    certain: bool = True
+    """The reasons with that rule."""
+    listeners: tuple[NodeRef, ...]
+    """The listeners that give these reasons; none if it is the parent itself."""
+    certain: bool
 
     @property
     def field(self) -> str:
@@ -83,37 +83,30 @@ def refusals(analysis: Analysis, routes: Iterable[Resource]) -> Iterator[Refusal
 
 
 def _nearest(analysis: Analysis, route: Resource, position: int, bindings: Sequence[Binding]) -> Refusal:
-    doubts = [each for each in bindings if each.state == "unknown"]
+    doubts = [binding for binding in bindings if binding.state == "unknown"]
     if doubts:
-        sort = _doubtful(analysis, route, doubts[0])
-        return _refusal(analysis, route, sort, doubts[:1], certain=False)
-    if bindings[0].parent.group_kind not in ROUTES:
+        bindings = doubts[:1]
+    elif bindings[0].parent.group_kind not in ROUTES:
         # Of several reasons, this is the one that the controller reports.
         reported = route_conditions(analysis.topology, route.ref, position)[0].reason
-        bindings = [each for each in bindings if each.reason == reported]
-    sorts = [refusal(analysis, each).rule for each in bindings]
-    nearest = max(sorts, key=_STEPS.index)
-    misses = [each for each, sort in zip(bindings, sorts, strict=True) if sort == nearest]
+        bindings = [binding for binding in bindings if binding.reason == reported]
+    reasons = [refusal(analysis, binding) for binding in bindings]
+    rules = [reason.rule for reason in reasons]
+    sort = _doubtful(analysis, route, doubts[0]) if doubts else max(rules, key=_STEPS.index)
+    misses = [pair for pair in zip(bindings, reasons, strict=True) if doubts or pair[1].rule == sort]
+    nodes = tuple(binding.listener for binding, _ in misses if binding.listener)
     # What an implementation's own protocol serves is up to that.
-    certain = nearest != "listener-kind" or not any(_is_own_protocol(analysis, each) for each in misses)
-    return _refusal(analysis, route, nearest, misses, certain=certain)
-
-
-def _refusal(analysis: Analysis, route: Resource, sort: str, bindings: Sequence[Binding], *, certain: bool) -> Refusal:
+    listeners = map(analysis.topology.gateways.listener, nodes if sort == "listener-kind" else ())
+    is_own_protocol = any(listener and listener.protocol not in ROUTES_BY_PROTOCOL for listener in listeners)
     return Refusal(
         route=route,
-        position=bindings[0].parent_index,
+        position=position,
         parent=bindings[0].parent,
         sort=sort,
-        reasons=tuple(refusal(analysis, each) for each in bindings),
-        listeners=tuple(each.listener for each in bindings if each.listener),
-        certain=certain,
+        reasons=tuple(reason for _, reason in misses),
+        listeners=nodes,
+        certain=not (doubts or is_own_protocol),
     )
-
-
-def _is_own_protocol(analysis: Analysis, binding: Binding) -> bool:
-    listener = analysis.topology.gateways.listener(binding.listener) if binding.listener else None
-    return listener is not None and listener.protocol not in ROUTES_BY_PROTOCOL
 
 
 def _doubtful(analysis: Analysis, route: Resource, binding: Binding) -> str:

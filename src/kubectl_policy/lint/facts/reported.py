@@ -51,7 +51,7 @@ def worded(type_: str, claim: Claim) -> str:
     return claim.status if claim.reason in {"", type_} else f"{claim.status} ({claim.reason})"
 
 
-class Told(Struct, frozen=True):
+class ReportedClaim(Struct, frozen=True):
     """One thing that was reported on an object, or should be, as `status` compares it."""
 
     resource: Resource
@@ -128,10 +128,10 @@ class Reported:
         )
 
     @cached_property
-    def every(self) -> Sequence[Told]:
+    def every(self) -> Sequence[ReportedClaim]:
         """All that was reported, and what should have been where anything was; by kind, namespace and name."""
         return [
-            Told(resource, comparison)
+            ReportedClaim(resource, comparison)
             for resource in self._of_kind(GATEWAY_CLASS, *self.kinds)
             if "status" in resource.raw
             for comparison in self._compared(resource)
@@ -145,30 +145,28 @@ class Reported:
         else:
             yield from (self._objects if kind in COMPARED else self._policies).of(resource).conditions
 
-    @cached_property
-    def _is_any(self) -> bool:
-        return any(told.comparison.reported for told in self.every)
-
     def lacks_report(self, resource: Resource) -> bool:
         """Whether nothing was reported on an object of a cluster, or one that was read with others that have one.
 
         Manifests have no status.
         """
-        metadata = mapping_at(resource.raw, "metadata")
-        return (self._is_any or "uid" in metadata or "generation" in metadata) and not has_report(resource.raw)
+        if has_report(resource.raw):
+            return False
+        in_cluster = not mapping_at(resource.raw, "metadata").keys().isdisjoint(("uid", "generation"))
+        return in_cluster or any(report.comparison.reported for report in self.every)
 
     def unreported(self, resource: Resource) -> tuple[Comparison, ...]:
         """What should be reported on an object on which nothing is."""
         return (self._objects if resource.ref.group_kind in COMPARED else self._policies).unreported(resource)
 
     @cached_property
-    def orphaned(self) -> Sequence[Told]:
+    def orphaned(self) -> Sequence[ReportedClaim]:
         """What was reported about something that is not there, or that the object does not name."""
-        return [told for told in self.every if self._is_orphaned(told)]
+        return [report for report in self.every if self._is_orphaned(report)]
 
-    def _is_orphaned(self, told: Told) -> bool:
-        ref, at, topology = told.resource.ref, told.comparison.at, self._analysis.topology
-        if at is None or told.comparison.reported is None:
+    def _is_orphaned(self, report: ReportedClaim) -> bool:
+        ref, at, topology = report.resource.ref, report.comparison.at, self._analysis.topology
+        if at is None or report.comparison.reported is None:
             return False
         if ref.group_kind in WITH_LISTENERS:
             return at.section not in topology.sections(ref)
@@ -179,24 +177,24 @@ class Reported:
         return self._analysis.index.presence(at.object) == "missing"
 
     @cached_property
-    def stale(self) -> Sequence[Told]:
+    def stale(self) -> Sequence[ReportedClaim]:
         """What was reported about an earlier version of an object."""
-        return [told for told in self._of_something if told.comparison.reported and told.comparison.stale]
+        return [report for report in self._of_something if report.comparison.reported and report.comparison.stale]
 
     @cached_property
-    def current(self) -> Sequence[Told]:
+    def current(self) -> Sequence[ReportedClaim]:
         """What was reported about an object as it is, or was not and should be."""
-        stale = {told.place for told in self.stale}
+        stale = {report.place for report in self.stale}
         return [
-            told
-            for told in self._of_something
-            if (not told.comparison.stale if told.comparison.reported else told.place not in stale)
+            report
+            for report in self._of_something
+            if (not report.comparison.stale if report.comparison.reported else report.place not in stale)
         ]
 
     @cached_property
-    def _of_something(self) -> Sequence[Told]:
+    def _of_something(self) -> Sequence[ReportedClaim]:
         orphaned = frozenset(map(id, self.orphaned))
-        return [told for told in self.every if id(told) not in orphaned]
+        return [report for report in self.every if id(report) not in orphaned]
 
     def doubt(self, comparison: Comparison) -> str:
         """On what it depends whether both sides disagree, in words; empty if it is known that they do, or not."""
@@ -206,7 +204,9 @@ class Reported:
             return next(iter(doubts), computed) or "something that it depends on was not read"
         if comparison.explanation and comparison.explanation in _GUESSED:
             return _GUESSED[comparison.explanation]
-        if comparison.explanation == "no class" and not self._knows_classes:
+        snapshot = self._analysis.snapshot
+        knows_classes = snapshot.complete or (GATEWAY_CLASS, "") in snapshot.listed
+        if comparison.explanation == "no class" and not knows_classes:
             return "no GatewayClass was read that says whether a controller acts on it"
         return ""
 
@@ -228,11 +228,6 @@ class Reported:
         if owner:
             yield owner
 
-    @property
-    def _knows_classes(self) -> bool:
-        snapshot = self._analysis.snapshot
-        return snapshot.complete or (GATEWAY_CLASS, "") in snapshot.listed
-
     def is_new(self, resource: Resource) -> bool:
         """Whether an object was written so shortly ago that controllers may not have come to it."""
         managers = items_at(resource.raw, "metadata.managedFields")
@@ -245,12 +240,12 @@ class Reported:
         now = self._settings.now
         return bool(now and time and now - time < timedelta(minutes=self._settings.grace))
 
-    def written(self, told: Told) -> tuple[str, Mapping[str, Json]]:
+    def written(self, report: ReportedClaim) -> tuple[str, Mapping[str, Json]]:
         """Where in an object something was reported, and the condition itself; the status, of what was not."""
-        comparison, raw = told.comparison, told.resource.raw
+        comparison, raw = report.comparison, report.resource.raw
         if comparison.type in mapping_at(raw, "metadata.annotations"):
             return str(FieldPath(("metadata", "annotations", comparison.type))), {}
-        for field, entry in self._places(told):
+        for field, entry in self._places(report):
             if comparison.is_count:
                 return f"{field}.{comparison.type}", {}
             for position, condition in enumerate(items_at(entry, "conditions")):
@@ -260,9 +255,9 @@ class Reported:
                     return f"{field}.conditions[{position}]", condition
         return "status", {}
 
-    def _places(self, told: Told) -> Iterator[tuple[str, Json]]:
+    def _places(self, report: ReportedClaim) -> Iterator[tuple[str, Json]]:
         """The places in a status that may hold what was reported, by their fields."""
-        at, resource = told.comparison.at, told.resource
+        at, resource = report.comparison.at, report.resource
         if at is None:
             yield "status", mapping_at(resource.raw, "status")
         for position, entry in enumerate(items_at(resource.raw, "status.listeners")):
@@ -273,5 +268,5 @@ class Reported:
                 named = mapping_at(entry, reference)
                 owner = refer(self._analysis.index, named, resource.ref.namespace, GATEWAY)
                 is_there = at and (owner, text_at(named, "sectionName")) == (at.object, at.section)
-                if at is None or (is_there and text_at(entry, "controllerName") == told.comparison.controller):
+                if at is None or (is_there and text_at(entry, "controllerName") == report.comparison.controller):
                     yield f"status.{name}[{position}]", entry

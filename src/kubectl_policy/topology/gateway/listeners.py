@@ -67,6 +67,11 @@ class Listener(Struct, frozen=True, kw_only=True):
         return is_unfilled(self.protocol) or self.may_pass_through or unknown_kinds
 
     @property
+    def has_tls(self) -> bool:
+        """Whether it terminates TLS."""
+        return self.protocol in {"HTTPS", "TLS"} and self.terminates
+
+    @property
     def may_pass_through(self) -> bool:
         """Whether it is not known which of the TLS modes it has."""
         return self.protocol == "TLS" and is_unfilled(text_at(self.raw, "tls.mode"))

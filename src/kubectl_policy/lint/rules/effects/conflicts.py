@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from kubectl_policy.lint.facts.losses import by_winner
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import assumed_of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.resolution.enforcement import Enforcement
 
 
+@lint_rule("GWP2001", "error", "profile")
 def same_target_conflict(world: Linted) -> Iterator[Finding]:
     """A policy is refused, since its target takes one policy of the kind and has another one.
 
@@ -116,6 +117,7 @@ def _reference_to(world: Linted, policy: ObjectRef, targets: Collection[NodeRef]
     return next(own, "spec")
 
 
+@lint_rule("GWP2002", "warning", "profile")
 def conflict_decided_by_age(world: Linted) -> Iterator[Finding]:
     """Two policies set the same field of the same target, and nothing but their age decides which of them counts.
 
@@ -151,9 +153,3 @@ def _by_age(world: Linted, losses: Losses, other: Resource, target: NodeRef, los
         message=f"{other.ref} sets {fields} on {named(target)} too: {result}",
         related=(world.related(other.ref, "the other one", "spec"),),
     )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP2001", "error", same_target_conflict, ("profile",)),
-    Rule("GWP2002", "warning", conflict_decided_by_age, ("profile",)),
-)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.lint.facts.losses import by_winner, sort_of
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.profiles.merging import MergeStrategy
 from kubectl_policy.questions.shared.without_effect import why_without_effect
@@ -14,20 +14,16 @@ from kubectl_policy.resolution import field_name
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_policy.lint.facts.losses import How, Loss, Losses
-    from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import Resolution, Source
-    from kubectl_policy.resolution.traced import Field
-
-# As many others are given with a finding, however many there are.
-_MOST_RELATED: Final = 10
 
 
+@lint_rule("GWP2003", "warning", "closed world", "profile")
 def fully_overridden(world: Linted) -> Iterator[Finding]:
     """Nothing that a policy says is in force anywhere, since other policies say something in its place.
 
@@ -51,7 +47,6 @@ def fully_overridden(world: Linted) -> Iterator[Finding]:
 
 
 def _hows(losses: Losses) -> set[How]:
-    """In which ways a policy is beaten by other values."""
     return {loss.how for loss in losses.all if loss.instead != "the same"}
 
 
@@ -65,7 +60,7 @@ def _overridden(world: Linted, losses: Losses) -> Finding:
         subject=policy,
         message=f"nothing of it is in force: {why}",
         certain=world.has_all(*ROUTES) or _is_seen_from_above(world, policy),
-        related=_others(world, by, "is in force instead"),
+        related=world.related_to(by, "is in force instead"),
     )
 
 
@@ -83,6 +78,7 @@ def _is_seen_from_above(world: Linted, policy: ObjectRef) -> bool:
     )
 
 
+@lint_rule("GWP2004", "info", "profile")
 def partially_overridden(world: Linted) -> Iterator[Finding]:
     """Settings of a policy are not in force for some of the objects that it reaches.
 
@@ -117,10 +113,11 @@ def _partially(world: Linted, losses: Losses, lost: Sequence[Loss]) -> Finding:
         subject=losses.policy.ref,
         field=losses.place(lost),
         message=f"{some(names)} {_is(names)} not in force for {some([*map(str, objects)])}: {instead} {place}",
-        related=_others(world, by, "is in force instead"),
+        related=world.related_to(by, "is in force instead"),
     )
 
 
+@lint_rule("GWP2005", "warning", "profile", guards=True)
 def silent_field_drop(world: Linted) -> Iterator[Finding]:
     """A policy replaces another one further up as a whole, and with that drops settings that protect.
 
@@ -176,6 +173,7 @@ def _merges_at(profile: PolicyKindProfile, loss: Loss) -> bool:
     )
 
 
+@lint_rule("GWP2006", "info", "profile")
 def default_taken_away(world: Linted) -> Iterator[Finding]:
     """A policy sets nothing, or null, and so takes away what another one sets further up.
 
@@ -200,9 +198,11 @@ def default_taken_away(world: Linted) -> Iterator[Finding]:
                 does = f"sets {some([*fields])} to null" if removed else "sets nothing"
                 what = "what" if removed else f"{some(losses.names(lost))}, which"
                 where = some([*map(str, losses.objects(lost))])
+                parts = (part for part in first.resolution.contributions if part.source == first.by and part.spec)
+                spec = next((part.field for part in parts), "spec")
                 yield Finding(
                     subject=winner,
-                    field=_place_of(first.resolution, first.by, first.field) if removed else "spec",
+                    field=f"{spec}.{field_name(first.field)}" if removed else "spec",
                     message=f"{does}, and so takes away {what} {policy} sets for {where}",
                     related=(world.related(policy, "sets it", losses.place(lost)),),
                 )
@@ -214,12 +214,7 @@ def _says_nothing(resolution: Resolution, source: Source) -> bool:
     return bool(own) and not any(own)
 
 
-def _place_of(resolution: Resolution, source: Source, field: Field) -> str:
-    """Where a source declares a field that it has in an outcome."""
-    parts = (part.field for part in resolution.contributions if part.source == source and part.spec)
-    return f"{next(parts, 'spec')}.{field_name(field)}"
-
-
+@lint_rule("GWP2007", "warning", "profile")
 def override_shadows_lower(world: Linted) -> Iterator[Finding]:
     """Settings of a policy are dead: a policy further up overrides them on every path.
 
@@ -232,9 +227,7 @@ def override_shadows_lower(world: Linted) -> Iterator[Finding]:
     for losses in world.losses:
         dead = _overridden_everywhere(losses) if losses.are_certain else []
         all_of_it = losses.enforcement.state == "Overridden"
-        if dead and not (
-            all_of_it and {loss.how for loss in losses.all if loss.instead != "the same"} != {"overridden"}
-        ):
+        if dead and not (all_of_it and _hows(losses) != {"overridden"}):
             by = sorted({loss.by.object for loss in dead})
             names = losses.names(dead)
             what = "nothing of it is" if all_of_it else f"{some(names)} {_is(names)} nowhere"
@@ -243,7 +236,7 @@ def override_shadows_lower(world: Linted) -> Iterator[Finding]:
                 field=losses.place(dead),
                 message=f"{what} in force: {some([*map(str, by)])} {_is(by, 'overrides', 'override')} that from above",
                 certain=world.has_all(*ROUTES) or _is_seen_from_above(world, losses.policy.ref),
-                related=_others(world, by, "overrides it"),
+                related=world.related_to(by, "overrides it"),
             )
 
 
@@ -253,18 +246,5 @@ def _overridden_everywhere(losses: Losses) -> list[Loss]:
     return losses.of_dead_fields(by_override) if by_override else []
 
 
-def _others(world: Linted, refs: Iterable[ObjectRef], words: str) -> tuple[Related, ...]:
-    return tuple(world.related(ref, words) for ref in [*refs][:_MOST_RELATED])
-
-
 def _is(what: Sequence[object], one: str = "is", several: str = "are") -> str:
     return one if len(what) == 1 else several
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP2003", "warning", fully_overridden, ("closed world", "profile")),
-    Rule("GWP2004", "info", partially_overridden, ("profile",)),
-    Rule("GWP2005", "warning", silent_field_drop, ("profile",), guards=True),
-    Rule("GWP2006", "info", default_taken_away, ("profile",)),
-    Rule("GWP2007", "warning", override_shadows_lower, ("profile",)),
-)

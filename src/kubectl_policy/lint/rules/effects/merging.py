@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.facts.losses import sort_of, there
 from kubectl_policy.lint.finding import Finding, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, same_json, value_at
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.in_force import effective_entries
 from kubectl_policy.resolution import Leaf, field_name, leaves, plain
 from kubectl_policy.resolution.contributions import stanzas_of
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
 
 # So many policies say the same before anybody would want to hear of it.
 _REPEATED: Final = 3
-_MOST_RELATED: Final = 10
 # Stands for what differs from rule to rule of a route.
 _SEVERAL: Final = frozenset({""})
 _NOTHING: Final[frozenset[str]] = frozenset()
 _STANZAS: Final = {"spec": "settings", "spec.defaults": "defaults", "spec.overrides": "overrides"}
 
 
+@lint_rule("GWP2008", "warning", "closed world", "profile")
 def nothing_to_merge_with(world: Linted) -> Iterator[Finding]:
     """A policy says how it merges with one further up, and there is none.
 
@@ -74,6 +75,7 @@ def _meets_another(world: Linted, enforcement: Enforcement) -> bool:
     )
 
 
+@lint_rule("GWP2010", "error")
 def multiple_strategies(world: Linted) -> Iterator[Finding]:
     """A policy has defaults and overrides, or settings beside these.
 
@@ -100,6 +102,7 @@ def multiple_strategies(world: Linted) -> Iterator[Finding]:
                 )
 
 
+@lint_rule("GWP2012", "info", "profile", guards=True)
 def context_dependent_backend(world: Linted) -> Iterator[Finding]:
     """A backend is protected by way of one route, and not by way of another.
 
@@ -132,7 +135,7 @@ def _protected_by_some(world: Linted, backend: ObjectRef, kind: GroupKind) -> It
             subject=backend,
             message=f"{kind.kind} sets {some(differing)} for requests by way of {some(having)}, and not by way of "
             f"{some([*map(str, lacking)])}",
-            related=tuple(world.related(route, "not protected") for route in lacking[:_MOST_RELATED]),
+            related=world.related_to(lacking, "not protected"),
         )
 
 
@@ -187,6 +190,7 @@ def _parts(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[str]:
             yield field_name(sort_of(name, profile))
 
 
+@lint_rule("GWP2014", "info")
 def duplicate_spec(world: Linted) -> Iterator[Finding]:
     """Several policies of a namespace say the same for targets of the same kind.
 
@@ -213,20 +217,22 @@ def duplicate_spec(world: Linted) -> Iterator[Finding]:
 
 
 def _repeated(world: Linted, alike: Sequence[Resource]) -> Iterator[Finding]:
-    by_targets: dict[frozenset[GroupKind], list[ObjectRef]] = {}
-    for policy in alike:
-        targets = (each.target for each in world.analysis.attachments[policy.ref] if each.target)
-        by_targets.setdefault(frozenset(target.object.group_kind for target in targets), []).append(policy.ref)
+    attachments = world.analysis.attachments
+    by_targets = grouped(
+        (frozenset(each.target.object.group_kind for each in attachments[policy.ref] if each.target), policy.ref)
+        for policy in alike
+    )
     for first, *others in by_targets.values():
         if len(others) >= _REPEATED - 1:
             yield Finding(
                 subject=first,
                 field="spec",
                 message=f"says the same as {some([*map(str, others)])}: one policy with several targets could say it",
-                related=tuple(world.related(other, "says the same") for other in others[:_MOST_RELATED]),
+                related=world.related_to(others, "says the same"),
             )
 
 
+@lint_rule("GWP2015", "info", "closed world", "profile")
 def redundant_policy(world: Linted) -> Iterator[Finding]:
     """A policy sets nothing that is not in force without it.
 
@@ -240,7 +246,10 @@ def redundant_policy(world: Linted) -> Iterator[Finding]:
     for policy, enforcement in world.enforcements:
         if ENFORCEMENT[enforcement.state].in_force:
             profile = world.registry.known(policy.ref.group_kind)
-            same = _others_alike(policy.ref, enforcement, profile) if _is_foldable(profile) else ()
+            # Whether it is known what comes of policies together, and nothing else decides on that.
+            by_more = profile.by_listener or profile.route_choice or profile.strategy_from_above
+            is_foldable = not (profile.all_apply or profile.assumed or by_more)
+            same = _others_alike(policy.ref, enforcement, profile) if is_foldable else ()
             if same:
                 yield _redundant(world, policy.ref, same)
     for losses in world.losses:
@@ -248,12 +257,6 @@ def redundant_policy(world: Linted) -> Iterator[Finding]:
             hows = {(loss.how, loss.instead) for loss in losses.all}
             if hows == {("on the same target", "the same")}:
                 yield _redundant(world, losses.policy.ref, sorted({loss.by.object for loss in losses.all}))
-
-
-def _is_foldable(profile: PolicyKindProfile) -> bool:
-    """Whether it is known what comes of policies together, and nothing else decides on that."""
-    by_more = profile.by_listener or profile.route_choice or profile.strategy_from_above
-    return not (profile.all_apply or profile.assumed or by_more)
 
 
 def _others_alike(policy: ObjectRef, enforcement: Enforcement, profile: PolicyKindProfile) -> Sequence[ObjectRef]:
@@ -299,14 +302,5 @@ def _redundant(world: Linted, policy: ObjectRef, same: Sequence[ObjectRef]) -> F
         field="spec",
         message=f"sets nothing that is not in force without it: {some([*map(str, same)])} {verb} the same",
         certain=world.has_all(policy.group_kind),
-        related=tuple(world.related(each, "says the same") for each in same[:_MOST_RELATED]),
+        related=world.related_to(same, "says the same"),
     )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP2008", "warning", nothing_to_merge_with, ("closed world", "profile")),
-    Rule("GWP2010", "error", multiple_strategies),
-    Rule("GWP2012", "info", context_dependent_backend, ("profile",), guards=True),
-    Rule("GWP2014", "info", duplicate_spec),
-    Rule("GWP2015", "info", redundant_policy, ("closed world", "profile")),
-)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.linted import nearest
-from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.settings import is_called
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.suppression import LISTED, REASON, suppressions_of
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ _LONGEST: Final = 40
 _DIGITS: Final = str.maketrans("OIL", "011")
 
 
+@lint_rule("GWP0007", "info")
 def suppression_unused(world: Linted) -> Iterator[Finding]:
     """A suppression has nothing to suppress, or has ended.
 
@@ -39,6 +39,7 @@ def suppression_unused(world: Linted) -> Iterator[Finding]:
             yield said_of(suppression, f"the suppression of {_names(suppression)} {dated}, and counts no more", remedy)
 
 
+@lint_rule("GWP0008", "warning")
 def unknown_rule_id(world: Linted) -> Iterator[Finding]:
     """A suppression, or the config file, names a rule that does not exist.
 
@@ -62,6 +63,7 @@ def unknown_rule_id(world: Linted) -> Iterator[Finding]:
             yield said_of(suppression, "the suppression names no rule", "write the id of a rule, such as GWP1001")
 
 
+@lint_rule("GWP0012", "error", "configuration")
 def suppression_without_reason(world: Linted) -> Iterator[Finding]:
     """A suppression gives no reason, although each has to give one.
 
@@ -92,7 +94,7 @@ def misspelt(name: str) -> str:
     """Which rule may be meant by a name that no rule has, or where to look; empty if one is called so."""
     from kubectl_policy.lint.rules import RULES  # noqa: PLC0415 (the rule above is one of them)
 
-    if any(is_called(rule, name) for rule in RULES):
+    if any(rule.is_called(name) for rule in RULES):
         return ""
     names = [rule.name for rule in RULES]
     # Of letters that look like digits, an id has none; of two ids, neither is more like a third one.
@@ -108,11 +110,3 @@ def _no_rule(name: str) -> str:
 
 def _names(suppression: Suppression) -> str:
     return ", ".join(name[:_LONGEST] for name in suppression.names)
-
-
-UNUSED: Final = Rule("GWP0007", "info", suppression_unused)
-RULES: Final[tuple[Rule, ...]] = (
-    UNUSED,
-    Rule("GWP0008", "warning", unknown_rule_id),
-    Rule("GWP0012", "error", suppression_without_reason, ("configuration",)),
-)

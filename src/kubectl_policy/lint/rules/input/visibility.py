@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
-from kubectl_policy.model import GroupKind, Origin
+from kubectl_policy.lint.rule import lint_rule
+from kubectl_policy.model import GroupKind, NodeRef, Origin
 from kubectl_policy.model.fields import each_text
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.unseen.unread import gaps
 from kubectl_policy.topology.references import GATEWAY
 
@@ -54,6 +55,7 @@ def noted(world: Linted, names: Collection[str]) -> Iterator[Finding]:
     return (said_of(diagnostic) for diagnostic in world.snapshot.diagnostics if diagnostic.rule in names)
 
 
+@lint_rule("GWP0001", "info")
 def kind_not_loaded(world: Linted) -> Iterator[Finding]:
     """Nothing was read of a kind that objects refer to.
 
@@ -64,35 +66,37 @@ def kind_not_loaded(world: Linted) -> Iterator[Finding]:
     """
     of_cluster = [gap for gap in world.snapshot.gaps if gap.group is not None and not gap.name]
     known = {*world.index.group_kinds, *(GroupKind(gap.group or "", gap.kind) for gap in of_cluster)}
-    referring: dict[GroupKind, list[Resource]] = {}
-    for resource, ref in _unknown_references(world):
-        if ref.group_kind not in known and not (is_unknown(ref.name) or is_unknown_kind(ref.group_kind)):
-            referring.setdefault(ref.group_kind, []).append(resource)
+    referring = grouped(
+        (node.object.group_kind, resource)
+        for resource, _, node in _references(world)
+        if node.object.group_kind not in known
+        and not (is_unknown(node.object.name) or is_unknown_kind(node.object.group_kind))
+        and world.index.presence(node.object) == "unknown"
+    )
     for kind, resources in sorted(referring.items()):
-        several = list(dict.fromkeys(resource.ref for resource in resources))
+        several = [resource.ref for resource in resources]
         refer = f"{some(list(map(str, several)))} {'refer' if several[1:] else 'refers'} to {plural(kind.kind)}"
         message = f"no {kind.kind} is in {world.index.place}: {refer}, which may exist or not"
         related = tuple(world.related(ref) for ref in several[:_MOST_RELATED])
         yield Finding(subject=None, message=message, related=related, origin=resources[0].origin, fix=Fix(words=_ADD))
 
 
-def _unknown_references(world: Linted) -> Iterator[tuple[Resource, ObjectRef]]:
-    """The references of which it is not known whether there is what they name, with what has them."""
+def _references(world: Linted) -> Iterator[tuple[Resource, str, NodeRef]]:
+    """The references that do not lead anywhere, or may not: what has each, its field, and what it names."""
     for policy, attachment in world.failed:
-        if attachment.target and world.index.presence(attachment.target.object) == "unknown":
-            yield policy, attachment.target.object
+        if attachment.target:
+            yield policy, attachment.declared.field, attachment.target
     for route, binding in world.not_bound:
-        if world.index.presence(binding.parent) == "unknown":
-            yield route, binding.parent
+        yield route, f"spec.parentRefs[{binding.parent_index}]", NodeRef(binding.parent)
     for route, backend in world.not_resolved:
-        if world.index.presence(backend.node.object) == "unknown":
-            yield route, backend.node.object
+        yield route, backend.ref.field, NodeRef(backend.ref.object)
     for gateway in world.of_kind(GATEWAY):
         owner = world.gateways.class_of(gateway.ref)
-        if owner and world.index.presence(owner) == "unknown":
-            yield gateway, owner
+        if owner:
+            yield gateway, "spec.gatewayClassName", NodeRef(owner)
 
 
+@lint_rule("GWP0002", "warning", blinds=True)
 def forbidden(world: Linted) -> Iterator[Finding]:
     """Objects that matter may not be read by whoever asks.
 
@@ -104,6 +108,7 @@ def forbidden(world: Linted) -> Iterator[Finding]:
     yield from _unread(world, [gap for gap in world.snapshot.gaps if gap.needs])
 
 
+@lint_rule("GWP0017", "warning", blinds=True)
 def not_answered(world: Linted) -> Iterator[Finding]:
     """Objects that matter could not be read from a cluster, and not for want of a permission.
 
@@ -135,6 +140,7 @@ def where_all_is(world: Linted) -> Origin | None:
     return Origin(first.origin.source) if first else None
 
 
+@lint_rule("GWP0003", "info")
 def crd_absent(world: Linted) -> Iterator[Finding]:
     """A kind is taken for a policy kind by its looks alone.
 
@@ -154,6 +160,7 @@ def crd_absent(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=resources[0].ref, message=f"{message}; no definition was read that says so", fix=fix)
 
 
+@lint_rule("GWP0004", "error", blinds=True)
 def parse_error(world: Linted) -> Iterator[Finding]:
     """A file or a document in it could not be read.
 
@@ -165,6 +172,7 @@ def parse_error(world: Linted) -> Iterator[Finding]:
     return noted(world, _NOT_PARSED)
 
 
+@lint_rule("GWP0005", "warning")
 def template_leftover(world: Linted) -> Iterator[Finding]:
     """A template stands where a manifest should be.
 
@@ -177,39 +185,29 @@ def template_leftover(world: Linted) -> Iterator[Finding]:
     """
     yield from noted(world, _TEMPLATES)
     found: dict[tuple[ObjectRef, str], str] = {}
-    for resource, field, texts in (*_uncertain_references(world), *_hostnames_and_classes(world)):
-        for text in texts:
-            # Of an object that is called so, that alone is said.
-            if _BRACES in text and _BRACES not in f"{resource.ref.name} {resource.ref.namespace}":
-                found.setdefault((resource.ref, field), text)
+    references = (
+        (resource, field, text)
+        for resource, field, node in _references(world)
+        for text in (node.object.namespace, node.object.name, node.section)
+    )
+    for resource, field, text in (*references, *_hostnames_and_classes(world)):
+        # Of an object that is called so, that alone is said.
+        if _BRACES in text and _BRACES not in f"{resource.ref.name} {resource.ref.namespace}":
+            found.setdefault((resource.ref, field), text)
     for (ref, field), text in found.items():
         message = f"{text} is a template that was not rendered"
         yield Finding(subject=ref, field=field, message=message, fix=Fix(words="render it first: --render"))
 
 
-def _uncertain_references(world: Linted) -> Iterator[tuple[Resource, str, tuple[str, ...]]]:
-    """The fields with references that do not lead anywhere, or may not, and the names in them."""
-    for policy, attachment in world.failed:
-        if attachment.target:
-            yield policy, attachment.declared.field, (*_names(attachment.target.object), attachment.target.section)
-    for route, binding in world.not_bound:
-        yield route, f"spec.parentRefs[{binding.parent_index}]", _names(binding.parent)
-    for route, backend in world.not_resolved:
-        yield route, backend.ref.field, _names(backend.ref.object)
-
-
-def _names(ref: ObjectRef) -> tuple[str, ...]:
-    return ref.namespace, ref.name
-
-
-def _hostnames_and_classes(world: Linted) -> Iterator[tuple[Resource, str, tuple[str, ...]]]:
+def _hostnames_and_classes(world: Linted) -> Iterator[tuple[Resource, str, str]]:
     """The fields with other names, and what is written there."""
     for paths, resources in (_NAMES_IN_ROUTES, world.routes), (_NAMES_IN_GATEWAYS, world.with_listeners):
         for resource in resources:
             for path in paths:
-                yield from ((resource, str(field), (text,)) for field, text in each_text(resource.raw, path))
+                yield from ((resource, str(field), text) for field, text in each_text(resource.raw, path))
 
 
+@lint_rule("GWP0006", "warning")
 def duplicate_object(world: Linted) -> Iterator[Finding]:
     """An object is there several times.
 
@@ -220,14 +218,3 @@ def duplicate_object(world: Linted) -> Iterator[Finding]:
     Source: kustomize, "may not add resource with an already registered id".
     """
     return noted(world, _DUPLICATES)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP0001", "info", kind_not_loaded),
-    Rule("GWP0002", "warning", forbidden, blinds=True),
-    Rule("GWP0003", "info", crd_absent),
-    Rule("GWP0004", "error", parse_error, blinds=True),
-    Rule("GWP0005", "warning", template_leftover),
-    Rule("GWP0006", "warning", duplicate_object),
-    Rule("GWP0017", "warning", not_answered, blinds=True),
-)

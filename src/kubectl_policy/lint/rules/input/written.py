@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.linted import nearest
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.input import visibility
 from kubectl_policy.lint.rules.input.visibility import noted, said_of, where_all_is
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
@@ -31,6 +31,7 @@ _REFUSED: Final = "the API server would refuse it: "
 _FOUND_OTHERWISE: Final = frozenset({"schema", "schema-unchecked", "wrong-type"})
 
 
+@lint_rule("GWP0009", "error")
 def invalid_object(world: Linted) -> Iterator[Finding]:
     """An API server would refuse an object.
 
@@ -72,6 +73,7 @@ def _of_no_version(world: Linted, resource: Resource) -> Iterator[Finding]:
         yield Finding(subject=resource.ref, field="apiVersion", message=message, fix=fix)
 
 
+@lint_rule("GWP0010", "warning", blinds=True)
 def not_rendered(world: Linted) -> Iterator[Finding]:
     """A chart or a kustomization could not be rendered.
 
@@ -83,6 +85,7 @@ def not_rendered(world: Linted) -> Iterator[Finding]:
     return noted(world, _NOT_RENDERED)
 
 
+@lint_rule("GWP0011", "error")
 def repeated_key(world: Linted) -> Iterator[Finding]:
     """A mapping has the same key twice.
 
@@ -94,6 +97,7 @@ def repeated_key(world: Linted) -> Iterator[Finding]:
     return noted(world, _REPEATED)
 
 
+@lint_rule("GWP0013", "warning")
 def unnamed_object(world: Linted) -> Iterator[Finding]:
     """Something looks like an object and lacks what every object needs: an API version, a kind or a name.
 
@@ -105,6 +109,7 @@ def unnamed_object(world: Linted) -> Iterator[Finding]:
     return noted(world, _UNNAMED)
 
 
+@lint_rule("GWP0014", "warning")
 def definition_ignored(world: Linted) -> Iterator[Finding]:
     """A CustomResourceDefinition does not count, or the label that makes its kind a policy kind does not.
 
@@ -116,6 +121,7 @@ def definition_ignored(world: Linted) -> Iterator[Finding]:
     return noted(world, _IGNORED)
 
 
+@lint_rule("GWP0015", "warning")
 def unknown_field(world: Linted) -> Iterator[Finding]:
     """An object sets a field that its kind does not have.
 
@@ -127,11 +133,15 @@ def unknown_field(world: Linted) -> Iterator[Finding]:
     Source: Kubernetes, "Server Side Field Validation"; pruning in k8s.io/apiextensions-apiserver.
     """
     for kind in world.index.definitions:
+        references = references_to_targets(world.index.defaults.schema_of(kind))
+        # A definition that leaves out what references to targets are made of was shortened.
+        if any(not mapping_at(reference, "properties") for _, reference in references):
+            continue
         for resource in world.of_kind(kind):
             for field in world.analysis.dropped_fields(resource.ref):
                 name = str(field.steps[-1])
                 known = mapping_at(_schema_around(world, kind, resource, field), "properties")
-                if field.steps[0] == "status" or not known or _is_shortened(world, kind):
+                if field.steps[0] == "status" or not known:
                     continue
                 near = nearest(name, known)
                 fix = Fix(words=f"did you mean {near}?") if near else None
@@ -139,14 +149,7 @@ def unknown_field(world: Linted) -> Iterator[Finding]:
                 yield Finding(subject=resource.ref, field=str(field), message=message, fix=fix)
 
 
-def _is_shortened(world: Linted, kind: GroupKind) -> bool:
-    """Whether a definition has references to targets, and leaves out what they are made of."""
-    references = references_to_targets(world.index.defaults.schema_of(kind))
-    return any(not mapping_at(reference, "properties") for _, reference in references)
-
-
 def _schema_around(world: Linted, kind: GroupKind, resource: Resource, field: FieldPath) -> Mapping[str, Json]:
-    """The schema of the mapping that a field is in."""
     version = text_at(resource.raw, "apiVersion").rpartition("/")[2]
     schema = world.index.defaults.schema_of(kind, version)
     for step in field.steps[:-1]:
@@ -164,6 +167,7 @@ def _installed(world: Linted, kind: GroupKind) -> str:
     return f" in Gateway API {' '.join(known)}" if known else ""
 
 
+@lint_rule("GWP0016", "warning")
 def input_in_doubt(world: Linted) -> Iterator[Finding]:
     """Reading has noted something else about the input.
 
@@ -177,14 +181,3 @@ def input_in_doubt(world: Linted) -> Iterator[Finding]:
         if diagnostic.rule not in known:
             found = said_of(diagnostic)
             yield replace(found, origin=found.origin or (None if found.subject else where_all_is(world)))
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP0009", "error", invalid_object),
-    Rule("GWP0010", "warning", not_rendered, blinds=True),
-    Rule("GWP0011", "error", repeated_key),
-    Rule("GWP0013", "warning", unnamed_object),
-    Rule("GWP0014", "warning", definition_ignored),
-    Rule("GWP0015", "warning", unknown_field),
-    Rule("GWP0016", "warning", input_in_doubt),
-)

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from kubectl_policy.lint.facts.competition import hostname_field
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.lint.grants import grant_for
-from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.served import has_tls, is_served, place_of_hostname, related_listener
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import each_mapping, mapping_at, strings_at, text_at
 from kubectl_policy.model.unknown import is_unknown_hostname
@@ -48,6 +47,7 @@ class _Reference(Struct, frozen=True):
     reason: str
 
 
+@lint_rule("GWP6004", "error", "closed world")
 def cert_ref_missing(world: Linted) -> Iterator[Finding]:
     """A listener names a certificate that does not exist, that it may not use, or that is none.
 
@@ -76,10 +76,9 @@ def _references(world: Linted, owner: Resource) -> Iterator[_Reference]:
         if target.name:
             problem = certificate_problem(gateways, owner.ref, target)
             yield _Reference(_CLIENT, target, problem, "InvalidClientCertificateRef")
-        for field, reference in each_mapping(tls, "frontend.default.validation.caCertificateRefs"):
-            yield _authority(world, owner, field, reference)
-        for field, reference in each_mapping(tls, "frontend.perPort.tls.validation.caCertificateRefs"):
-            yield _authority(world, owner, field, reference)
+        for part in ("default", "perPort.tls"):
+            for field, reference in each_mapping(tls, f"frontend.{part}.validation.caCertificateRefs"):
+                yield _authority(world, owner, field, reference)
 
 
 def _authority(world: Linted, owner: Resource, field: FieldPath, reference: Mapping[str, Json]) -> _Reference:
@@ -103,10 +102,11 @@ def _wrong(world: Linted, owner: Resource, ref: _Reference, problem: Problem) ->
         field=f"{ref.field}.name" if is_missing else ref.field,
         message=problem.message,
         reason=NOT_PERMITTED if is_refused else ref.reason,
-        fix=grant_for(world, owner.ref, ref.target) if is_refused else fix,
+        fix=world.grant_for(owner.ref, ref.target) if is_refused else fix,
     )
 
 
+@lint_rule("GWP6007", "warning")
 def wildcard_depth(world: Linted) -> Iterator[Finding]:
     """A hostname has more labels than the certificate for it covers.
 
@@ -118,7 +118,7 @@ def wildcard_depth(world: Linted) -> Iterator[Finding]:
     Source: RFC 9525, section 6.3 (before: RFC 2818); Hostnames (Gateway API, site-src/concepts/hostnames.md).
     """
     for owner, listener in world.listeners:
-        if not has_tls(listener) or not is_served(world, listener):
+        if not listener.has_tls or not world.is_served(listener):
             continue
         names = _names_of_certificates(world, owner, listener)
         if not any(name.startswith("*.") for name in names):
@@ -135,9 +135,9 @@ def _too_deep(world: Linted, owner: Resource, listener: Listener, hostname: str,
     routes = world.competition.at.get(listener.node, {}).get(hostname, ())
     message = f"the certificate of {{}} is for {wide}, which stands for a single label: it does not cover {hostname}"
     for route in filter(world.lints, routes):
-        place = place_of_hostname(route, hostname)
+        place = hostname_field(route, hostname)
         if place:
-            related = (related_listener(world, listener.node, "the listener"),)
+            related = (world.related_listener(listener.node, "the listener"),)
             return Finding(subject=route.ref, field=place, message=message.format(listener), related=related)
     return Finding(subject=owner.ref, field=f"{listener.field}.hostname", message=message.format("the listener"))
 
@@ -160,7 +160,12 @@ def _names_of_certificates(world: Linted, owner: Resource, listener: Listener) -
 def _names_by_cert_manager(world: Linted, owner: Resource, secret: ObjectRef) -> Sequence[str] | None:
     """The names in a certificate that cert-manager keeps in a Secret; None if it is not known to make it."""
     certificates = world.once(_certificates).get(secret, ())
-    names = [name for each in certificates for name in _names_in(each)]
+    names = [
+        comparable(name)
+        for certificate in certificates
+        for name in (text_at(certificate.raw, "spec.commonName"), *strings_at(certificate.raw, "spec.dnsNames"))
+        if name
+    ]
     if owner.ref.namespace == secret.namespace and not _ISSUERS.isdisjoint(
         mapping_at(owner.raw, "metadata.annotations")
     ):
@@ -171,19 +176,7 @@ def _names_by_cert_manager(world: Linted, owner: Resource, secret: ObjectRef) ->
 
 
 def _certificates(world: Linted) -> Mapping[ObjectRef, Sequence[Resource]]:
-    """The Certificates of cert-manager by the Secrets that they are kept in."""
     return grouped(
         (ObjectRef(SECRET, each.ref.namespace, text_at(each.raw, "spec.secretName")), each)
         for each in world.index.of_kind(_CERTIFICATE)
     )
-
-
-def _names_in(certificate: Resource) -> Iterator[str]:
-    names = (text_at(certificate.raw, "spec.commonName"), *strings_at(certificate.raw, "spec.dnsNames"))
-    return (comparable(name) for name in names if name)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP6004", "error", cert_ref_missing, ("closed world",)),
-    Rule("GWP6007", "warning", wildcard_depth),
-)

@@ -1,22 +1,24 @@
-"""GWP6001 to GWP6003, GWP6011 and GWP6012: listeners that cannot be told apart, or let in more than they should."""
+"""GWP6001 to GWP6003 and GWP6009 to GWP6012: listeners and Gateways that others overlap, and what they let in."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix
-from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.served import has_tls, is_served, related_listener
-from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.lint.rule import lint_rule
+from kubectl_policy.model.fields import each_text, items_at, text_at
+from kubectl_policy.model.world import grouped
+from kubectl_policy.topology.gateway.certificates import certificate_refs
+from kubectl_policy.topology.gateway.conflicts import conflicts_among
 from kubectl_policy.topology.gateway.hostnames import around, comparable
 from kubectl_policy.topology.gateway.listeners import listener_words
 from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import ObjectRef, Resource
+    from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.topology.gateway.conflicts import Conflict
     from kubectl_policy.topology.gateway.listeners import Listener
@@ -26,6 +28,7 @@ _MOST_LISTENERS: Final = 64
 _INSECURE: Final = "AllowInsecureFallback"
 
 
+@lint_rule("GWP6001", "error")
 def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
     """Listeners have the same port, protocol and hostname, so that no request can be given to one of them.
 
@@ -48,6 +51,7 @@ def listeners_not_distinct(world: Linted) -> Iterator[Finding]:
                 yield world.unknown(owner, listener.field, message)
 
 
+@lint_rule("GWP6002", "error")
 def protocol_conflict(world: Linted) -> Iterator[Finding]:
     """Listeners on one port have protocols that cannot share it.
 
@@ -78,7 +82,6 @@ def _conflicts(world: Linted) -> Iterator[tuple[Resource, Listener, Conflict | N
 
 
 def _outcome(world: Linted, listener: Listener, conflict: Conflict) -> str:
-    """Which of two listeners in conflict is accepted."""
     own, other = listener.node.object, conflict.other.object
     if own == other:
         return "neither is accepted"
@@ -96,10 +99,11 @@ def _conflicted(world: Linted, owner: Resource, conflict: Conflict, field: str, 
         field=field,
         message=message,
         reason=conflict.reason,
-        related=(related_listener(world, conflict.other, "the other listener"),),
+        related=(world.related_listener(conflict.other, "the other listener"),),
     )
 
 
+@lint_rule("GWP6003", "warning")
 def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
     """A listener for TLS has a hostname that another one on its port matches as well.
 
@@ -112,14 +116,14 @@ def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
     """
     known: dict[tuple[ObjectRef, Port | None], Mapping[str, Listener]] = {}
     for owner, listener in world.listeners:
-        if not (listener.gateway and listener.hostname and has_tls(listener)):
+        if not (listener.gateway and listener.hostname and listener.has_tls):
             continue
-        if not world.gateways.hostnames_on_port_of(listener) or not is_served(world, listener):
+        if not world.gateways.hostnames_on_port_of(listener) or not world.is_served(listener):
             continue
         place = (listener.gateway, listener.port)
         if place not in known:
-            on_port = (each for each in world.gateways.on_port_of(listener) if has_tls(each))
-            known[place] = {comparable(each.hostname): each for each in on_port if is_served(world, each)}
+            on_port = (each for each in world.gateways.on_port_of(listener) if each.has_tls)
+            known[place] = {comparable(each.hostname): each for each in on_port if world.is_served(each)}
         names = dict.fromkeys((*around(listener.hostname), ""))
         wider = [known[place][name] for name in names if name in known[place]]
         others = [each for each in wider if each.hostname != listener.hostname]
@@ -131,10 +135,11 @@ def overlapping_tls_hostnames(world: Linted) -> Iterator[Finding]:
                 field=f"{listener.field}.hostname",
                 message=message,
                 reason="OverlappingHostnames",
-                related=tuple(related_listener(world, each.node, "the wider listener") for each in others),
+                related=tuple(world.related_listener(each.node, "the wider listener") for each in others),
             )
 
 
+@lint_rule("GWP6011", "error")
 def too_many_listeners(world: Linted) -> Iterator[Finding]:
     """A Gateway or a ListenerSet has more listeners than the API allows.
 
@@ -153,6 +158,7 @@ def too_many_listeners(world: Linted) -> Iterator[Finding]:
             )
 
 
+@lint_rule("GWP6012", "warning", guards=True)
 def insecure_frontend_validation(world: Linted) -> Iterator[Finding]:
     """A Gateway lets clients in whose certificates are missing or not valid.
 
@@ -176,10 +182,83 @@ def insecure_frontend_validation(world: Linted) -> Iterator[Finding]:
                 )
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP6001", "error", listeners_not_distinct),
-    Rule("GWP6002", "error", protocol_conflict),
-    Rule("GWP6003", "warning", overlapping_tls_hostnames),
-    Rule("GWP6011", "error", too_many_listeners),
-    Rule("GWP6012", "warning", insecure_frontend_validation, guards=True),
-)
+@lint_rule("GWP6009", "warning")
+def duplicate_cert_across_gateways(world: Linted) -> Iterator[Finding]:
+    """Two Gateways at one address have the same certificate for different hostnames.
+
+    Clients reuse a connection for every hostname that the certificate is good for, if the address is the same. A
+    request for the hostname of one Gateway then comes in at the other one, which has no route for it and answers 404.
+    Use certificates of their own, different addresses, or one Gateway. Gateways of which no common address is known
+    are not reported.
+
+    Source: istio IST0138; RFC 9113, section 9.1.1.
+    """
+    told: set[tuple[NodeRef, ObjectRef]] = set()
+    for address, gateways in _shared_addresses(world).items():
+        first: dict[tuple[object, object], Listener] = {}
+        for gateway in gateways:
+            for listener in _listeners(world, gateway):
+                if not listener.has_tls or not world.is_served(listener):
+                    continue
+                for ref in certificate_refs(world.gateways, listener):
+                    other = first.setdefault((listener.port, ref.target), listener)
+                    is_told = (listener.node, ref.target) in told
+                    if other.gateway == gateway or other.hostname == listener.hostname or is_told:
+                        continue
+                    told.add((listener.node, ref.target))
+                    yield Finding(
+                        subject=listener.node.object,
+                        field=ref.field,
+                        message=f"{other} has {ref.target} as well, on the same port of {address}: requests for the "
+                        "hostname of one may come in at the other, on a connection that is reused, and get 404",
+                        related=(world.related_listener(other.node, "the other listener"),),
+                    )
+
+
+@lint_rule("GWP6010", "warning")
+def gateway_host_port_overlap(world: Linted) -> Iterator[Finding]:
+    """Two Gateways claim the same port and hostname at one address.
+
+    A request can be given to one of them alone: which one that is, is up to the implementation, and one of the Gateways
+    may not get its address at all. Give them different hostnames, ports or addresses. Gateways of which no common
+    address is known are not reported.
+
+    Source: GatewaySpec.Listeners (Gateway API, apis/v1/gateway_types.go): "these rules also apply" to Gateways that are
+    merged; kiali KIA0301.
+    """
+    told: set[NodeRef] = set()
+    for address, gateways in _shared_addresses(world).items():
+        # That one implementation cannot have both modes of TLS on one port is said of its own listeners.
+        conflicts = conflicts_among((_listeners(world, each) for each in gateways), mixed_modes=True)
+        for node, conflict in conflicts.items():
+            listener, other = world.gateways.listener(node), world.gateways.listener(conflict.other)
+            if not listener or not other or listener.gateway == other.gateway or node in told:
+                continue
+            if world.is_served(listener) and world.is_served(other):
+                told.add(node)
+                hostname = f" and hostname {listener.hostname}" if listener.hostname else ""
+                both = f"port {listener.port}{'' if conflict.reason == 'ProtocolConflict' else hostname}"
+                yield Finding(
+                    subject=node.object,
+                    field=listener.field,
+                    message=f"{other} claims {both} of {address} as well",
+                    reason=conflict.reason,
+                    related=(world.related_listener(other.node, "the other listener"),),
+                )
+
+
+def _shared_addresses(world: Linted) -> Mapping[str, Sequence[ObjectRef]]:
+    """The Gateways of each address that more than one asks for, or got; the oldest first."""
+    having = grouped(
+        (address.lower(), gateway.ref)
+        for gateway in sorted(world.index.of_kind(GATEWAY), key=lambda gateway: gateway.seniority)
+        for part in ("spec", "status")
+        for _, address in each_text(gateway.raw, f"{part}.addresses.value")
+        if address
+    )
+    return {address: gateways for address, gateways in having.items() if len(gateways) > 1}
+
+
+def _listeners(world: Linted, gateway: ObjectRef) -> Sequence[Listener]:
+    owners = (gateway, *world.gateways.admitted(gateway))
+    return [listener for owner in owners for listener in world.gateways.listeners(owner)]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.facts.matches import EXACT, PREFIX
 from kubectl_policy.lint.finding import Finding, Fix
-from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.served import is_served
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,6 +23,7 @@ _GOES_ON: Final = ("-", "_", ".")
 _MOST_COMPARED: Final = 512
 
 
+@lint_rule("GWP7004", "warning")
 def header_name_duplicate(world: Linted) -> Iterator[Finding]:
     """A match names a header or a query parameter twice, and only the first entry counts.
 
@@ -53,6 +54,7 @@ def _ignored(match: RouteMatch, what: str, field: str, counted: int) -> Iterator
             )
 
 
+@lint_rule("GWP7006", "info")
 def trailing_slash_trap(world: Linted) -> Iterator[Finding]:
     """A path matches less than it seems to, for a slash or for what follows the last one.
 
@@ -86,6 +88,7 @@ def _other_spelling(match: RouteMatch, matches: Sequence[RouteMatch]) -> str:
     return other if is_meant and all(each.has_path(other) is False for each in others) else ""
 
 
+@lint_rule("GWP7014", "warning")
 def path_asterisk_literal(world: Linted) -> Iterator[Finding]:
     """A path has an asterisk, which is matched as it is written.
 
@@ -111,6 +114,7 @@ def _every(world: Linted) -> Iterator[RouteMatch]:
     return (match for route in world.competition.routes for match in world.competition.matches[route.ref])
 
 
+@lint_rule("GWP7011", "info", "closed world")
 def no_rule_for_listener_host(world: Linted) -> Iterator[Finding]:
     """A listener has no routes, so that every request to it fails.
 
@@ -135,7 +139,7 @@ def no_rule_for_listener_host(world: Linted) -> Iterator[Finding]:
             subject=owner.ref,
             field=listener.field,
             message=f"no route is attached to it: {lost}",
-            certain=competition.all_is_read and not may_be,
+            certain=world.has_all(*ROUTES) and not may_be,
         )
 
 
@@ -144,12 +148,4 @@ def _takes_routes(world: Linted, listener: Listener) -> bool:
     gateways, gateway = world.gateways, listener.gateway
     if gateway is None or text_at(world.index.raw(gateway), "spec.defaultScope", "None") != "None":
         return False
-    return bool(gateways.kinds_served(listener)) and is_served(world, listener)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP7004", "warning", header_name_duplicate),
-    Rule("GWP7006", "info", trailing_slash_trap),
-    Rule("GWP7011", "info", no_rule_for_listener_host, ("closed world",)),
-    Rule("GWP7014", "warning", path_asterisk_literal),
-)
+    return bool(gateways.kinds_served(listener)) and world.is_served(listener)

@@ -9,58 +9,58 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.facts.matches import EXACT, PREFIX
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.served import related_listener
-from kubectl_policy.model.fields import items_at, mapping_at, text_at
+from kubectl_policy.lint.rule import lint_rule
+from kubectl_policy.model.fields import each_mapping, each_text, mapping_at, text_at
 from kubectl_policy.model.unknown import port_at
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.hostnames import around, comparable
 from kubectl_policy.topology.gateway.listeners import listener_words
-from kubectl_policy.topology.references import HTTP_ROUTE, hostnames_of, parent_refs
+from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES, hostnames_of, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.facts.competition import Place
-    from kubectl_policy.lint.facts.matches import Conditions, RouteMatch
+    from kubectl_policy.lint.facts.matches import Conditions
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import Json, NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import FieldPath, Json, NodeRef, ObjectRef, Resource
 
 _SCHEMES: Final = {"HTTP": "http", "HTTPS": "https"}
 _PORTS: Final = {"http": 80, "https": 443}
 # With these, a client makes the same request again, whatever the status is.
 _REPEATED: Final = frozenset({"", "GET", "HEAD"})
+# Below it are the challenges by which a hostname gets its certificate, over HTTP.
 _ACME: Final = "/.well-known/acme-challenge"
 
 
 class _Filter(Struct, frozen=True, gc=False):
-    """A filter of a rule of an HTTPRoute, or of one of its backends: the index of the rule, and its place."""
+    """A filter of a rule of an HTTPRoute, or of one of the backends of the rule."""
 
     route: Resource
-    rule: int
-    holder: str
-    field: str
-    raw: Json
+    field: FieldPath
+    raw: Mapping[str, Json]
+
+    @property
+    def rule(self) -> object:
+        """The index of the rule."""
+        return self.field.steps[2]
+
+    @property
+    def redirect(self) -> Mapping[str, Json]:
+        """The redirect that the filter is."""
+        return mapping_at(self.raw, "requestRedirect")
 
 
 def _filters(world: Linted) -> Sequence[_Filter]:
-    """Every one, in the order of the routes that are linted."""
-    found: list[_Filter] = []
-    for route in world.of_kind(HTTP_ROUTE):
-        for number, rule in enumerate(items_at(route.raw, "spec.rules")):
-            holder = f"spec.rules[{number}]"
-            found += [_Filter(route, number, *each) for each in _filters_of(holder, rule)]
-            for position, backend in enumerate(items_at(rule, "backendRefs")):
-                if items_at(backend, "filters"):
-                    each_of_backend = _filters_of(f"{holder}.backendRefs[{position}]", backend)
-                    found += [_Filter(route, number, *each) for each in each_of_backend]
-    return found
+    return [
+        _Filter(route, field, raw)
+        for route in world.of_kind(HTTP_ROUTE)
+        for fields in ("spec.rules.filters", "spec.rules.backendRefs.filters")
+        for field, raw in each_mapping(route.raw, fields)
+    ]
 
 
-def _filters_of(holder: str, raw: Json) -> Iterator[tuple[str, str, Json]]:
-    for position, item in enumerate(items_at(raw, "filters")):
-        yield holder, f"{holder}.filters[{position}]", item
-
-
+@lint_rule("GWP7008", "error")
 def replaceprefix_needs_prefix(world: Linted) -> Iterator[Finding]:
     """A filter replaces the prefix of a path in a rule that does not match by one prefix alone.
 
@@ -90,6 +90,7 @@ def replaceprefix_needs_prefix(world: Linted) -> Iterator[Finding]:
                     )
 
 
+@lint_rule("GWP7009", "error")
 def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
     """A rule redirects requests and rewrites them, too.
 
@@ -99,30 +100,15 @@ def redirect_and_rewrite(world: Linted) -> Iterator[Finding]:
 
     Source: HTTPRouteRule.Filters (Gateway API, apis/v1/httproute_types.go); RouteReasonIncompatibleFilters.
     """
-    first: dict[tuple[ObjectRef, str], str] = {}
+    first: dict[object, str] = {}
     for each in world.once(_filters):
-        sort = text_at(each.raw, "type")
-        if sort in {"RequestRedirect", "URLRewrite"} and first.setdefault((each.route.ref, each.holder), sort) != sort:
+        holder, sort = (each.route.ref, *each.field.steps[:-1]), text_at(each.raw, "type")
+        if sort in {"RequestRedirect", "URLRewrite"} and first.setdefault(holder, sort) != sort:
             message = "RequestRedirect and URLRewrite cannot be together"
-            yield Finding(subject=each.route.ref, field=each.field, message=message, reason="IncompatibleFilters")
+            yield Finding(subject=each.route.ref, field=str(each.field), message=message, reason="IncompatibleFilters")
 
 
-class _Redirect(Struct, frozen=True, gc=False):
-    """A redirect of a rule, with its place in the route."""
-
-    route: Resource
-    rule: int
-    field: str
-    to: Mapping[str, Json]
-
-
-def _redirects(world: Linted) -> Iterator[_Redirect]:
-    for each in world.once(_filters):
-        if text_at(each.raw, "type") == "RequestRedirect" and each.holder == f"spec.rules[{each.rule}]":
-            to = mapping_at(each.raw, "requestRedirect")
-            yield _Redirect(each.route, each.rule, f"{each.field}.requestRedirect", to)
-
-
+@lint_rule("GWP7010", "warning")
 def redirect_loop(world: Linted) -> Iterator[Finding]:
     """A redirect leads to the rule that it comes from.
 
@@ -134,7 +120,10 @@ def redirect_loop(world: Linted) -> Iterator[Finding]:
     Source: HTTPRequestRedirectFilter (Gateway API, apis/v1/httproute_types.go); kubernetes-sigs/gateway-api#1185;
     cilium/cilium#28796; istio/istio#47881.
     """
-    for redirect in _redirects(world):
+    for redirect in world.once(_filters):
+        # Those of backends redirect nothing.
+        if text_at(redirect.raw, "type") != "RequestRedirect" or "backendRefs" in redirect.field.steps:
+            continue
         places = world.competition.places_of(redirect.route.ref)
         loops = [(place, path) for place in places if (path := _path_of_loop(world, redirect, place)) is not None]
         if loops:
@@ -147,23 +136,23 @@ def redirect_loop(world: Linted) -> Iterator[Finding]:
                 fix = Fix(words=f"attach the route to {some(list(map(listener_words, others)))} alone (sectionName)")
             yield Finding(
                 subject=redirect.route.ref,
-                field=redirect.field,
+                field=f"{redirect.field}.requestRedirect",
                 message=f"requests at {listener_words(place.at)} are sent {to}: clients go round in circles",
                 # A rule that was not read may take the path.
-                certain=not path or world.competition.all_is_read,
-                related=(related_listener(world, place.at, "the listener"),),
+                certain=not path or world.has_all(*ROUTES),
+                related=(world.related_listener(place.at, "the listener"),),
                 fix=fix,
             )
 
 
-def _path_of_loop(world: Linted, redirect: _Redirect, place: Place) -> str | None:
+def _path_of_loop(world: Linted, redirect: _Filter, place: Place) -> str | None:
     """The path in which a redirect ends up at its own rule, empty for that of any request; None if it does not."""
     hostname = _comes_back(world, redirect, place)
     if hostname is None:
         return None
     own = [each.conditions for each in world.competition.matches[redirect.route.ref] if each.rule == redirect.rule]
     own = [each for each in own if each.method in _REPEATED and not (each.headers or each.parameters)]
-    modifier = mapping_at(redirect.to, "path")
+    modifier = mapping_at(redirect.redirect, "path")
     is_prefix = text_at(modifier, "type") == "ReplacePrefixMatch"
     path = modifier.get("replacePrefixMatch" if is_prefix else "replaceFullPath")
     if not modifier:
@@ -180,20 +169,20 @@ def _path_of_loop(world: Linted, redirect: _Redirect, place: Place) -> str | Non
     return None
 
 
-def _comes_back(world: Linted, redirect: _Redirect, place: Place) -> str | None:
+def _comes_back(world: Linted, redirect: _Filter, place: Place) -> str | None:
     """The hostname of its route to which a redirect leads, at the listener that it comes from; None if it does not."""
     listener = world.gateways.listener(place.at)
-    scheme, own = text_at(redirect.to, "scheme"), _SCHEMES.get(listener.protocol, "") if listener else ""
-    port = port_at(redirect.to, "port") or (_PORTS.get(scheme) if scheme else listener and listener.port)
+    scheme, own = text_at(redirect.redirect, "scheme"), _SCHEMES.get(listener.protocol, "") if listener else ""
+    port = port_at(redirect.redirect, "port") or (_PORTS.get(scheme) if scheme else listener and listener.port)
     if listener is None or (scheme or own) != own or port != listener.port:
         return None
     # Of a hostname that a route does not name, requests need not come here.
-    hostname = comparable(text_at(redirect.to, "hostname")) or place.hostname
+    hostname = comparable(text_at(redirect.redirect, "hostname")) or place.hostname
     return hostname if replace(place, hostname=hostname) in world.competition.places_of(redirect.route.ref) else None
 
 
 def _may_take(  # noqa: PLR0913, PLR0917 (a request, and who would have it)
-    world: Linted, redirect: _Redirect, node: NodeRef, hostname: str, path: str, by: Conditions
+    world: Linted, redirect: _Filter, node: NodeRef, hostname: str, path: str, by: Conditions
 ) -> bool:
     """Whether another rule may take requests for a path before the rule of a redirect, which takes them by a match."""
     competition = world.competition
@@ -210,6 +199,7 @@ def _may_take(  # noqa: PLR0913, PLR0917 (a request, and who would have it)
     )
 
 
+@lint_rule("GWP6008", "info", "closed world")
 def http_without_redirect(world: Linted) -> Iterator[Finding]:
     """A hostname is served on plain HTTP without a redirect, although it is served on HTTPS as well.
 
@@ -231,10 +221,11 @@ def http_without_redirect(world: Linted) -> Iterator[Finding]:
             on_https = "" in names or any(name in names for name in around(hostname))
             if on_https and not any(map(_may_redirect, routes)):
                 for route in routes:
-                    is_http = route.ref.group_kind == HTTP_ROUTE
-                    if is_http and not _is_for_acme(world.competition.matches[route.ref]):
+                    matches = world.competition.matches[route.ref]
+                    is_for_acme = all(match.conditions.path.startswith(_ACME) for match in matches)
+                    if route.ref.group_kind == HTTP_ROUTE and not is_for_acme:
                         plain.setdefault(route.ref, []).append(hostname or "every host")
-        if world.competition.all_is_read:
+        if world.has_all(*ROUTES):
             for route_ref, hostnames in plain.items():
                 yield from _in_the_clear(world, route_ref, node, hostnames)
         elif plain:
@@ -243,24 +234,19 @@ def http_without_redirect(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=node.object, field=listener.field, message=message, certain=False)
 
 
-def _served_on_https(world: Linted) -> Mapping[ObjectRef, frozenset[str]]:
-    """The hostnames that routes have at the HTTPS listeners of each Gateway."""
-    found: dict[ObjectRef, set[str]] = {}
-    for node, by_hostname in world.competition.at.items():
-        listener = world.gateways.listener(node)
-        if listener and listener.gateway and listener.protocol == "HTTPS":
-            found.setdefault(listener.gateway, set()).update(by_hostname)
-    return {gateway: frozenset(names) for gateway, names in found.items()}
+def _served_on_https(world: Linted) -> Mapping[ObjectRef, Sequence[str]]:
+    listeners = ((world.gateways.listener(node), names) for node, names in world.competition.at.items())
+    return grouped(
+        (listener.gateway, name)
+        for listener, names in listeners
+        if listener and listener.gateway and listener.protocol == "HTTPS"
+        for name in names
+    )
 
 
 def _may_redirect(route: Resource) -> bool:
-    filters = (each for rule in items_at(route.raw, "spec.rules") for each in items_at(rule, "filters"))
-    return any(text_at(each, "type") in {"RequestRedirect", "ExtensionRef"} for each in filters)
-
-
-def _is_for_acme(matches: Sequence[RouteMatch]) -> bool:
-    """Whether a route has nothing but challenges by which a hostname gets its certificate, over HTTP."""
-    return all(match.conditions.path.startswith(_ACME) for match in matches)
+    types = (text for _, text in each_text(route.raw, "spec.rules.filters.type"))
+    return not {"RequestRedirect", "ExtensionRef"}.isdisjoint(types)
 
 
 def _in_the_clear(world: Linted, route: ObjectRef, node: NodeRef, hostnames: Sequence[str]) -> Iterator[Finding]:
@@ -273,13 +259,5 @@ def _in_the_clear(world: Linted, route: ObjectRef, node: NodeRef, hostnames: Seq
             field=f"spec.parentRefs[{binding.parent_index}]",
             message=f"requests for {some(hostnames)} at {listener_words(node)} are served on plain HTTP, without a "
             "redirect, although there is HTTPS for them",
-            related=(related_listener(world, node, "the listener for plain HTTP"),),
+            related=(world.related_listener(node, "the listener for plain HTTP"),),
         )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP6008", "info", http_without_redirect, ("closed world",)),
-    Rule("GWP7008", "error", replaceprefix_needs_prefix),
-    Rule("GWP7009", "error", redirect_and_rewrite),
-    Rule("GWP7010", "warning", redirect_loop),
-)

@@ -5,24 +5,23 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.lint.facts.competition import hostname_field
 from kubectl_policy.lint.facts.matches import PREFIX, REGULAR_EXPRESSION
 from kubectl_policy.lint.finding import Finding, some
-from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.served import place_of_hostname, related_listener
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.gateways import ISOLATION
 from kubectl_policy.topology.gateway.hostnames import around, covers
 from kubectl_policy.topology.gateway.listeners import listener_words
-from kubectl_policy.topology.references import HTTP_ROUTE
+from kubectl_policy.topology.references import HTTP_ROUTE, ROUTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kubectl_policy.lint.facts.competition import LeftToOther, Loss, Place
+    from kubectl_policy.lint.facts.competition import LeftToOther, LostMatch, Place
     from kubectl_policy.lint.facts.matches import RouteMatch
-    from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
 
@@ -33,6 +32,7 @@ _MAYBE_NONE: Final = frozenset("*?{")
 _MOST_COMPARED: Final = 16
 
 
+@lint_rule("GWP7001", "warning")
 def rule_unreachable(world: Linted) -> Iterator[Finding]:
     """No request reaches a rule, as others come first for all that it matches.
 
@@ -48,33 +48,32 @@ def rule_unreachable(world: Linted) -> Iterator[Finding]:
     competition = world.competition
     for (route, rule), losses in competition.lost_rules.items():
         if _asks_more_than_once(losses):
-            taken = grouped((_rule(world, loss), str(loss.match.conditions)) for loss in losses)
+            # In its own route, a rule is called by its name alone.
+            taken = grouped(
+                ((_rule_words if loss.place else _section)(world, loss.winner), str(loss.match.conditions))
+                for loss in losses
+            )
+            winners = dict.fromkeys((loss.winner.route.ref, loss.winner.field) for loss in losses)
             where = [f"{other} comes first for {some(conditions)}" for other, conditions in taken.items()]
             yield Finding(
                 subject=route,
                 field=f"spec.rules[{rule}]",
                 message=f"no request reaches it: {some(where)}",
-                related=tuple(_winners(world, losses)),
+                related=tuple(world.related(winner, "comes first", field) for winner, field in winners),
             )
     yield from _left_to_others(world)
     for node in sorted(world.relations.delegations.cut_off):
         rule = world.topology.sections(node.object).index(node.section)
         message = "no request reaches it: its matches lie outside those of the rules that delegate to the route"
-        field, certain = f"spec.rules[{rule}]", competition.all_is_read
+        field, certain = f"spec.rules[{rule}]", world.has_all(*ROUTES)
         yield Finding(subject=node.object, field=field, message=message, certain=certain)
 
 
-def _asks_more_than_once(losses: Iterable[Loss]) -> bool:
+def _asks_more_than_once(losses: Iterable[LostMatch]) -> bool:
     return len({loss.match.conditions for loss in losses}) > 1
 
 
-def _winners(world: Linted, losses: Iterable[Loss]) -> Iterator[Related]:
-    for winner in dict.fromkeys((loss.winner.route.ref, loss.winner.field) for loss in losses):
-        yield world.related(winner[0], "comes first", winner[1])
-
-
 def _left_to_others(world: Linted) -> Iterator[Finding]:
-    """Routes without any request where they are attached, as other listeners are more specific."""
     left = grouped((each.route.ref, each) for each in world.competition.left_to_others)
     for route, every in left.items():
         if world.competition.places_of(route) or world.competition.is_elsewhere(route):
@@ -86,7 +85,7 @@ def _left_to_others(world: Linted) -> Iterator[Finding]:
             field="spec.parentRefs",
             message=f"no request reaches it: {some(where)}, to which it is not attached",
             certain=all(_is_isolated(world, each) for each in every),
-            related=tuple(related_listener(world, other, "is more specific") for other in others if other),
+            related=tuple(world.related_listener(other, "is more specific") for other in others if other),
         )
 
 
@@ -106,6 +105,7 @@ def _is_isolated(world: Linted, left: LeftToOther) -> bool:
     return any(ISOLATION in (feature, text_at(feature, "name")) for feature in features)
 
 
+@lint_rule("GWP7002", "warning")
 def match_duplicate(world: Linted) -> Iterator[Finding]:
     """Two routes on one listener match the same requests, so that only one of them has these.
 
@@ -118,7 +118,7 @@ def match_duplicate(world: Linted) -> Iterator[Finding]:
     """
     competition = world.competition
     told = {rule for rule, losses in competition.lost_rules.items() if _asks_more_than_once(losses)}
-    pairs: dict[tuple[ObjectRef, int, ObjectRef, bool, bool], list[Loss]] = {}
+    pairs: dict[tuple[ObjectRef, int, ObjectRef, bool, bool], list[LostMatch]] = {}
     for loss in competition.losses:
         match, winner = loss.match, loss.winner
         if loss.place and (match.route.ref, match.rule) not in told:
@@ -128,8 +128,7 @@ def match_duplicate(world: Linted) -> Iterator[Finding]:
         yield _shared(world, losses)
 
 
-def _shared(world: Linted, losses: Sequence[Loss]) -> Finding:
-    """That a rule has matches in common with one of another route."""
+def _shared(world: Linted, losses: Sequence[LostMatch]) -> Finding:
     loss = losses[0]
     match, other = loss.match, loss.winner
     decided = loss.certain and loss.in_order
@@ -161,11 +160,6 @@ def _where(places: Sequence[Place]) -> str:
     return f"for {some(hostnames)} at {some(list(listeners))}"
 
 
-def _rule(world: Linted, loss: Loss) -> str:
-    """What the rule is called that comes first: in its own route by its name alone."""
-    return _section(world, loss.winner) if loss.place is None else _rule_words(world, loss.winner)
-
-
 def _rule_words(world: Linted, match: RouteMatch) -> str:
     return f"{_section(world, match)} of {match.route.ref}"
 
@@ -175,6 +169,7 @@ def _section(world: Linted, match: RouteMatch) -> str:
     return section if is_unnamed(section) else f"rule {section}"
 
 
+@lint_rule("GWP7003", "warning")
 def match_duplicate_in_route(world: Linted) -> Iterator[Finding]:
     """A route has the same match twice, and only the first one counts.
 
@@ -207,6 +202,7 @@ def match_duplicate_in_route(world: Linted) -> Iterator[Finding]:
         yield Finding(subject=match.route.ref, field=match.field, message=message, related=related)
 
 
+@lint_rule("GWP7005", "info")
 def regex_precedence_undefined(world: Linted) -> Iterator[Finding]:
     """Whether a regular expression or a prefix comes first is up to the implementation.
 
@@ -232,7 +228,6 @@ def regex_precedence_undefined(world: Linted) -> Iterator[Finding]:
 
 
 def _prefixes(world: Linted, place: Place) -> Mapping[str, Sequence[RouteMatch]]:
-    """The matches of routes at a place by their prefixes."""
     competition = world.competition
     every = (match for route in competition.at[place.at][place.hostname] for match in competition.matches[route.ref])
     found: dict[str, list[RouteMatch]] = {}
@@ -274,6 +269,7 @@ def _undecided(world: Linted, match: RouteMatch, other: RouteMatch, place: Place
     )
 
 
+@lint_rule("GWP7007", "info")
 def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
     """A hostname has routes for some paths alone, while another route takes every path for more hosts.
 
@@ -300,21 +296,11 @@ def catch_all_shadowed_by_host(world: Linted) -> Iterator[Finding]:
                     f"no route for {hostname} at {listener_words(node)} takes every path; for other paths some "
                     f"implementations answer 404, although {other.ref} takes every path for {wider or 'every host'}"
                 )
-                field = place_of_hostname(route, hostname)
+                field = hostname_field(route, hostname)
                 related = (world.related(other.ref, "takes every path"),)
                 yield Finding(subject=route.ref, field=field, message=message, related=related)
 
 
 def _catching(world: Linted, routes: Iterable[Resource]) -> Resource | None:
-    """The first of some routes that takes every request."""
     matches = world.competition.matches
     return next((each for each in routes if any(match.conditions.takes_all for match in matches[each.ref])), None)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP7001", "warning", rule_unreachable),
-    Rule("GWP7002", "warning", match_duplicate),
-    Rule("GWP7003", "warning", match_duplicate_in_route),
-    Rule("GWP7005", "info", regex_precedence_undefined),
-    Rule("GWP7007", "info", catch_all_shadowed_by_host),
-)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.lint.failures import failures
-from kubectl_policy.lint.finding import Finding, Related, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.failures import failures, finding_about
+from kubectl_policy.lint.finding import Finding, some
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef, Problem
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.model.kinds import GATEWAY_API
@@ -34,13 +33,11 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import Resource
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.topology import Binding
 
 _Attached: TypeAlias = "tuple[Resource, Attachment, NodeRef]"
 _EXPORT: Final = "ServiceExport"
-# Of reasons, and of objects.
+# So many reasons are named.
 _MOST_TOLD: Final = 2
-_MOST_RELATED: Final = 10
 
 
 def _attached(world: Linted) -> Sequence[_Attached]:
@@ -54,19 +51,7 @@ def _attached(world: Linted) -> Sequence[_Attached]:
     ]
 
 
-def _found(world: Linted, policy: Resource, attachment: Attachment, problem: Problem) -> Finding:
-    """A finding of what makes an attachment: the policy itself, or what names it."""
-    declared, target = attachment.declared, attachment.target
-    other = policy.ref if declared.named_by else target.object if target else None
-    return Finding(
-        subject=declared.named_by or policy.ref,
-        field=declared.field,
-        message=problem.message,
-        certain=problem.certain,
-        related=(world.related(other, "what it names" if declared.named_by else "the target"),) if other else (),
-    )
-
-
+@lint_rule("GWP1012", "warning", "closed world")
 def target_unattached(world: Linted) -> Iterator[Finding]:
     """A policy targets an object that gets no requests, as it is attached to nothing itself.
 
@@ -79,7 +64,8 @@ def target_unattached(world: Linted) -> Iterator[Finding]:
     failed = [(each.policy, each.attachment, each.target) for each in failures(world, "target unattached")]
     found: dict[tuple[Resource, str, Problem], dict[ObjectRef, None]] = {}
     for policy, attachment, node in (*failed, *world.once(_attached)):
-        problem = _why_without_requests(world, node.object)
+        is_route = node.object.group_kind in ROUTES
+        problem = _why_unattached(world, node.object) if is_route else world.once(_unserved).get(node.object)
         if problem:
             field = "" if attachment.declared.named_by else attachment.declared.field
             found.setdefault((policy, field, problem), {})[node.object] = None
@@ -90,7 +76,7 @@ def target_unattached(world: Linted) -> Iterator[Finding]:
             field=field,
             message=f"{_some(targets)} {verb} no requests, so that this has no effect there: {problem.message}",
             certain=problem.certain,
-            related=_related(world, targets),
+            related=world.related_to(targets, "the target"),
         )
 
 
@@ -98,19 +84,9 @@ def _some(targets: Iterable[NodeRef | ObjectRef]) -> str:
     return some([named(each) if isinstance(each, NodeRef) else str(each) for each in targets])
 
 
-def _related(world: Linted, targets: Iterable[ObjectRef]) -> tuple[Related, ...]:
-    """As many of some targets as are worth to be listed."""
-    return tuple(world.related(each, "the target") for each in islice(targets, _MOST_RELATED))
-
-
-def _why_without_requests(world: Linted, target: ObjectRef) -> Problem | None:
-    """Why no request comes to a target of a policy, be it attached as it may; None if any does."""
-    if target.group_kind in ROUTES:
-        return _why_unattached(world, target, world.relations.bindings(target))
-    return world.once(_unserved).get(target) if target.group_kind in WITH_LISTENERS else None
-
-
-def _why_unattached(world: Linted, route: ObjectRef, bindings: Sequence[Binding]) -> Problem | None:
+def _why_unattached(world: Linted, route: ObjectRef) -> Problem | None:
+    """Why no request comes to a route, be it attached as it may; None if any does."""
+    bindings = world.relations.bindings(route)
     attached = [each for each in bindings if each.state == "attached"]
     if attached:
         unserved = world.once(_unserved)
@@ -150,6 +126,7 @@ def _unserved(world: Linted) -> Mapping[ObjectRef, Problem]:
     return found
 
 
+@lint_rule("GWP1013", "info", "closed world")
 def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
     """A policy targets a Gateway, a listener or a ListenerSet to which no route is attached.
 
@@ -174,7 +151,7 @@ def target_gateway_no_routes(world: Linted) -> Iterator[Finding]:
             field=field,
             message=f"no route is attached to {_some(targets)}, so that the policy has no effect there",
             certain=certain,
-            related=_related(world, dict.fromkeys(each.object for each in targets)),
+            related=world.related_to(dict.fromkeys(node.object for node in targets), "the target"),
         )
 
 
@@ -202,6 +179,7 @@ def _is_without_routes(world: Linted, target: NodeRef) -> bool | None:
     return True if world.has_all(*ROUTES, *LISTENER_SETS) and not in_doubt else None
 
 
+@lint_rule("GWP1014", "warning", "closed world", "profile")
 def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
     """A policy on a backend has no effect, as no route sends requests there.
 
@@ -212,11 +190,11 @@ def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
     Source: istioctl IST0167 (IneffectivePolicy).
     """
     for failure in failures(world, "not referred to"):
-        problem = Problem(message=failure.message, certain=failure.certain)
-        yield _found(world, failure.policy, failure.attachment, problem)
+        yield finding_about(world, failure.policy, failure.attachment, failure.problem)
     for policy, attachment, target in world.once(_attached):
         backend = target.object
-        if not _is_backend(world, backend) or not _is_of_gateways(world.registry.known(policy.ref.group_kind)):
+        is_backend = backend.group_kind in WITH_PORTS or world.relations.has_ports(backend.group_kind)
+        if not is_backend or not _is_of_gateways(world.registry.known(policy.ref.group_kind)):
             continue
         relations = world.relations
         if relations.is_named_as_backend(backend) or relations.routes_naming(backend):
@@ -224,11 +202,7 @@ def backend_policy_unreferenced(world: Linted) -> Iterator[Finding]:
         may_be_named = not world.has_all(*ROUTES) or world.topology.possible.leads_from_routes(backend)
         if may_be_named or not _is_named_otherwise(world, backend):
             message = f"no route sends requests to {backend}, so that the policy has no effect there"
-            yield _found(world, policy, attachment, Problem(message=message, certain=not may_be_named))
-
-
-def _is_backend(world: Linted, target: ObjectRef) -> bool:
-    return target.group_kind in WITH_PORTS or world.relations.has_ports(target.group_kind)
+            yield finding_about(world, policy, attachment, Problem(message=message, certain=not may_be_named))
 
 
 def _is_of_gateways(profile: PolicyKindProfile) -> bool:
@@ -249,7 +223,6 @@ def _is_named_otherwise(world: Linted, backend: ObjectRef) -> bool:
 
 
 def _is_any_in_mesh(world: Linted) -> bool:
-    """Whether any route has a Service or a ServiceImport as its parent."""
     routes = (route for kind in ROUTES for route in world.index.world.names_of(kind))
     return any(parent.object.group_kind in WITH_PORTS for route in routes for parent in parent_refs(world.index, route))
 
@@ -260,6 +233,7 @@ def _in_filters(world: Linted) -> AbstractSet[ObjectRef]:
     return {ref.object for route in routes for ref in backend_refs(world.index, route) if not ref.forwards}
 
 
+@lint_rule("GWP1016", "warning", "profile")
 def foreign_controller(world: Linted) -> Iterator[Finding]:
     """A policy targets something on which its implementation does not act.
 
@@ -276,12 +250,4 @@ def foreign_controller(world: Linted) -> Iterator[Finding]:
     for (policy, _, _), targets in found.items():
         first, *others = targets.values()
         more = f", nor {some([str(each.target.object) for each in others])}" if others else ""
-        yield _found(world, policy, first.attachment, Problem(message=f"{first.message}{more}"))
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP1012", "warning", target_unattached, ("closed world",)),
-    Rule("GWP1013", "info", target_gateway_no_routes, ("closed world",)),
-    Rule("GWP1014", "warning", backend_policy_unreferenced, ("closed world", "profile")),
-    Rule("GWP1016", "warning", foreign_controller, ("profile",)),
-)
+        yield finding_about(world, policy, first.attachment, Problem(message=f"{first.message}{more}"))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.lint.failures import failures, holding
 from kubectl_policy.lint.finding import Finding, Fix
 from kubectl_policy.lint.linted import nearest
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, labels_of, mapping_at, value_at
 from kubectl_policy.profiles.load import built_in_profiles
 from kubectl_policy.profiles.profile import TARGET_FIELDS
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.lint.failures import Failure
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Resource
+    from kubectl_policy.model import NodeRef, ObjectRef, Resource
     from kubectl_policy.profiles import PolicyKindProfile
 
 _SINGULAR, _PLURAL, _ = TARGET_FIELDS
@@ -30,6 +30,7 @@ _SINGULAR, _PLURAL, _ = TARGET_FIELDS
 _MEMBERS: Final = ("group", "kind", "name", "namespace", "sectionName", "matchLabels", "matchExpressions")
 
 
+@lint_rule("GWP1006", "warning", "closed world")
 def selector_matches_nothing(world: Linted) -> Iterator[Finding]:
     """A policy selects its targets by labels that no object has.
 
@@ -40,17 +41,15 @@ def selector_matches_nothing(world: Linted) -> Iterator[Finding]:
     """
     for failure in failures(world, "nothing selected"):
         # What is in doubt may be one object of several.
-        if not any(each.declared.field == failure.field for each in holding(world, failure.policy.ref)):
-            yield _selecting_nothing(world, failure)
-
-
-def _selecting_nothing(world: Linted, failure: Failure) -> Finding:
-    if not failure.certain:
-        return failure.doubt
-    if _may_be_global(world, failure):
-        return replace(failure.doubt, message=f"{failure.message}, unless policies there are for all namespaces")
-    fix = _similar_label(world, failure)
-    return Finding(subject=failure.policy.ref, field=failure.field, message=failure.message, fix=fix)
+        if any(attachment.declared.field == failure.field for attachment in holding(world, failure.policy.ref)):
+            continue
+        if not failure.certain:
+            yield failure.doubt
+        elif _may_be_global(world, failure):
+            yield replace(failure.doubt, message=f"{failure.message}, unless policies there are for all namespaces")
+        else:
+            fix = _similar_label(world, failure)
+            yield Finding(subject=failure.policy.ref, field=failure.field, message=failure.message, fix=fix)
 
 
 def _may_be_global(world: Linted, failure: Failure) -> bool:
@@ -80,6 +79,7 @@ def _similar_label(world: Linted, failure: Failure) -> Fix | None:
     return None
 
 
+@lint_rule("GWP1007", "warning")
 def selector_matches_all(world: Linted) -> Iterator[Finding]:
     """A policy selects its targets by labels and asks for none, so that it selects all.
 
@@ -97,16 +97,14 @@ def selector_matches_all(world: Linted) -> Iterator[Finding]:
         # Where there is nothing to select, selector-matches-nothing says so.
         takes_all = world.registry.known(policy.ref.group_kind).empty_selector == "everything"
         if takes_all and attachment.declared.kind and attachment.state != "target missing":
-            yield Finding(subject=policy.ref, field=key[1], message=_selecting_all(policy, attachment))
+            declared = attachment.declared
+            home = "" if declared.namespaces else declared.namespace or policy.ref.namespace
+            where = f" in namespace {home}" if home else ""
+            message = f"selects every {declared.kind}{where}, also those to come: it asks for no label"
+            yield Finding(subject=policy.ref, field=key[1], message=message)
 
 
-def _selecting_all(policy: Resource, attachment: Attachment) -> str:
-    declared = attachment.declared
-    home = "" if declared.namespaces else declared.namespace or policy.ref.namespace
-    where = f" in namespace {home}" if home else ""
-    return f"selects every {declared.kind}{where}, also those to come: it asks for no label"
-
-
+@lint_rule("GWP1009", "warning")
 def duplicate_target(world: Linted) -> Iterator[Finding]:
     """A policy names the same target twice.
 
@@ -140,6 +138,7 @@ def _named_twice(world: Linted, policy: Resource, attachments: Iterable[Attachme
             )
 
 
+@lint_rule("GWP1010", "info")
 def multiple_targetrefs_unsupported(world: Linted) -> Iterator[Finding]:
     """A BackendTLSPolicy has more than one target.
 
@@ -156,6 +155,7 @@ def multiple_targetrefs_unsupported(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=policy.ref, field=_PLURAL, message=message)
 
 
+@lint_rule("GWP1011", "info")
 def deprecated_targetref_singular(world: Linted) -> Iterator[Finding]:
     """A policy names its target by `targetRef`, where its kind has `targetRefs` by now.
 
@@ -186,6 +186,7 @@ def _has_both(world: Linted, profile: PolicyKindProfile) -> bool:
     return {_SINGULAR, _PLURAL} <= {*fields}
 
 
+@lint_rule("GWP1020", "error")
 def target_unnamed(world: Linted) -> Iterator[Finding]:
     """A target reference has no kind, or neither a name nor labels to select by.
 
@@ -198,6 +199,7 @@ def target_unnamed(world: Linted) -> Iterator[Finding]:
         yield Finding(subject=failure.policy.ref, field=failure.field, message=failure.message, reason="TargetNotFound")
 
 
+@lint_rule("GWP1021", "warning", "profile")
 def target_field_misspelt(world: Linted) -> Iterator[Finding]:
     """A target reference has a field that no such reference has, but for a letter or two.
 
@@ -208,28 +210,13 @@ def target_field_misspelt(world: Linted) -> Iterator[Finding]:
     Source: LocalPolicyTargetReferenceWithSectionName (Gateway API, apis/v1/policy_types.go).
     """
     for policy, attachment in world.attachments:
-        declared = attachment.declared
+        declared, kind = attachment.declared, policy.ref.group_kind
         for name in declared.unknown:
             near = nearest(name, _MEMBERS)
-            if near and _is_known_by_profile(world, policy.ref.group_kind):
+            if near and world.registry.known(kind).known_by == "profile" and kind not in world.index.definitions:
                 yield Finding(
                     subject=policy.ref,
                     field=f"{declared.field}.{name}",
                     message="is no field of a target reference, so that it has no effect",
                     fix=Fix(words=f"did you mean {near}?"),
                 )
-
-
-def _is_known_by_profile(world: Linted, kind: GroupKind) -> bool:
-    return world.registry.known(kind).known_by == "profile" and kind not in world.index.definitions
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP1006", "warning", selector_matches_nothing, ("closed world",)),
-    Rule("GWP1007", "warning", selector_matches_all),
-    Rule("GWP1009", "warning", duplicate_target),
-    Rule("GWP1010", "info", multiple_targetrefs_unsupported),
-    Rule("GWP1011", "info", deprecated_targetref_singular),
-    Rule("GWP1020", "error", target_unnamed),
-    Rule("GWP1021", "warning", target_field_misspelt, ("profile",)),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import value_at
 from kubectl_policy.profiles.own import OF_RULE
 from kubectl_policy.questions.predicted.policies import PolicyStatuses
@@ -14,13 +14,11 @@ from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from kubectl_policy.attachment import Attachment
     from kubectl_policy.lint.facts.losses import Loss, Losses
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
-    from kubectl_policy.resolution.effective import OwnValue
     from kubectl_policy.resolution.enforcement import Contention
 
 # As many ancestors as a status has room for, and so many that this is near.
@@ -28,6 +26,7 @@ _MOST: Final = 16
 _MANY: Final = 13
 
 
+@lint_rule("GWP1017", "error", "profile")
 def ancestor_limit(world: Linted) -> Iterator[Finding]:
     """A policy has more ancestors than its status has room for, or nearly so many.
 
@@ -42,8 +41,9 @@ def ancestor_limit(world: Linted) -> Iterator[Finding]:
     for policy in world.policies:
         profile = world.registry.known(policy.ref.group_kind)
         is_known = profile.known_by == "profile" and profile.status.placement != "policy"
+        targets = (each.target for each in world.analysis.attachments[policy.ref] if is_known and each.target)
         # It takes long to say what is reported, and hardly any policy has so many.
-        if is_known and _at_most(world, world.analysis.attachments[policy.ref]) >= _MANY:
+        if sum(_max_ancestors(world, target.object) for target in targets) >= _MANY:
             ancestors = [each.ancestor for each in statuses.of(policy.ref) if each.ancestor]
             if len(ancestors) >= _MANY:
                 names = some([named(each) for each in ancestors])
@@ -54,12 +54,8 @@ def ancestor_limit(world: Linted) -> Iterator[Finding]:
                 )
 
 
-def _at_most(world: Linted, attachments: Iterable[Attachment]) -> int:
-    """A number of ancestors that a policy with some attachments does not exceed."""
-    return sum(_ancestors_of(world, each.target.object) for each in attachments if each.target)
-
-
-def _ancestors_of(world: Linted, target: ObjectRef) -> int:
+def _max_ancestors(world: Linted, target: ObjectRef) -> int:
+    """A number that the ancestors of a policy on a target do not exceed."""
     if target.group_kind in ROUTES:
         return _parents_of(world, target)
     if target.group_kind in WITH_LISTENERS:
@@ -71,6 +67,7 @@ def _parents_of(world: Linted, route: ObjectRef) -> int:
     return _MANY if world.relations.delegations.refs else len(parent_refs(world.index, route))
 
 
+@lint_rule("GWP1018", "info", "profile")
 def filter_and_policy_double(world: Linted) -> Iterator[Finding]:
     """A policy sets what a rule of the route that it targets sets itself.
 
@@ -81,15 +78,15 @@ def filter_and_policy_double(world: Linted) -> Iterator[Finding]:
     the order is ExtensionRef, section, route.
     """
     for losses in world.losses if any(each.has_object_fields for each in world.registry.policy_kinds) else ():
-        found: dict[tuple[ObjectRef, str], list[tuple[Loss, OwnValue]]] = {}
+        doubled: dict[tuple[ObjectRef, str], list[Loss]] = {}
         for loss in losses.all:
             # A policy further up is there for those who say nothing.
             if loss.how == "by the object" and loss.leaf.source.target.object == loss.by.object:
                 for own in loss.resolution.own:
                     if loss.field[: len(own.field)] == own.field:
-                        found.setdefault((loss.by.object, own.object_field), []).append((loss, own))
-        for (route, field), pairs in found.items():
-            yield _doubled(world, losses, route, field, [loss for loss, _ in pairs])
+                        doubled.setdefault((loss.by.object, own.object_field), []).append(loss)
+        for (route, field), lost in doubled.items():
+            yield _doubled(world, losses, route, field, lost)
 
 
 def _doubled(world: Linted, losses: Losses, route: ObjectRef, field: str, lost: Sequence[Loss]) -> Finding:
@@ -105,6 +102,7 @@ def _doubled(world: Linted, losses: Losses, route: ObjectRef, field: str, lost: 
     )
 
 
+@lint_rule("GWP1028", "error", "profile")
 def target_contended(world: Linted) -> Iterator[Finding]:
     """Two sections to which a policy applies share what each must have for itself.
 
@@ -136,6 +134,7 @@ def _contended(world: Linted, policy: Resource, contention: Contention) -> Findi
     )
 
 
+@lint_rule("GWP1029", "warning", "status", "profile")
 def target_status_missing(world: Linted) -> Iterator[Finding]:
     """A policy waits for something in the status of its target, and that is not there.
 
@@ -160,11 +159,3 @@ def target_status_missing(world: Linted) -> Iterator[Finding]:
             else:
                 doubt = f"whether {target} has {field} is unknown: it was read without its status"
                 yield world.unknown(policy, attachment.declared.field, doubt)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP1017", "error", ancestor_limit, ("profile",)),
-    Rule("GWP1018", "info", filter_and_policy_double, ("profile",)),
-    Rule("GWP1028", "error", target_contended, ("profile",)),
-    Rule("GWP1029", "warning", target_status_missing, ("status", "profile")),
-)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from kubectl_policy.attachment import without_references
 from kubectl_policy.attachment.validity import FAILING
-from kubectl_policy.lint.failures import failures
+from kubectl_policy.lint.failures import failures, finding_about
 from kubectl_policy.lint.finding import Finding, Fix, some
 from kubectl_policy.lint.linted import nearest
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import FieldPath, mapping_at
+from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.profile import TARGET_FIELDS
 from kubectl_policy.questions.shared.reasons import named
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.profile import Role
 
 
+@lint_rule("GWP1022", "warning")
 def no_target(world: Linted) -> Iterator[Finding]:
     """A policy has no target.
 
@@ -39,13 +41,13 @@ def no_target(world: Linted) -> Iterator[Finding]:
 
 
 def _misspelt(world: Linted, policy: ObjectRef) -> Fix | None:
-    """What looks like the field with the targets, of a policy that has none."""
     spec = mapping_at(world.index.raw(policy), "spec")
     known = [field.removeprefix("spec.") for field in TARGET_FIELDS]
     near = {field: nearest(field, known) for field in map(str, spec) if field not in known}
     return next((Fix(words=f"did you mean {meant}, not {field}?") for field, meant in near.items() if meant), None)
 
 
+@lint_rule("GWP1023", "warning", "closed world")
 def extension_unused(world: Linted) -> Iterator[Finding]:
     """A filter, or an object with parameters of Gateways, is named by nothing.
 
@@ -69,6 +71,7 @@ def _without_target(world: Linted, *roles: Role) -> Iterator[Finding]:
             yield failure.doubt
 
 
+@lint_rule("GWP1024", "error", "profile")
 def policy_invalid(world: Linted) -> Iterator[Finding]:
     """A policy says something that makes it invalid, so that its controller applies it nowhere.
 
@@ -78,11 +81,10 @@ def policy_invalid(world: Linted) -> Iterator[Finding]:
 
     Source: PolicyReasonInvalid (Gateway API, apis/v1/policy_types.go); what makes a kind invalid is in its profile.
     """
-    every: dict[tuple[Resource, str], list[NodeRef]] = {}
-    for failure in failures(world, "policy invalid"):
-        every.setdefault((failure.policy, failure.message), []).append(failure.target)
-    for (policy, message), found in every.items():
-        targets = list(dict.fromkeys(found))
+    reports = grouped(
+        ((failure.policy, failure.message), failure.target) for failure in failures(world, "policy invalid")
+    )
+    for (policy, message), targets in reports.items():
         wrong, failing, _ = message.partition(FAILING)
         field = _field_in(wrong, world.registry.known(policy.ref.group_kind))
         where = some([named(each) for each in targets])
@@ -92,7 +94,7 @@ def policy_invalid(world: Linted) -> Iterator[Finding]:
             field=field,
             message=f"{_without(wrong, field, policy)}; {so}",
             reason="Invalid",
-            related=tuple(world.related(each, "a target") for each in dict.fromkeys(it.object for it in targets)),
+            related=tuple(world.related(obj, "a target") for obj in dict.fromkeys(node.object for node in targets)),
         )
 
 
@@ -105,13 +107,13 @@ def _field_in(message: str, profile: PolicyKindProfile) -> str:
 
 
 def _without(message: str, field: str, policy: Resource) -> str:
-    """A message without the field and the name of the policy in it."""
     said = message.removeprefix(f"{field} ").replace(f" of {policy.ref} ", " ")
     # As in `(4k) is less than`.
     value, _, rest = said.removeprefix("(").partition(") ")
     return f"{value} {rest}" if said.startswith("(") else said
 
 
+@lint_rule("GWP1025", "error", "profile")
 def target_invalid(world: Linted) -> Iterator[Finding]:
     """A policy targets a Gateway that its controllers ignore, as it is not valid.
 
@@ -123,6 +125,7 @@ def target_invalid(world: Linted) -> Iterator[Finding]:
     yield from _refused(world, "target invalid")
 
 
+@lint_rule("GWP1026", "error", "profile")
 def target_not_enabled(world: Linted) -> Iterator[Finding]:
     """A policy is for a feature that the parameters of its Gateway do not turn on.
 
@@ -134,6 +137,7 @@ def target_not_enabled(world: Linted) -> Iterator[Finding]:
     yield from _refused(world, "not enabled")
 
 
+@lint_rule("GWP7012", "error", "profile")
 def policy_overlap_same_host_path(world: Linted) -> Iterator[Finding]:
     """A policy targets a route that shares a Gateway, port, hostname and path with one that it does not target.
 
@@ -146,22 +150,14 @@ def policy_overlap_same_host_path(world: Linted) -> Iterator[Finding]:
 
 
 def _refused(world: Linted, concern: Concern) -> Iterator[Finding]:
-    """What is said of each target of a policy alone."""
     told: set[tuple[Resource, NodeRef]] = set()
     for failure in failures(world, concern):
         if (failure.policy, failure.target) not in told:
             told.add((failure.policy, failure.target))
-            holder = failure.attachment.declared.named_by
-            other = failure.policy.ref if holder else failure.target.object
-            yield Finding(
-                subject=holder or failure.policy.ref,
-                field=failure.field,
-                message=failure.message,
-                certain=failure.certain,
-                related=(world.related(other, "what it names" if holder else "the target"),),
-            )
+            yield finding_about(world, failure.policy, failure.attachment, failure.problem)
 
 
+@lint_rule("GWP1027", "error", "profile")
 def filter_unsupported(world: Linted) -> Iterator[Finding]:
     """A filter names an object that filters of such a route, or of a backend, cannot name.
 
@@ -171,14 +167,3 @@ def filter_unsupported(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteFilter.ExtensionRef (Gateway API, apis/v1/httproute_types.go).
     """
     yield from _refused(world, "filter unsupported")
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP1022", "warning", no_target),
-    Rule("GWP1023", "warning", extension_unused, ("closed world",)),
-    Rule("GWP1024", "error", policy_invalid, ("profile",)),
-    Rule("GWP1025", "error", target_invalid, ("profile",)),
-    Rule("GWP1026", "error", target_not_enabled, ("profile",)),
-    Rule("GWP1027", "error", filter_unsupported, ("profile",)),
-    Rule("GWP7012", "error", policy_overlap_same_host_path, ("profile",)),
-)

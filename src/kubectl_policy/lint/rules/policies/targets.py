@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.failures import failures, holding, right_groups
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.grants import grant_for
-from kubectl_policy.lint.linted import nearest
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.linted import nearest, similar
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import strings_at, value_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.refs import is_unnamed
@@ -19,7 +18,7 @@ from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.topology.references import GATEWAY, ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.lint.failures import Failure
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 _NOT_FOUND: Final = "TargetNotFound"
 
 
+@lint_rule("GWP1001", "error", "closed world")
 def target_not_found(world: Linted) -> Iterator[Finding]:
     """A policy targets an object that does not exist.
 
@@ -42,6 +42,7 @@ def target_not_found(world: Linted) -> Iterator[Finding]:
         yield _missing(world, failure, "does not exist") if failure.certain else failure.doubt
 
 
+@lint_rule("GWP1008", "error", "closed world")
 def partial_target_resolution(world: Linted) -> Iterator[Finding]:
     """A policy targets several objects, some of which do not exist.
 
@@ -71,6 +72,7 @@ def _missing(world: Linted, failure: Failure, what: str) -> Finding:
     )
 
 
+@lint_rule("GWP1002", "error")
 def target_section_not_found(world: Linted) -> Iterator[Finding]:
     """A policy targets a listener, a rule or a port that its target has not.
 
@@ -84,15 +86,17 @@ def target_section_not_found(world: Linted) -> Iterator[Finding]:
         if failure.certain and _may_be_number(world, failure):
             yield replace(failure.doubt, message=f"{failure.message}; it may be a number, if the kind has such names")
         elif failure.certain:
-            target = failure.target
+            target, section = failure.target, failure.attachment.declared.section
+            several = strings_at(value_at(world.index.raw(failure.policy.ref), failure.field), "sectionNames")
+            name = f"sectionNames[{several.index(section)}]" if section in several else "sectionName"
             names = [name for name in world.topology.sections(target.object) if not is_unnamed(name)]
             yield Finding(
                 subject=failure.policy.ref,
-                field=_place_of_section(world, failure),
+                field=f"{failure.field}.{name}",
                 message=failure.message,
                 reason=_NOT_FOUND,
                 related=(world.related(target.object, "the target"),),
-                fix=_of_listener_set(world, target) or _similar(failure.attachment.declared.section, names),
+                fix=_of_listener_set(world, target) or similar(section, names),
             )
         else:
             yield failure.doubt
@@ -112,19 +116,12 @@ def _may_be_number(world: Linted, failure: Failure) -> bool:
 
 
 def _of_listener_set(world: Linted, target: NodeRef) -> Fix | None:
-    """The ListenerSet of a Gateway that has the listener which the Gateway has not."""
     sets = world.gateways.admitted(target.object) if target.object.group_kind == GATEWAY else ()
     owner = next((each for each in sets if target.section in world.topology.sections(each)), None)
     return Fix(words=f"{target.section} is a listener of {owner}, which can be targeted itself") if owner else None
 
 
-def _place_of_section(world: Linted, failure: Failure) -> str:
-    """Where a reference names its section: alone, or in a list of several."""
-    section = failure.attachment.declared.section
-    several = strings_at(value_at(world.index.raw(failure.policy.ref), failure.field), "sectionNames")
-    return f"{failure.field}.sectionName" + (f"s[{several.index(section)}]" if section in several else "")
-
-
+@lint_rule("GWP1003", "error", "profile")
 def target_kind_unsupported(world: Linted) -> Iterator[Finding]:
     """A policy targets a kind for which policies of its kind are not made.
 
@@ -142,15 +139,11 @@ def target_kind_unsupported(world: Linted) -> Iterator[Finding]:
             field=f"{failure.field}.kind",
             message=failure.message,
             reason="Invalid",
-            fix=None if is_kind else _similar(failure.attachment.declared.kind, (each.kind for each in kinds)),
+            fix=None if is_kind else similar(failure.attachment.declared.kind, (each.kind for each in kinds)),
         )
 
 
-def _similar(word: str, words: Iterable[str]) -> Fix | None:
-    near = nearest(word, words)
-    return Fix(words=f"did you mean {near}?", value=near) if near else None
-
-
+@lint_rule("GWP1004", "error")
 def target_group_wrong(world: Linted) -> Iterator[Finding]:
     """A policy names a kind with an API group that has no such kind, or with a version in the group.
 
@@ -202,6 +195,7 @@ def _group(name: str) -> str:
     return f"group {name}" if name else 'the core group, ""'
 
 
+@lint_rule("GWP1005", "error", "profile")
 def target_cross_namespace(world: Linted) -> Iterator[Finding]:
     """A policy targets an object in another namespace, and may not.
 
@@ -219,13 +213,17 @@ def target_cross_namespace(world: Linted) -> Iterator[Finding]:
         if key in told:
             continue
         told.add(key)
+        severity: Severity | None = None
+        if is_selected:
+            holds = any(each.declared.field == failure.field for each in holding(world, failure.policy.ref))
+            severity = "info" if holds else "warning"
         yield (
             Finding(
                 subject=failure.policy.ref,
                 field=failure.field if is_selected else f"{failure.field}.namespace",
                 message=failure.message,
                 related=(world.related(target, "the target"),),
-                severity=_severity(world, failure) if is_selected else None,
+                severity=severity,
                 fix=_permitting(world, failure),
             )
             if failure.certain
@@ -233,29 +231,13 @@ def target_cross_namespace(world: Linted) -> Iterator[Finding]:
         )
 
 
-def _severity(world: Linted, failure: Failure) -> Severity:
-    """How bad it is that some of what a selector reaches is not permitted."""
-    holds = any(each.declared.field == failure.field for each in holding(world, failure.policy.ref))
-    return "info" if holds else "warning"
-
-
 def _permitting(world: Linted, failure: Failure) -> Fix:
     """A ReferenceGrant where that would do, else what to do with the policy."""
     policy, target = failure.policy.ref, failure.target.object
     is_selected = failure.attachment.declared.selector is not None
     if is_selected or world.registry.known(policy.group_kind).cross_namespace is not False:
-        return grant_for(world, policy, replace(target, name="") if is_selected else target)
+        return world.grant_for(policy, replace(target, name="") if is_selected else target)
     near = replace(target, namespace=policy.namespace)
     if world.index.get(near):
         return Fix(words=f"there is {near}", value=policy.namespace)
     return Fix(words=f"a {policy.kind} for it has to be in namespace {target.namespace}")
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP1001", "error", target_not_found, ("closed world",)),
-    Rule("GWP1002", "error", target_section_not_found),
-    Rule("GWP1003", "error", target_kind_unsupported, ("profile",)),
-    Rule("GWP1004", "error", target_group_wrong),
-    Rule("GWP1005", "error", target_cross_namespace, ("profile",)),
-    Rule("GWP1008", "error", partial_target_resolution, ("closed world",)),
-)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.grants import grant_for
-from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.shares import is_mirror, lost_with
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import ObjectRef
-from kubectl_policy.model.fields import mappings_at
+from kubectl_policy.model.fields import mappings_at, value_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.unknown import is_unknown_kind, port_at
 from kubectl_policy.model.world import grouped
-from kubectl_policy.topology.references import HTTP_ROUTE, NOT_PERMITTED, ROUTES, WITH_PORTS, parent_refs
+from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, NOT_PERMITTED, ROUTES, WITH_PORTS, parent_refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import Resource
+    from kubectl_policy.topology import Topology
     from kubectl_policy.topology.backends import Backend
 
 _Failing: TypeAlias = "tuple[Resource, Backend]"
@@ -30,6 +29,7 @@ _Concern: TypeAlias = Literal["missing", "port", "kind", "permission", "mirror",
 _MOST_RELATED: Final = 3
 
 
+@lint_rule("GWP5001", "error", "closed world")
 def backend_not_found(world: Linted) -> Iterator[Finding]:
     """A route sends requests to a backend that does not exist.
 
@@ -48,6 +48,7 @@ def backend_not_found(world: Linted) -> Iterator[Finding]:
         yield _broken(world, route, backend, field=field, related=related, fix=fix)
 
 
+@lint_rule("GWP5002", "error")
 def backend_port_missing(world: Linted) -> Iterator[Finding]:
     """A route names a port that its Service does not have, or none.
 
@@ -72,6 +73,7 @@ def backend_port_missing(world: Linted) -> Iterator[Finding]:
         yield _broken(world, route, backend, field=f"{field}.port" if wanted else field, known=known, fix=fix)
 
 
+@lint_rule("GWP5003", "error")
 def backend_kind_unsupported(world: Linted) -> Iterator[Finding]:
     """A route names a backend of a kind that can be none.
 
@@ -85,6 +87,7 @@ def backend_kind_unsupported(world: Linted) -> Iterator[Finding]:
         yield _broken(world, route, backend, field=f"{backend.ref.field}.kind")
 
 
+@lint_rule("GWP5004", "error", "closed world")
 def ref_not_permitted(world: Linted) -> Iterator[Finding]:
     """A route names a backend in another namespace, and no ReferenceGrant there lets it.
 
@@ -105,7 +108,7 @@ def ref_not_permitted(world: Linted) -> Iterator[Finding]:
         target = ObjectRef(HTTP_ROUTE, named.namespace, "" if backend.is_any else named.name) if delegates else named
         grants = world.index.of_kind_in(REFERENCE_GRANT, named.namespace)[:_MOST_RELATED]
         related = tuple(world.related(grant.ref, "does not let it in") for grant in grants)
-        yield _broken(world, route, backend, field=field, related=related, fix=grant_for(world, route.ref, target))
+        yield _broken(world, route, backend, field=field, related=related, fix=world.grant_for(route.ref, target))
 
 
 def unsupported_protocol(world: Linted) -> Iterator[Finding]:
@@ -114,6 +117,7 @@ def unsupported_protocol(world: Linted) -> Iterator[Finding]:
         yield _broken(world, route, backend, field=f"{backend.ref.field}.port")
 
 
+@lint_rule("GWP5015", "warning", "closed world")
 def mirror_backend_invalid(world: Linted) -> Iterator[Finding]:
     """A route mirrors requests to a backend that does not exist.
 
@@ -131,7 +135,6 @@ def mirror_backend_invalid(world: Linted) -> Iterator[Finding]:
 
 
 def _with(world: Linted, concern: _Concern) -> Sequence[_Failing]:
-    """The references of routes to backends with which one thing is wrong, or may be."""
     return world.once(_by_concern).get(concern, ())
 
 
@@ -193,10 +196,36 @@ def _broken(  # noqa: PLR0913 (what findings have)
     )
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP5001", "error", backend_not_found, ("closed world",)),
-    Rule("GWP5002", "error", backend_port_missing),
-    Rule("GWP5003", "error", backend_kind_unsupported),
-    Rule("GWP5004", "error", ref_not_permitted, ("closed world",)),
-    Rule("GWP5015", "warning", mirror_backend_invalid, ("closed world",)),
-)
+def sharing(backends: Sequence[Backend]) -> Mapping[int, Sequence[Backend]]:
+    """The backends among which each rule of a route shares its requests, by the position of the rule."""
+    return grouped(
+        (backend.ref.rule, backend) for backend in backends if backend.ref.forwards and backend.routes is None
+    )
+
+
+def lost_with(topology: Topology, route: ObjectRef, backend: Backend, status: str = "500") -> str:
+    """What becomes of the requests that a rule would send to a backend that cannot take them, in words.
+
+    They follow a semicolon; none if that is not known, or the rule answers requests itself.
+    """
+    if is_mirror(backend):
+        return "; nothing is mirrored"
+    if not backend.ref.forwards:
+        return "; requests to this rule are refused, as nothing can let them in"
+    filters = mappings_at(topology.index.raw(route), f"spec.rules[{backend.ref.rule}].filters")
+    if backend.routes is not None or any(value_at(each, "requestRedirect") is not None for each in filters):
+        return ""
+    what, fail = "connections", "fail"
+    if route.group_kind in (HTTP_ROUTE, GRPC_ROUTE):
+        what, fail = "requests", f"get status {'UNAVAILABLE' if route.group_kind == GRPC_ROUTE else status}"
+    sharers = sharing(topology.backends(route)).get(backend.ref.rule, ())
+    own, whole = backend.ref.weight, sum(max(sharer.ref.weight, 0) for sharer in sharers)
+    if own <= 0:
+        return f"; none of the {what} fail, as its weight is 0"
+    share = "" if own == whole else f"{max(round(100 * own / whole), 1)}% of the "
+    return f"; {share}{what} to this rule {fail}"
+
+
+def is_mirror(backend: Backend) -> bool:
+    """Whether requests are only mirrored to a backend."""
+    return ".requestMirror." in backend.ref.field

@@ -11,8 +11,7 @@ from kubectl_policy.attachment.needs import is_permitted, named_needs
 from kubectl_policy.attachment.settings import calls_of
 from kubectl_policy.attachment.validity import FAILING
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.lint.grants import grant_for
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, mapping_at, value_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import with_article
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 _MOST_RELATED: Final = 3
 
 
+@lint_rule("GWP5012", "error", "closed world")
 def ca_ref_invalid(world: Linted) -> Iterator[Finding]:
     """A BackendTLSPolicy refers to a CA certificate that is not there, or is none.
 
@@ -47,6 +47,7 @@ def ca_ref_invalid(world: Linted) -> Iterator[Finding]:
                 yield _not_a_certificate(world, policy, ref, ref.problem)
 
 
+@lint_rule("GWP5013", "error")
 def ca_and_wellknown(world: Linted) -> Iterator[Finding]:
     """A BackendTLSPolicy does not say by which CA certificates the backend is known, or says it twice.
 
@@ -68,6 +69,7 @@ def ca_and_wellknown(world: Linted) -> Iterator[Finding]:
             )
 
 
+@lint_rule("GWP5014", "error", "closed world")
 def extensionref_not_found(world: Linted) -> Iterator[Finding]:
     """A filter of a route names an object that does not exist.
 
@@ -81,9 +83,10 @@ def extensionref_not_found(world: Linted) -> Iterator[Finding]:
     for route in world.of_kind(*WITH_FILTERS):
         for named in world.relations.filters_of(route.ref):
             what = f"requests to {named.backend}" if named.backend else "requests to this rule"
-            yield from _absent(world, route, named.object, f"{named.field}.name", f"; {what} get an error response")
+            yield from world.absent(route, named.object, f"{named.field}.name", f"; {what} get an error response")
 
 
+@lint_rule("GWP5016", "error", "closed world", "profile")
 def policy_side_ref_missing(world: Linted) -> Iterator[Finding]:
     """A policy refers to an object that it needs, and that does not exist.
 
@@ -98,9 +101,10 @@ def policy_side_ref_missing(world: Linted) -> Iterator[Finding]:
     for each in world.once(_settings):
         if each.permitted:
             subject, field, harm = _subject(world, each, "" if each.is_name else ".name")
-            yield from _absent(world, subject, each.ref, field, harm, severity=each.severity)
+            yield from world.absent(subject, each.ref, field, harm, severity=each.severity)
 
 
+@lint_rule("GWP5017", "error", "closed world", "profile")
 def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
     """A policy refers to an object in another namespace, and no ReferenceGrant there lets it.
 
@@ -125,11 +129,12 @@ def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
                 message=f"{message}{harm}",
                 reason="RefNotPermitted",
                 related=tuple(world.related(grant.ref, "does not let it in") for grant in grants),
-                fix=grant_for(world, each.owner, each.ref),
+                fix=world.grant_for(each.owner, each.ref),
                 severity=each.severity,
             )
 
 
+@lint_rule("GWP5018", "error", "closed world")
 def parameters_not_found(world: Linted) -> Iterator[Finding]:
     """A Gateway or a GatewayClass names parameters that do not exist.
 
@@ -143,9 +148,10 @@ def parameters_not_found(world: Linted) -> Iterator[Finding]:
         named = parameters_ref(world.index, holder.ref)
         if named:
             harm = f"; controllers should not accept the {holder.ref.kind} for that"
-            yield from _absent(world, holder, named.object, f"{named.field}.name", harm, reason="InvalidParameters")
+            yield from world.absent(holder, named.object, f"{named.field}.name", harm, reason="InvalidParameters")
 
 
+@lint_rule("GWP5019", "warning", "profile")
 def filter_attaches_nothing(world: Linted) -> Iterator[Finding]:
     """A filter of a route names a policy of a kind that no filter attaches.
 
@@ -208,7 +214,6 @@ class _Setting(Struct, frozen=True, kw_only=True):
 
 
 def _settings(world: Linted) -> Sequence[_Setting]:
-    """What the settings of all policies refer to, each reference once."""
     found: dict[tuple[ObjectRef, str], _Setting] = {}
     for policy in world.attaching:
         profile = world.registry.known(policy.ref.group_kind)
@@ -258,39 +263,3 @@ def _subject(world: Linted, each: _Setting, part: str) -> tuple[Resource, str, s
     if owner and world.lints(owner):
         return owner, f"{each.field}{part}", each.harm
     return each.policy, "", f" ({each.field} of {each.owner}){each.harm}"
-
-
-def _absent(  # noqa: PLR0913 (what findings have)
-    world: Linted,
-    subject: Resource,
-    ref: ObjectRef,
-    field: str,
-    harm: str,
-    *,
-    reason: str = "",
-    severity: Severity | None = None,
-) -> Iterator[Finding]:
-    """That what a reference names does not exist, with the harm that follows; or that it may not exist."""
-    presence = world.index.presence(ref)
-    if presence == "missing":
-        yield Finding(
-            subject=subject.ref,
-            field=field,
-            message=f"{ref} does not exist{harm}",
-            reason=reason,
-            fix=world.did_you_mean(ref),
-            severity=severity,
-        )
-    elif presence == "unknown":
-        yield world.unknown(subject, field, world.index.not_here(ref))
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP5012", "error", ca_ref_invalid, ("closed world",)),
-    Rule("GWP5013", "error", ca_and_wellknown),
-    Rule("GWP5014", "error", extensionref_not_found, ("closed world",)),
-    Rule("GWP5016", "error", policy_side_ref_missing, ("closed world", "profile")),
-    Rule("GWP5017", "error", policy_side_ref_needs_grant, ("closed world", "profile")),
-    Rule("GWP5018", "error", parameters_not_found, ("closed world",)),
-    Rule("GWP5019", "warning", filter_attaches_nothing, ("profile",)),
-)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.body import strings_in
 from kubectl_policy.model.fields import items_at, text_at, value_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.model.unknown import is_unknown
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.certificates import SECRET
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import Json, Resource
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _Source: TypeAlias = "tuple[GroupKind, str]"
 
 
+@lint_rule("GWP5005", "info", "closed world", guards=True)
 def refgrant_unused(world: Linted) -> Iterator[Finding]:
     """A ReferenceGrant permits nothing that is used.
 
@@ -35,9 +37,8 @@ def refgrant_unused(world: Linted) -> Iterator[Finding]:
 
     Source: least privilege; ReferenceGrantSpec (Gateway API, apis/v1/referencegrant_types.go).
     """
-    mentions = world.once(_Mentions)
     for grant in world.of_kind(REFERENCE_GRANT):
-        sources, opened, words = _sources(grant), _opened(grant), mentions.of(grant)
+        sources, opened, words = _sources(grant), _opened(grant), _mentioned(world, grant)
         # References may mean routes without naming one.
         used = bool(words) and any(not name or name in words or kind in ROUTES for kind, name in opened)
         if used or not sources or not opened:
@@ -50,6 +51,7 @@ def refgrant_unused(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=grant.ref, message=f"nothing uses it: no reference of {who} is to what it opens")
 
 
+@lint_rule("GWP5006", "warning", "closed world", guards=True)
 def refgrant_too_broad(world: Linted) -> Iterator[Finding]:
     """A ReferenceGrant opens all objects of a kind, while a single one of them is used.
 
@@ -59,9 +61,9 @@ def refgrant_too_broad(world: Linted) -> Iterator[Finding]:
     Source: ReferenceGrantTo.Name, "When unspecified, this policy refers to all resources of the specified Group and
     Kind in the local namespace" (Gateway API, apis/v1/referencegrant_types.go).
     """
-    mentions, every = world.once(_Mentions), dict[_Source, AbstractSet[str]]()
+    every = dict[_Source, AbstractSet[str]]()
     for grant in world.of_kind(REFERENCE_GRANT):
-        inside, words = grant.ref.namespace, mentions.of(grant)
+        inside, words = grant.ref.namespace, _mentioned(world, grant)
         for position, (kind, name) in enumerate(_opened(grant)):
             if name or kind in ROUTES:
                 continue
@@ -101,39 +103,30 @@ def _kind(entry: Json) -> GroupKind:
     return GroupKind(text_at(entry, "group"), text_at(entry, "kind"))
 
 
-class _Mentions:
-    """What is written in the objects that grants let in, as far as they mention the namespace of the grant."""
-
-    def __init__(self, world: Linted) -> None:
-        """Every object that a grant lets in is read once."""
-        inside: dict[_Source, set[str]] = {}
-        for grant in world.index.of_kind(REFERENCE_GRANT):
-            for source in _sources(grant):
-                inside.setdefault(source, set()).add(grant.ref.namespace)
-        self._of_source: dict[tuple[_Source, str], set[str]] = {}
-        self._of_sources: dict[tuple[tuple[_Source, ...], str], AbstractSet[str]] = {}
-        for source, namespaces in inside.items():
-            is_policy = world.registry.profile_of(source[0]) is not None
-            for resource in world.index.of_kind_in(*source):
-                words = set(strings_in(value_at(resource.raw, "spec")))
-                for namespace in namespaces & words:
-                    self._of_source.setdefault((source, namespace), set()).update(words)
-                # Policies may select their targets without naming them.
-                for target in _targets(world, resource.ref) if is_policy else ():
-                    if target.namespace in namespaces:
-                        self._of_source.setdefault((source, target.namespace), set()).add(target.name)
-
-    def of(self, grant: Resource) -> AbstractSet[str]:
-        """The words in what a grant lets in, together."""
-        key = (tuple(_sources(grant)), grant.ref.namespace)
-        if key not in self._of_sources:
-            sources, inside = key
-            self._of_sources[key] = {word for each in sources for word in self._of_source.get((each, inside), ())}
-        return self._of_sources[key]
+def _mentions(world: Linted) -> Mapping[tuple[_Source, str], AbstractSet[str]]:
+    """The words in the objects that grants let in, by the namespaces that these mention; every object is read once."""
+    inside = grouped(
+        (source, grant.ref.namespace) for grant in world.index.of_kind(REFERENCE_GRANT) for source in _sources(grant)
+    )
+    mentions: dict[tuple[_Source, str], set[str]] = {}
+    for source, namespaces in inside.items():
+        is_policy = world.registry.profile_of(source[0]) is not None
+        for resource in world.index.of_kind_in(*source):
+            words = set(strings_in(value_at(resource.raw, "spec")))
+            for namespace in words.intersection(namespaces):
+                mentions.setdefault((source, namespace), set()).update(words)
+            # Policies may select their targets without naming them.
+            for attachment in world.analysis.attachments[resource.ref] if is_policy else ():
+                target = attachment.target.object if attachment.target else None
+                if target and target.namespace in namespaces:
+                    mentions.setdefault((source, target.namespace), set()).add(target.name)
+    return mentions
 
 
-def _targets(world: Linted, policy: ObjectRef) -> Iterator[ObjectRef]:
-    return (each.target.object for each in world.analysis.attachments[policy] if each.target)
+def _mentioned(world: Linted, grant: Resource) -> AbstractSet[str]:
+    """The words in what a grant lets in, together."""
+    mentions = world.once(_mentions)
+    return {word for source in _sources(grant) for word in mentions.get((source, grant.ref.namespace), ())}
 
 
 def _unread(world: Linted, grant: Resource) -> str:
@@ -145,9 +138,3 @@ def _unread(world: Linted, grant: Resource) -> str:
     if world.analysis.may_be_otherwise or any(map(is_unknown, names)):
         return "something in the input is to be filled in"
     return ""
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP5005", "info", refgrant_unused, ("closed world",), guards=True),
-    Rule("GWP5006", "warning", refgrant_too_broad, ("closed world",), guards=True),
-)

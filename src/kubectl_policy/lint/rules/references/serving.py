@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.rules.references.backends import unsupported_protocol
-from kubectl_policy.lint.shares import lost_with, sharing
+from kubectl_policy.lint.rule import lint_rule
+from kubectl_policy.lint.rules.references.backends import lost_with, sharing, unsupported_protocol
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import items_at, labels_of, mappings_at, text_at, value_at
 from kubectl_policy.model.kinds import SERVICE
@@ -36,6 +35,7 @@ _NOT_GRPC: Final = frozenset({"kubernetes.io/ws", "kubernetes.io/wss"})
 _PLAIN: Final = frozenset({("TCP", "")})
 
 
+@lint_rule("GWP5007", "warning", "status")
 def backend_no_endpoints(world: Linted) -> Iterator[Finding]:
     """A route sends requests to a Service of which no endpoint is ready.
 
@@ -55,6 +55,7 @@ def backend_no_endpoints(world: Linted) -> Iterator[Finding]:
                 yield Finding(subject=route.ref, field=backend.ref.field, message=message, related=related)
 
 
+@lint_rule("GWP5008", "error")
 def all_weights_zero(world: Linted) -> Iterator[Finding]:
     """All backends of a rule have the weight 0.
 
@@ -73,6 +74,7 @@ def all_weights_zero(world: Linted) -> Iterator[Finding]:
                     yield Finding(subject=route.ref, field=field, message=message)
 
 
+@lint_rule("GWP5009", "info")
 def weight_single_backend(world: Linted) -> Iterator[Finding]:
     """The only backend of a rule has a weight, which means nothing.
 
@@ -90,6 +92,7 @@ def weight_single_backend(world: Linted) -> Iterator[Finding]:
                     yield Finding(subject=route.ref, field=f"{first.ref.field}.weight", message=message)
 
 
+@lint_rule("GWP5010", "warning")
 def duplicate_backendref(world: Linted) -> Iterator[Finding]:
     """A rule names the same backend twice.
 
@@ -104,6 +107,7 @@ def duplicate_backendref(world: Linted) -> Iterator[Finding]:
             yield from _duplicates(world, route, backends)
 
 
+@lint_rule("GWP5011", "warning")
 def app_protocol_mismatch(world: Linted) -> Iterator[Finding]:
     """A route sends requests to a port that is for another protocol.
 
@@ -120,7 +124,6 @@ def app_protocol_mismatch(world: Linted) -> Iterator[Finding]:
 
 
 def _without_endpoints(world: Linted) -> AbstractSet[ObjectRef]:
-    """The Services of which endpoints were read, and none is ready."""
     ready: dict[ObjectRef, bool] = {}
     for each in world.index.of_kind(_ENDPOINTS):
         is_any = any(items_at(subset, "addresses") for subset in mappings_at(each.raw, "subsets"))
@@ -178,12 +181,3 @@ def _mismatches(world: Linted, route: Resource, unusual: _Ports) -> Iterator[Fin
             reason="UnsupportedProtocol",
             related=(world.related(ref.object, "", "spec.ports"),),
         )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP5007", "warning", backend_no_endpoints, ("status",)),
-    Rule("GWP5008", "error", all_weights_zero),
-    Rule("GWP5009", "info", weight_single_backend),
-    Rule("GWP5010", "warning", duplicate_backendref),
-    Rule("GWP5011", "warning", app_protocol_mismatch),
-)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
 from kubectl_policy.lint.finding import Finding, Related, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
@@ -29,6 +27,7 @@ _MOST_RELATED: Final = 3
 _BOTH_KINDS: Final = (HTTP_ROUTE, GRPC_ROUTE)
 
 
+@lint_rule("GWP4006", "error")
 def hostname_no_intersection(world: Linted) -> Iterator[Finding]:
     """A route and its listener have no hostname in common.
 
@@ -43,6 +42,7 @@ def hostname_no_intersection(world: Linted) -> Iterator[Finding]:
             yield _without_common_hostname(world, each)
 
 
+@lint_rule("GWP4007", "warning")
 def hostname_partially_ignored(world: Linted) -> Iterator[Finding]:
     """A hostname of a route matches none of its listeners, and is ignored.
 
@@ -56,6 +56,7 @@ def hostname_partially_ignored(world: Linted) -> Iterator[Finding]:
             yield from _ignored_hostnames(world, route)
 
 
+@lint_rule("GWP4011", "warning")
 def http_grpc_same_host(world: Linted) -> Iterator[Finding]:
     """An HTTPRoute and a GRPCRoute are for the same hostname at one listener.
 
@@ -70,14 +71,15 @@ def http_grpc_same_host(world: Linted) -> Iterator[Finding]:
     if not at_listeners:
         return
     http = _by_listener(world, HTTP_ROUTE)
-    told: set[tuple[Resource, Resource]] = set()
+    reported: set[tuple[Resource, Resource]] = set()
     for listener, grpc in at_listeners.items():
-        for each in _refused_for_others(world, listener, (*grpc, *http.get(listener, ()))):
-            if (each.refused, each.accepted) not in told:
-                told.add((each.refused, each.accepted))
-                yield _taken_by_other(world, each, listener)
+        for refused, accepted, hostname in _refused_for_others(world, listener, (*grpc, *http.get(listener, ()))):
+            if (refused, accepted) not in reported:
+                reported.add((refused, accepted))
+                yield _taken_by_other(world, refused, accepted, hostname, listener)
 
 
+@lint_rule("GWP4014", "info")
 def attaches_everywhere(world: Linted) -> Iterator[Finding]:
     """A route names neither a listener nor hostnames, and so serves every listener of its Gateway.
 
@@ -110,7 +112,6 @@ def _without_common_hostname(world: Linted, each: Refusal) -> Finding:
 
 
 def _hostnames_of(listeners: Sequence[Listener]) -> str:
-    """The hostnames of listeners, with what they are of."""
     if len(listeners) == 1:
         return f"{listeners[0].hostname} of {listeners[0]}"
     every = some([f"{each.hostname} ({each.node.section})" for each in listeners])
@@ -160,7 +161,6 @@ def _that_would_take_it(world: Linted, bindings: Iterable[Binding]) -> Iterator[
 
 
 def _by_listener(world: Linted, kind: GroupKind) -> Mapping[NodeRef, Sequence[Resource]]:
-    """The routes of a kind that are attached to each listener."""
     return grouped(
         (binding.listener, route)
         for route in world.index.of_kind(kind)
@@ -169,16 +169,10 @@ def _by_listener(world: Linted, kind: GroupKind) -> Mapping[NodeRef, Sequence[Re
     )
 
 
-class _Taken(Struct, frozen=True, gc=False):
-    """A route that is not accepted at a listener, and the one of the other kind that has a hostname of it."""
-
-    refused: Resource
-    accepted: Resource
-    hostname: str
-
-
-def _refused_for_others(world: Linted, listener: NodeRef, routes: Iterable[Resource]) -> Iterator[_Taken]:
-    """The routes at a listener that are not accepted for one of the other kind that is."""
+def _refused_for_others(
+    world: Linted, listener: NodeRef, routes: Iterable[Resource]
+) -> Iterator[tuple[Resource, Resource, str]]:
+    """The routes at a listener that are not accepted, each with the accepted one, and a hostname that both have."""
     at = world.gateways.listener(listener)
     accepted = {kind: _Hostnames() for kind in _BOTH_KINDS}
     for route in sorted(routes, key=lambda each: (each.seniority, _BOTH_KINDS.index(each.ref.group_kind))):
@@ -188,7 +182,7 @@ def _refused_for_others(world: Linted, listener: NodeRef, routes: Iterable[Resou
         met = ((other.meeting(name), name) for name in names)
         first = next(((holder, name) for holder, name in met if holder), None)
         if first:
-            yield _Taken(route, *first)
+            yield route, *first
         else:
             accepted[route.ref.group_kind].add(names, route)
 
@@ -218,8 +212,7 @@ def _wider(name: str) -> Iterator[str]:
     yield ""
 
 
-def _taken_by_other(world: Linted, taken: _Taken, listener: NodeRef) -> Finding:
-    refused, accepted, hostname = taken.refused, taken.accepted, taken.hostname
+def _taken_by_other(world: Linted, refused: Resource, accepted: Resource, hostname: str, listener: NodeRef) -> Finding:
     known = refused.created is not None and accepted.created is not None
     which = f"{accepted.ref}" if known else "the older one, and their ages are not known here"
     what = f"hostname {hostname}" if hostname else "hostnames"
@@ -250,11 +243,3 @@ def _everywhere(world: Linted, route: Resource) -> Iterator[Finding]:
                 message=message,
                 related=(world.related(parent.object),),
             )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP4006", "error", hostname_no_intersection),
-    Rule("GWP4007", "warning", hostname_partially_ignored),
-    Rule("GWP4011", "warning", http_grpc_same_host),
-    Rule("GWP4014", "info", attaches_everywhere),
-)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.linted import nearest
-from kubectl_policy.lint.rule import Rule
-from kubectl_policy.lint.rules.routes.gateways import impossible_kinds
+from kubectl_policy.lint.linted import similar
+from kubectl_policy.lint.rule import lint_rule
+from kubectl_policy.lint.rules.routes.unreached import impossible_kinds
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.model.unknown import is_unknown
 from kubectl_policy.topology.gateway.handshake import NO_PARENT
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.facts.refusals import Refusal
     from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import NodeRef, Resource
+    from kubectl_policy.model import Resource
     from kubectl_policy.topology.references import ParentRef
 
 # So many of several alike are told.
 _MOST_RELATED: Final = 3
 
 
+@lint_rule("GWP4001", "error", "closed world")
 def parent_not_found(world: Linted) -> Iterator[Finding]:
     """A route or a ListenerSet names a parent that does not exist.
 
@@ -47,6 +48,7 @@ def parent_not_found(world: Linted) -> Iterator[Finding]:
             yield Finding(subject=listener_set.ref, field="spec.parentRef", message=message, reason="Invalid")
 
 
+@lint_rule("GWP4002", "error")
 def parent_section_not_found(world: Linted) -> Iterator[Finding]:
     """A route names a listener of its parent, or a port of a Service, by a name that there is none of.
 
@@ -55,13 +57,15 @@ def parent_section_not_found(world: Linted) -> Iterator[Finding]:
     Source: ParentReference.SectionName and RouteReasonNoMatchingParent (Gateway API, apis/v1/shared_types.go).
     """
     for each in _refused_as(world, "listener-missing"):
-        parent = _parent_of(world, each)
+        parents = parent_refs(world.index, each.route.ref)
+        parent = next(parent for parent in parents if parent.position == each.position)
         if parent.section:
             yield _refused(world, each, field=f"{each.field}.sectionName", fix=_other_section(world, parent))
         else:
             yield _refused(world, each, field=each.field)
 
 
+@lint_rule("GWP4003", "error")
 def parent_port_no_listener(world: Linted) -> Iterator[Finding]:
     """A route names a port of its parent on which there is no listener, or not the one that it names as well.
 
@@ -74,6 +78,7 @@ def parent_port_no_listener(world: Linted) -> Iterator[Finding]:
         yield _refused(world, each, field=f"{each.field}.port")
 
 
+@lint_rule("GWP4004", "error")
 def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
     """A route is in a namespace from which its listener takes no routes.
 
@@ -90,6 +95,7 @@ def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
         yield _refused(world, each, field=each.field, fix=fix)
 
 
+@lint_rule("GWP4005", "error")
 def not_allowed_kind(world: Linted) -> Iterator[Finding]:
     """A route is of a kind that its listener does not take.
 
@@ -106,6 +112,7 @@ def not_allowed_kind(world: Linted) -> Iterator[Finding]:
             yield _refused(world, each, field=each.field)
 
 
+@lint_rule("GWP4012", "error")
 def tlsroute_wrong_listener(world: Linted) -> Iterator[Finding]:
     """A TLSRoute names a listener that does not serve TLSRoutes.
 
@@ -120,6 +127,7 @@ def tlsroute_wrong_listener(world: Linted) -> Iterator[Finding]:
             yield _refused(world, each, field=each.field)
 
 
+@lint_rule("GWP4008", "error")
 def parentrefs_not_distinct(world: Linted) -> Iterator[Finding]:
     """A route names the same parent twice, and not as different sections of it.
 
@@ -134,6 +142,7 @@ def parentrefs_not_distinct(world: Linted) -> Iterator[Finding]:
             yield from _not_distinct(route, parents)
 
 
+@lint_rule("GWP4017", "info")
 def mesh_consumer_route(world: Linted) -> Iterator[Finding]:
     """A route names a Service of another namespace as its parent, and so is for clients of its own namespace alone.
 
@@ -159,13 +168,14 @@ def _refused_as(world: Linted, sort: str) -> Iterator[Refusal]:
 
 
 def _refused(world: Linted, each: Refusal, *, field: str, fix: Fix | None = None) -> Finding:
-    """That a reference attaches a route to nothing, for a reason that the first of its listeners gives."""
     if not each.certain:
         return world.unknown(each.route, field, each.message)
+    others = [node.section for node in each.listeners[1:]]
+    also = f"; so it is at listener{'s' if len(others) > 1 else ''} {some(others)}" if others else ""
     return Finding(
         subject=each.route.ref,
         field=field,
-        message=f"{each.message}{_also(each.listeners)}",
+        message=f"{each.message}{also}",
         reason=each.reason,
         related=_related(world, each),
         fix=fix,
@@ -181,14 +191,7 @@ def _is_impossible(world: Linted, each: Refusal) -> bool:
     return False
 
 
-def _also(listeners: Sequence[NodeRef]) -> str:
-    """Which other listeners refuse a route for the same reason as the first one, in words."""
-    others = [each.section for each in listeners[1:]]
-    return f"; so it is at listener{'s' if len(others) > 1 else ''} {some(others)}" if others else ""
-
-
 def _related(world: Linted, each: Refusal) -> tuple[Related, ...]:
-    """The parent of a reference, if it was read; or its listeners, with what of them matters."""
     if not each.listeners:
         return (world.related(each.parent),)
     named = zip(each.listeners[:_MOST_RELATED], each.reasons, strict=False)
@@ -198,22 +201,15 @@ def _related(world: Linted, each: Refusal) -> tuple[Related, ...]:
     )
 
 
-def _parent_of(world: Linted, each: Refusal) -> ParentRef:
-    parents = parent_refs(world.index, each.route.ref)
-    return next(parent for parent in parents if parent.position == each.position)
-
-
 def _other_section(world: Linted, parent: ParentRef) -> Fix | None:
     """What a name may mean that no listener of a parent has: a listener of a ListenerSet, or one of a name like it."""
     for listener_set in world.gateways.listener_sets(parent.object):
         if parent.section in world.topology.sections(listener_set):
             return Fix(words=f"{listener_set} has that listener: name it as the parent")
-    near = nearest(parent.section, world.topology.sections(parent.object))
-    return Fix(words=f"did you mean {near}?", value=near) if near else None
+    return similar(parent.section, world.topology.sections(parent.object))
 
 
 def _not_distinct(route: Resource, parents: Sequence[ParentRef]) -> Iterator[Finding]:
-    """The references that name what an earlier one of a route names, and not another section or port of it."""
     first: dict[object, ParentRef] = {}
     seen: dict[object, ParentRef] = {}
     for parent in parents:
@@ -228,15 +224,3 @@ def _not_distinct(route: Resource, parents: Sequence[ParentRef]) -> Iterator[Fin
         elif lone:
             message = f"it names {parent.object} as {other} does, and only one of them has a {lone}"
             yield Finding(subject=route.ref, field=field, message=message)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP4001", "error", parent_not_found, ("closed world",)),
-    Rule("GWP4002", "error", parent_section_not_found),
-    Rule("GWP4003", "error", parent_port_no_listener),
-    Rule("GWP4004", "error", not_allowed_namespace),
-    Rule("GWP4005", "error", not_allowed_kind),
-    Rule("GWP4008", "error", parentrefs_not_distinct),
-    Rule("GWP4012", "error", tlsroute_wrong_listener),
-    Rule("GWP4017", "info", mesh_consumer_route),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.status.trouble import (
     NOT_SERVING,
     as_computed,
@@ -23,12 +23,11 @@ from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import datetime
 
-    from kubectl_policy.lint.facts.reported import Told
+    from kubectl_policy.lint.facts.reported import ReportedClaim
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import GroupKind, Json, ObjectRef, Resource
+    from kubectl_policy.model import GroupKind, ObjectRef
 
 # By which a controller says of any object, also of a policy, that something of it is not as it should be.
 _WARNING: Final = {"Warning": "True"}
@@ -52,6 +51,7 @@ _FOR_LISTENERS: Final = frozenset({"ListenersNotValid", "ListenersNotReady", "Li
 _NEVER: Final = 1970
 
 
+@lint_rule("GWP3006", "info", "status")
 def affected_condition_missing(world: Linted) -> Iterator[Finding]:
     """An object does not say that a policy affects it, although the controller of that kind reports so elsewhere.
 
@@ -61,41 +61,42 @@ def affected_condition_missing(world: Linted) -> Iterator[Finding]:
 
     Source: GEP-713, "Target object status"; nginx/nginx-gateway-fabric#1761.
     """
-    for told in world.reported.current:
-        comparison = told.comparison
+    for report in world.reported.current:
+        comparison = report.comparison
         if comparison.policy_kind and comparison.verdict == "NotReported" and comparison.computed:
             doubt = world.reported.doubt(comparison)
             if doubt:
-                message = f"whether {comparison.type} should be there{told.where} is unknown: {doubt}"
-                yield world.unknown(told.resource, "status", message)
-            elif any(_works(world, policy) for policy in _marked_by(world, told)):
+                message = f"whether {comparison.type} should be there{report.where} is unknown: {doubt}"
+                yield world.unknown(report.resource, "status", message)
+            elif any(_marked_by(world, report)):
                 why = f" ({comparison.computed.message})" if comparison.computed.message else ""
                 affecting = with_article(comparison.policy_kind.kind)
-                message = f"it lacks {comparison.type}{told.where}, although {affecting} affects it{why}"
-                yield finding_about(world, told, message)
+                message = f"it lacks {comparison.type}{report.where}, although {affecting} affects it{why}"
+                yield finding_about(world, report, message)
 
 
-def _marked_by(world: Linted, told: Told) -> Iterator[ObjectRef]:
-    """The policies for which an object should have a mark."""
-    node = told.comparison.at or NodeRef(told.resource.ref)
-    for condition in target_conditions(world.analysis, node):
-        if condition.type == told.comparison.type:
-            yield from (policy.object for policy in condition.related)
+def _marked_by(world: Linted, report: ReportedClaim) -> Iterator[ObjectRef]:
+    """The policies for which an object should have a mark, but for those of which a controller says that one fails."""
+    node = report.comparison.at or NodeRef(report.resource.ref)
+    policies = [
+        policy.object
+        for condition in target_conditions(world.analysis, node)
+        if condition.type == report.comparison.type
+        for policy in condition.related
+    ]
     # An annotation names those that are attached.
-    of_kind = (
-        each
-        for each in world.analysis.attachments_to(node.object)
-        if each.policy.group_kind == told.comparison.policy_kind
-    )
-    yield from (each.policy for each in of_kind if each.state == "attached")
+    policies += [
+        attachment.policy
+        for attachment in world.analysis.attachments_to(node.object)
+        if attachment.policy.group_kind == report.comparison.policy_kind and attachment.state == "attached"
+    ]
+    for policy in policies:
+        conditions = reported_conditions(world.index.raw(policy))
+        if not any(NOT_WORKING.get(condition.type) == condition.status for condition in conditions):
+            yield policy
 
 
-def _works(world: Linted, policy: ObjectRef) -> bool:
-    """Whether no controller says that a policy does not work."""
-    said = reported_conditions(world.index.raw(policy))
-    return not any(NOT_WORKING.get(condition.type) == condition.status for condition in said)
-
-
+@lint_rule("GWP3007", "warning", "status")
 def affected_condition_stale(world: Linted) -> Iterator[Finding]:
     """An object says that a policy affects it, and none does, or others do.
 
@@ -105,9 +106,9 @@ def affected_condition_stale(world: Linted) -> Iterator[Finding]:
 
     Source: GEP-713, "Target object status".
     """
-    for told in world.reported.current:
-        comparison, reported, computed = told.comparison, told.comparison.reported, told.comparison.computed
-        kind = comparison.policy_kind or _kind_without_policies(world, told)
+    for report in world.reported.current:
+        comparison, reported, computed = report.comparison, report.comparison.reported, report.comparison.computed
+        kind = comparison.policy_kind or _kind_without_policies(world, report)
         if kind is None or reported is None or (computed and computed.status == reported.status):
             continue
         doubt = world.reported.doubt(comparison)
@@ -115,19 +116,21 @@ def affected_condition_stale(world: Linted) -> Iterator[Finding]:
             doubt = f"no {kind.kind} was read"
         affecting = with_article(kind.kind)
         if doubt:
-            message = f"whether {affecting} affects it{told.where}, as {comparison.type} says, is unknown: {doubt}"
-            yield world.unknown(told.resource, world.reported.written(told)[0], message)
+            message = f"whether {affecting} affects it{report.where}, as {comparison.type} says, is unknown: {doubt}"
+            yield world.unknown(report.resource, world.reported.written(report)[0], message)
         elif computed:
-            yield finding_about(world, told, f"{comparison.type} is {reported.status}, and should be {computed.status}")
+            yield finding_about(
+                world, report, f"{comparison.type} is {reported.status}, and should be {computed.status}"
+            )
         else:
-            message = f"{comparison.type} says that {affecting} affects it{told.where}, and none does"
-            yield finding_about(world, told, message)
+            message = f"{comparison.type} says that {affecting} affects it{report.where}, and none does"
+            yield finding_about(world, report, message)
 
 
-def _kind_without_policies(world: Linted, told: Told) -> GroupKind | None:
+def _kind_without_policies(world: Linted, report: ReportedClaim) -> GroupKind | None:
     """The kind whose mark a condition is, of which no policy was read; None for any other condition."""
-    type_ = told.comparison.type
-    if told.comparison.verdict != "UnknownType" or not told.has({type_: "True"}) or not type_.endswith(_AFFECTED):
+    type_ = report.comparison.type
+    if report.comparison.verdict != "UnknownType" or not report.has({type_: "True"}) or not type_.endswith(_AFFECTED):
         return None
     for kind in world.registry.profiled(built_in_groups()):
         profile = world.registry.profile_of(kind)
@@ -137,6 +140,7 @@ def _kind_without_policies(world: Linted, told: Told) -> GroupKind | None:
     return None
 
 
+@lint_rule("GWP3008", "warning", "status")
 def negative_condition(world: Linted) -> Iterator[Finding]:
     """A controller reports that a GatewayClass, a Gateway, a listener or a route is not in order.
 
@@ -147,30 +151,31 @@ def negative_condition(world: Linted) -> Iterator[Finding]:
 
     Source: GatewayConditionType, ListenerConditionType, RouteConditionType (Gateway API, apis/v1); Istio IST0171.
     """
-    against: dict[ObjectRef, list[Told]] = {}
-    for told_there in by_place(world.reported.current).values():
-        signs = _WARNING if is_about_policies(told_there[0]) else {**NOT_SERVING, **_WARNING}
-        of_type = {told.comparison.type: told for told in reversed(told_there) if told.has(signs)}
+    against: dict[ObjectRef, list[ReportedClaim]] = {}
+    for reports in by_place(world.reported.current).values():
+        signs = _WARNING if is_about_policies(reports[0]) else {**NOT_SERVING, **_WARNING}
+        of_type = {report.comparison.type: report for report in reversed(reports) if report.has(signs)}
         first = next((of_type[type_] for type_ in signs if type_ in of_type), None)
         if first:
             against.setdefault(first.resource.ref, []).append(first)
     for of_object in against.values():
-        yield from (finding_about(world, told, told.words) for told in of_object if _is_cause(told, of_object))
+        yield from (finding_about(world, report, report.words) for report in of_object if _is_cause(report, of_object))
 
 
-def _is_cause(told: Told, others: Sequence[Told]) -> bool:
+def _is_cause(report: ReportedClaim, others: Sequence[ReportedClaim]) -> bool:
     """Whether something that was reported against an object has no cause that is found, here or by other rules."""
-    comparison, of_whole = told.comparison, told.comparison.at is None
+    comparison, of_whole = report.comparison, report.comparison.at is None
     reason = comparison.reported.reason if comparison.reported else ""
     if comparison.verdict == "Agrees" or (comparison.type in _OF_OTHERS and reason != _OVERLAPPING):
         return False
-    if told.resource.ref.group_kind not in WITH_LISTENERS:
+    if report.resource.ref.group_kind not in WITH_LISTENERS:
         return True
     if of_whole:
         return not (reason in _FOR_LISTENERS and any(other.comparison.at for other in others))
     return comparison.type != "Programmed" or all(other.comparison.at for other in others)
 
 
+@lint_rule("GWP3009", "warning", "status")
 def pending_too_long(world: Linted) -> Iterator[Finding]:
     """No controller has taken up an object.
 
@@ -181,28 +186,25 @@ def pending_too_long(world: Linted) -> Iterator[Finding]:
 
     Source: the defaults of GatewayClass and Gateway, "Waiting for controller" (Gateway API, apis/v1/gateway_types.go).
     """
-    for told_there in by_place(told for told in world.reported.current if told.is_pending).values():
-        told, types = told_there[0], [each.comparison.type for each in told_there]
-        since = _since(told.resource, world.reported.written(told)[1])
-        above = world.reported.above(told.resource.ref)
+    for reports in by_place(report for report in world.reported.current if report.is_pending).values():
+        report, types = reports[0], [each.comparison.type for each in reports]
+        changed = time_at(world.reported.written(report)[1], "lastTransitionTime")
+        # What never was otherwise is so since the object is there.
+        since = changed if changed and changed.year != _NEVER else report.resource.created
+        above = world.reported.above(report.resource.ref)
         if world.reported.is_recent(since) or any(map(world.reported.is_refused, above)):
             continue
-        state = f"{' and '.join(types)} {'have' if types[1:] else 'has'} been Unknown (Pending){told.where}"
+        state = f"{' and '.join(types)} {'have' if types[1:] else 'has'} been Unknown (Pending){report.where}"
         when = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
-        controller = text_at(told.resource.raw, "spec.controllerName")
-        is_class = told.resource.ref.group_kind == GATEWAY_CLASS
+        controller = text_at(report.resource.raw, "spec.controllerName")
+        is_class = report.resource.ref.group_kind == GATEWAY_CLASS
         who = (
             f"no controller that goes by {controller} has taken it up" if is_class else "no controller has taken it up"
         )
-        yield finding_about(world, told, f"{state}{when}: {who}")
+        yield finding_about(world, report, f"{state}{when}: {who}")
 
 
-def _since(resource: Resource, condition: Json) -> datetime | None:
-    """Since when a condition is as it is, if it ever was otherwise; else since the object is there."""
-    changed = time_at(condition, "lastTransitionTime")
-    return changed if changed and changed.year != _NEVER else resource.created
-
-
+@lint_rule("GWP3010", "info", "status")
 def ancestor_orphan(world: Linted) -> Iterator[Finding]:
     """A status has an entry for something that does not exist any more, or that the object does not name any more.
 
@@ -211,17 +213,18 @@ def ancestor_orphan(world: Linted) -> Iterator[Finding]:
 
     Source: PolicyStatus.Ancestors and RouteStatus.Parents (Gateway API, apis/v1/policy_types.go, shared_types.go).
     """
-    for told_there in by_place(world.reported.orphaned).values():
-        told, at = told_there[0], told_there[0].comparison.at
-        if at and at.object == told.resource.ref:
-            message = f"{told.who} reports on listener {at.section}, which there is none of"
-        elif told.resource.ref.group_kind in ROUTES:
-            message = f"{told.who} reports{told.where}, which it does not name as its parent"
+    for reports in by_place(world.reported.orphaned).values():
+        report, at = reports[0], reports[0].comparison.at
+        if at and at.object == report.resource.ref:
+            message = f"{report.who} reports on listener {at.section}, which there is none of"
+        elif report.resource.ref.group_kind in ROUTES:
+            message = f"{report.who} reports{report.where}, which it does not name as its parent"
         else:
-            message = f"{told.who} reports{told.where}, which does not exist"
-        yield finding_about(world, told, message)
+            message = f"{report.who} reports{report.where}, which does not exist"
+        yield finding_about(world, report, message)
 
 
+@lint_rule("GWP3011", "info", "status")
 def aggregated_status(world: Linted) -> Iterator[Finding]:
     """A status stands for more ancestors than it has entries for.
 
@@ -230,11 +233,14 @@ def aggregated_status(world: Linted) -> Iterator[Finding]:
 
     Source: PolicyStatus.Ancestors (Gateway API, apis/v1/policy_types.go); the condition Aggregated of Envoy Gateway.
     """
-    for told in world.reported.current:
-        if told.has(_AGGREGATED):
-            yield finding_about(world, told, f"{told.words}; what holds for the others is not known from the status")
+    for report in world.reported.current:
+        if report.has(_AGGREGATED):
+            yield finding_about(
+                world, report, f"{report.words}; what holds for the others is not known from the status"
+            )
 
 
+@lint_rule("GWP3012", "warning", "status")
 def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
     """A Gateway counts other routes, or ListenerSets, than are attached as computed.
 
@@ -245,18 +251,19 @@ def attachedroutes_mismatch(world: Linted) -> Iterator[Finding]:
     Source: ListenerStatus.AttachedRoutes (Gateway API, apis/v1/gateway_types.go);
     apache/apisix-ingress-controller#2620.
     """
-    for told in world.reported.current:
-        comparison, reported, computed = told.comparison, told.comparison.reported, told.comparison.computed
+    for report in world.reported.current:
+        comparison, reported, computed = report.comparison, report.comparison.reported, report.comparison.computed
         if not (comparison.is_count and reported and computed) or comparison.verdict == "Agrees":
             continue
-        field, doubt = world.reported.written(told)[0], world.reported.doubt(comparison)
-        counted = f"{told.words}; {as_computed(comparison, computed)}"
+        field, doubt = world.reported.written(report)[0], world.reported.doubt(comparison)
+        counted = f"{report.words}; {as_computed(comparison, computed)}"
         if doubt:
-            yield world.unknown(told.resource, field, f"{counted}; others may not have been read")
+            yield world.unknown(report.resource, field, f"{counted}; others may not have been read")
         else:
-            yield finding_about(world, told, counted)
+            yield finding_about(world, report, counted)
 
 
+@lint_rule("GWP3013", "warning", "status")
 def partially_invalid_route(world: Linted) -> Iterator[Finding]:
     """A controller serves a part of a route only.
 
@@ -266,19 +273,7 @@ def partially_invalid_route(world: Linted) -> Iterator[Finding]:
 
     Source: RouteConditionPartiallyInvalid (Gateway API, apis/v1/shared_types.go).
     """
-    for told in world.reported.current:
-        if told.resource.ref.group_kind in ROUTES and told.has(_PARTLY):
-            serving = next((words for start, words in _SERVING.items() if told.message.startswith(f": {start}")), "")
-            yield finding_about(world, told, f"{told.words}{serving}")
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP3006", "info", affected_condition_missing, ("status",)),
-    Rule("GWP3007", "warning", affected_condition_stale, ("status",)),
-    Rule("GWP3008", "warning", negative_condition, ("status",)),
-    Rule("GWP3009", "warning", pending_too_long, ("status",)),
-    Rule("GWP3010", "info", ancestor_orphan, ("status",)),
-    Rule("GWP3011", "info", aggregated_status, ("status",)),
-    Rule("GWP3012", "warning", attachedroutes_mismatch, ("status",)),
-    Rule("GWP3013", "warning", partially_invalid_route, ("status",)),
-)
+    for report in world.reported.current:
+        if report.resource.ref.group_kind in ROUTES and report.has(_PARTLY):
+            serving = next((words for start, words in _SERVING.items() if report.message.startswith(f": {start}")), "")
+            yield finding_about(world, report, f"{report.words}{serving}")

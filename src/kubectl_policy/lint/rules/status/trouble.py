@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.facts.reported import Told, worded
+from msgspec.structs import replace
+
+from kubectl_policy.lint.facts.reported import ReportedClaim, worded
 from kubectl_policy.lint.finding import Finding, Fix
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import integer_at, time_at
 from kubectl_policy.questions.shared.reported import NOT_WORKING
 from kubectl_policy.questions.status.objects import COMPARED
@@ -44,33 +46,34 @@ _NEXT_STEPS: Final[Mapping[str, str]] = {
 }
 
 
-def is_about_policies(told: Told) -> bool:
+def is_about_policies(report: ReportedClaim) -> bool:
     """Whether something was reported on a policy, and not on what policies are for."""
-    return told.resource.ref.group_kind not in (GATEWAY_CLASS, *COMPARED)
+    return report.resource.ref.group_kind not in (GATEWAY_CLASS, *COMPARED)
 
 
-def by_place(reports: Iterable[Told]) -> Mapping[tuple[ObjectRef, NodeRef | None, str], list[Told]]:
+def by_place(reports: Iterable[ReportedClaim]) -> Mapping[tuple[ObjectRef, NodeRef | None, str], list[ReportedClaim]]:
     """What was reported, by the object, what in it or around it that is about, and who reported it."""
-    places: dict[tuple[ObjectRef, NodeRef | None, str], list[Told]] = {}
-    for told in reports:
-        places.setdefault(told.place, []).append(told)
+    places: dict[tuple[ObjectRef, NodeRef | None, str], list[ReportedClaim]] = {}
+    for report in reports:
+        places.setdefault(report.place, []).append(report)
     return places
 
 
-def finding_about(world: Linted, told: Told, message: str, *, severity: Severity | None = None) -> Finding:
+def finding_about(world: Linted, report: ReportedClaim, message: str, *, severity: Severity | None = None) -> Finding:
     """What is wrong with something that was reported, where that is written."""
-    at, comparison = told.comparison.at, told.comparison
+    at, comparison = report.comparison.at, report.comparison
     reported = comparison.reported or comparison.computed
     return Finding(
-        subject=told.resource.ref,
-        field=world.reported.written(told)[0],
+        subject=report.resource.ref,
+        field=world.reported.written(report)[0],
         message=message,
         reason=reported.reason if reported else "",
-        related=(world.related(at.object),) if at and told.is_about_another else (),
+        related=(world.related(at.object),) if at and report.is_about_another else (),
         severity=severity,
     )
 
 
+@lint_rule("GWP3001", "warning", "status")
 def stale_observed_generation(world: Linted) -> Iterator[Finding]:
     """What a controller reported is about an earlier version of the object.
 
@@ -82,18 +85,22 @@ def stale_observed_generation(world: Linted) -> Iterator[Finding]:
     Source: PolicyAncestorStatus and metav1.Condition, observedGeneration (Gateway API, apis/v1/policy_types.go);
     envoyproxy/gateway#8926.
     """
-    first: dict[tuple[ObjectRef, str], Told] = {}
-    for told in world.reported.stale:
-        if not told.comparison.is_count:
-            first.setdefault((told.resource.ref, told.comparison.controller), told)
-    for told in first.values():
-        if not world.reported.is_new(told.resource):
-            now, observed = integer_at(told.resource.raw, "metadata.generation"), told.comparison.observed_generation
-            seen = f"{told.who} has seen generation {observed} of it, and it is at generation {now}"
+    first: dict[tuple[ObjectRef, str], ReportedClaim] = {}
+    for report in world.reported.stale:
+        if not report.comparison.is_count:
+            first.setdefault((report.resource.ref, report.comparison.controller), report)
+    for report in first.values():
+        if not world.reported.is_new(report.resource):
+            now, observed = (
+                integer_at(report.resource.raw, "metadata.generation"),
+                report.comparison.observed_generation,
+            )
+            seen = f"{report.who} has seen generation {observed} of it, and it is at generation {now}"
             message = f"{seen}: whether its last change is in force is not known"
-            yield finding_about(world, told, message)
+            yield finding_about(world, report, message)
 
 
+@lint_rule("GWP3002", "warning", "status")
 def no_status(world: Linted) -> Iterator[Finding]:
     """No controller has reported anything on an object of a cluster.
 
@@ -125,7 +132,7 @@ def _without_report(world: Linted, resource: Resource) -> Iterator[Finding]:
     if all(doubts):
         yield world.unknown(resource, "status", f"whether anything should be reported on it is unknown: {doubts[0]}")
         return
-    first = Told(resource, missing[0])
+    first = ReportedClaim(resource, missing[0])
     types = " and ".join(dict.fromkeys(each.type for each in missing if each.at == missing[0].at))
     message = (
         f"no controller has reported anything on it, where {types} should be{first.where}{_why(resource, missing)}"
@@ -155,6 +162,7 @@ def _why(resource: Resource, missing: Iterable[Comparison]) -> str:
     return next((words[each.explanation] for each in missing if each.explanation in words), "")
 
 
+@lint_rule("GWP3003", "error", "status")
 def accepted_false(world: Linted) -> Iterator[Finding]:
     """A controller does not accept a policy.
 
@@ -163,26 +171,20 @@ def accepted_false(world: Linted) -> Iterator[Finding]:
 
     Source: PolicyConditionAccepted with its reasons (Gateway API, apis/v1/policy_types.go).
     """
-    for told in world.reported.current:
-        comparison = told.comparison
+    for report in world.reported.current:
+        comparison = report.comparison
         # What is as computed is found by its cause.
-        if not told.has(_REFUSED) or not is_about_policies(told) or comparison.verdict == "Agrees":
+        if not report.has(_REFUSED) or not is_about_policies(report) or comparison.verdict == "Agrees":
             continue
-        message, computed = told.words, comparison.computed
+        message, computed = report.words, comparison.computed
         if comparison.verdict == "Differs" and computed:
             message = f"{message}; {as_computed(comparison, computed)}"
-        found = finding_about(world, told, message)
+        found = finding_about(world, report, message)
         step = _NEXT_STEPS.get(found.reason)
-        yield Finding(
-            subject=found.subject,
-            field=found.field,
-            message=found.message,
-            reason=found.reason,
-            related=found.related,
-            fix=Fix(words=step) if step else None,
-        )
+        yield replace(found, fix=Fix(words=step) if step else None)
 
 
+@lint_rule("GWP3004", "error", "status")
 def programmed_false(world: Linted) -> Iterator[Finding]:
     """A controller accepts a policy and does not enforce it.
 
@@ -193,20 +195,21 @@ def programmed_false(world: Linted) -> Iterator[Finding]:
     Source: GEP-713, "Status conditions" (Programmed: Reconciling, Overridden); Enforced of Kuadrant, Attached of
     kgateway.
     """
-    for told_there in by_place(filter(is_about_policies, world.reported.current)).values():
-        if any(told.has(_REFUSED) for told in told_there):
+    for reports in by_place(filter(is_about_policies, world.reported.current)).values():
+        if any(report.has(_REFUSED) for report in reports):
             continue
-        against = {told.comparison.type: told for told in reversed(told_there) if told.has(_NOT_IN_FORCE)}
-        told = next((against[type_] for type_ in _NOT_IN_FORCE if type_ in against), None)
-        if told is None or told.comparison.verdict == "Agrees":
+        against = {report.comparison.type: report for report in reversed(reports) if report.has(_NOT_IN_FORCE)}
+        report = next((against[type_] for type_ in _NOT_IN_FORCE if type_ in against), None)
+        if report is None or report.comparison.verdict == "Agrees":
             continue
-        found = finding_about(world, told, told.words)
-        since = time_at(world.reported.written(told)[1], "lastTransitionTime")
+        found = finding_about(world, report, report.words)
+        since = time_at(world.reported.written(report)[1], "lastTransitionTime")
         if found.reason != _IN_WORK or not world.reported.is_recent(since):
             severity: Severity = "warning" if found.reason in _NO_MISTAKES else "error"
-            yield finding_about(world, told, told.words, severity=severity)
+            yield replace(found, severity=severity)
 
 
+@lint_rule("GWP3005", "warning", "status")
 def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
     """A controller reports something else than what follows from the manifests.
 
@@ -218,36 +221,33 @@ def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
 
     Source: kgateway-dev/kgateway#14277, Kuadrant/kuadrant-operator#1421.
     """
-    for told_there in by_place(world.reported.current).values():
-        different = [told for told in told_there if _is_to_compare(told)]
-        doubtful = [told for told in different if world.reported.doubt(told.comparison)]
-        known = [told for told in different if told not in doubtful]
+    for reports in by_place(world.reported.current).values():
+        different = [report for report in reports if _is_to_compare(report)]
+        doubtful = [report for report in different if world.reported.doubt(report.comparison)]
+        known = [report for report in different if report not in doubtful]
         if doubtful:
             first, doubt = doubtful[0], world.reported.doubt(doubtful[0].comparison)
             message = f"whether what is reported{first.where} is right is unknown: {doubt}"
             yield world.unknown(first.resource, world.reported.written(first)[0], message)
-        if any(told.comparison.reported for told in told_there):
-            yield from (_contradiction(world, told) for told in known)
+        if any(report.comparison.reported for report in reports):
+            yield from (_contradiction(world, report) for report in known)
         elif known and not _is_refused(world, known[0].comparison.at):
             # A listener that has no report is seldom one that does not serve.
             severity: Severity = "warning" if known[0].is_about_another else "info"
-            message = f"nothing is reported{known[0].where}, where {_expected(known)} should be"
+            claims = [(report.comparison.type, report.comparison.computed) for report in known]
+            expected = " and ".join(f"{type_}={worded(type_, computed)}" for type_, computed in claims if computed)
+            message = f"nothing is reported{known[0].where}, where {expected} should be"
             yield finding_about(world, known[0], message, severity=severity)
 
 
-def _is_to_compare(told: Told) -> bool:
+def _is_to_compare(report: ReportedClaim) -> bool:
     """Whether a disagreement, or one that is not decided, is for no other rule."""
-    comparison = told.comparison
-    if comparison.is_count or comparison.policy_kind or told.is_pending:
+    comparison = report.comparison
+    if comparison.is_count or comparison.policy_kind or report.is_pending:
         return False
-    if told.has({**_REFUSED, **_NOT_IN_FORCE} if is_about_policies(told) else NOT_SERVING):
+    if report.has({**_REFUSED, **_NOT_IN_FORCE} if is_about_policies(report) else NOT_SERVING):
         return False
     return comparison.disagrees or (comparison.verdict == "Undecided" and comparison.reported is not None)
-
-
-def _expected(reports: Iterable[Told]) -> str:
-    claims = [(told.comparison.type, told.comparison.computed) for told in reports]
-    return " and ".join(f"{type_}={worded(type_, computed)}" for type_, computed in claims if computed)
 
 
 def as_computed(comparison: Comparison, computed: Claim) -> str:
@@ -256,26 +256,17 @@ def as_computed(comparison: Comparison, computed: Claim) -> str:
     return f"as computed, it is {worded(comparison.type, computed)}{why}"
 
 
-def _contradiction(world: Linted, told: Told) -> Finding:
-    comparison, computed, reported = told.comparison, told.comparison.computed, told.comparison.reported
+def _contradiction(world: Linted, report: ReportedClaim) -> Finding:
+    comparison, computed, reported = report.comparison, report.comparison.computed, report.comparison.reported
     severity: Severity = "warning"
     if computed is None:
         is_other = comparison.explanation == "other class"
         why = "the Gateway is another controller's, by its GatewayClass" if is_other else "there is no reason to"
-        message = f"{told.words}; as computed, {why}"
+        message = f"{report.words}; as computed, {why}"
     elif reported is None:
-        message = f"{comparison.type} is not reported{told.where}; {as_computed(comparison, computed)}"
+        message = f"{comparison.type} is not reported{report.where}; {as_computed(comparison, computed)}"
         severity = "info" if computed.status == "True" else "warning"
     else:
-        message = f"{told.words}; {as_computed(comparison, computed)}"
+        message = f"{report.words}; {as_computed(comparison, computed)}"
         severity = "info" if computed.status == reported.status else "warning"
-    return finding_about(world, told, message, severity=severity)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP3001", "warning", stale_observed_generation, ("status",)),
-    Rule("GWP3002", "warning", no_status, ("status",)),
-    Rule("GWP3003", "error", accepted_false, ("status",)),
-    Rule("GWP3004", "error", programmed_false, ("status",)),
-    Rule("GWP3005", "warning", status_contradicts_computed, ("status",)),
-)
+    return finding_about(world, report, message, severity=severity)

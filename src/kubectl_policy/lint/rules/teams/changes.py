@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Related, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MOST_NAMED: Final = 3
 
 
+@lint_rule("GWP9101", "error", "base", guards=True)
 def security_setting_lost(world: Linted) -> Iterator[Finding]:
     """A change takes a security setting from requests, or gives it another value.
 
@@ -55,6 +56,7 @@ def _settings_lost(world: Linted, effect: EffectChange) -> Finding:
     )
 
 
+@lint_rule("GWP9102", "error", "base")
 def traffic_lost(world: Linted) -> Iterator[Finding]:
     """A change takes requests from a route, or makes some of them fail.
 
@@ -89,6 +91,7 @@ def _requests_lost(world: Linted, found: RouteTraffic, what: str) -> Finding:
     )
 
 
+@lint_rule("GWP9103", "warning", "base")
 def policy_left_without_effect(world: Linted) -> Iterator[Finding]:
     """A change leaves a policy without any effect that it had before.
 
@@ -117,17 +120,9 @@ def _concerns(world: Linted, obj: ObjectRef) -> bool:
 
 
 def _before(world: Linted, obj: ObjectRef) -> Resource | None:
-    """An object as it was read before the change, if it was."""
     return world.comparison.before.index.get(obj) if world.comparison else None
 
 
 def _as_before(world: Linted, obj: ObjectRef, words: str) -> Related:
     before = _before(world, obj)
     return Related(object=obj, words=words, origin=before.origin if before else None)
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP9101", "error", security_setting_lost, ("base",), guards=True),
-    Rule("GWP9102", "error", traffic_lost, ("base",)),
-    Rule("GWP9103", "warning", policy_left_without_effect, ("base",)),
-)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, cast
 
-from msgspec import Struct
-
 from kubectl_policy.lint.finding import Finding, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import mapping_at, value_at
 from kubectl_policy.model.world import grouped
@@ -22,11 +20,12 @@ from kubectl_policy.resolution import plain
 from kubectl_policy.topology.references import GATEWAY, hostnames_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.lint.requirement import Requirement
-    from kubectl_policy.model import GroupKind, Resource
+    from kubectl_policy.lint.settings import Requirement
+    from kubectl_policy.model import GroupKind, Json, Resource
+    from kubectl_policy.questions.shared.in_force import Entry
     from kubectl_policy.resolution import Resolution
     from kubectl_policy.topology import Path
     from kubectl_policy.validation.expressions import Result, Seen
@@ -36,6 +35,7 @@ _SURROUNDINGS: Final = re.compile(r"\b(?:route|gateway|listener)\b")
 _MOST_NAMED: Final = 3
 
 
+@lint_rule("GWP9001", "error", "configuration", guards=True)
 def route_without_required_policy(world: Linted) -> Iterator[Finding]:
     """A route lacks a policy, or a setting of one, that the config file requires for it.
 
@@ -48,11 +48,12 @@ def route_without_required_policy(world: Linted) -> Iterator[Finding]:
         if requirement.check and not requirement.required:
             continue
         kinds = _kinds(world, requirement)
-        for route in _routes(world, requirement):
+        for route in filter(requirement.routes.has, world.routes):
             lacking: list[tuple[NodeRef, Path]] = []
             unseen = ""
             for rule, paths in _ways(world, requirement, route):
-                found = grouped((each.path, each.resolution) for each in _in_force(world, rule, paths, kinds))
+                entries = _in_force(world, rule, paths, kinds)
+                found = grouped((entry.path, entry.effective.resolution) for entry in entries)
                 bare = [path for place, path in enumerate(paths) if not _has(found.get(place, ()), requirement)]
                 lacking += [(rule, path) for path in bare]
                 unseen = unseen or (_unseen(world, rule, kinds) if bare else "")
@@ -60,27 +61,14 @@ def route_without_required_policy(world: Linted) -> Iterator[Finding]:
                 yield _not_covered(world, requirement, route, lacking, unseen)
 
 
-class _InForce(Struct, frozen=True, gc=False):
-    """What policies of one kind come to on a path of some, given by its place."""
-
-    path: int
-    resolution: Resolution
-
-
 def _kinds(world: Linted, requirement: Requirement) -> list[GroupKind]:
-    """The kinds that are required, as far as there are any objects of them, or a profile."""
     registry = world.registry
     known = {*registry.profiled(built_in_groups()), *(each.group_kind for each in registry.policy_kinds)}
     names = [(kind, registry.names_of(kind)) for kind in sorted(known)]
     return [kind for kind, called in names if any(is_called(called, word) for word in requirement.policies)]
 
 
-def _routes(world: Linted, requirement: Requirement) -> Iterator[Resource]:
-    return filter(requirement.routes.has, world.routes)
-
-
 def _ways(world: Linted, requirement: Requirement, route: Resource) -> Iterator[tuple[NodeRef, Sequence[Path]]]:
-    """The rules of a route, each with the paths on which requests come to it."""
     for section in world.topology.sections(route.ref):
         rule = NodeRef(route.ref, section)
         every = covered_paths(world.analysis, rule)
@@ -89,14 +77,12 @@ def _ways(world: Linted, requirement: Requirement, route: Resource) -> Iterator[
             yield rule, paths
 
 
-def _in_force(world: Linted, rule: NodeRef, paths: Sequence[Path], kinds: Sequence[GroupKind]) -> Iterator[_InForce]:
+def _in_force(world: Linted, rule: NodeRef, paths: Sequence[Path], kinds: Sequence[GroupKind]) -> Iterator[Entry]:
     for kind in kinds:
-        for entry in effective_entries(world.analysis, rule, paths, kind):
-            yield _InForce(entry.path, entry.effective.resolution)
+        yield from effective_entries(world.analysis, rule, paths, kind)
 
 
 def _has(found: Sequence[Resolution], requirement: Requirement) -> bool:
-    """Whether one of the outcomes on a path is certain to have what is required."""
     return any(
         resolution.policies_in_force - resolution.policies_undecided
         and all(value_at(plain(resolution.spec), field) is not None for field in requirement.fields)
@@ -123,6 +109,7 @@ def _not_covered(
     every = world.topology.sections(route.ref)
     where = "" if len(rules) == len(every) else f" for {some([rule.section for rule in rules])}"
     through = sorted({_entrance(path) for _, path in lacking})
+    gateways = {node.object for _, path in lacking for node in path if node.object.group_kind == GATEWAY}
     message = f"no {what}{fields} is in force{where}, for requests through {some(through)}"
     said = f"{requirement.name}: {requirement.message or message}"
     first = every.index(rules[0].section)
@@ -132,21 +119,16 @@ def _not_covered(
         message=f"{said}; {unseen}" if unseen else said,
         certain=not unseen,
         severity=requirement.severity,
-        related=tuple(
-            world.related(obj)
-            for obj in sorted(
-                {node.object for _, path in lacking for node in path if node.object.group_kind == GATEWAY}
-            )
-        ),
+        related=tuple(map(world.related, sorted(gateways))),
     )
 
 
 def _entrance(path: Path) -> str:
-    """Where requests on a path come in: its listener, or what it begins with."""
     first = next((node for node in path if node.section), path[0])
     return f"listener {first.section} of {first.object}" if first.object.group_kind == GATEWAY else str(first)
 
 
+@lint_rule("GWP9002", "error", "configuration")
 def setting_out_of_bounds(world: Linted) -> Iterator[Finding]:
     """A setting in force is not as the config file wants it.
 
@@ -161,12 +143,13 @@ def setting_out_of_bounds(world: Linted) -> Iterator[Finding]:
             kinds = _kinds(world, requirement)
             results: dict[tuple[object, ...], Result] = {}
             outside: dict[Resolution, list[tuple[NodeRef, Result]]] = {}
-            for route in _routes(world, requirement):
+            for route in filter(requirement.routes.has, world.routes):
                 for rule, paths in _ways(world, requirement, route):
-                    for each in _in_force(world, rule, paths, kinds):
-                        result = _checked(world, requirement, route, paths[each.path], each.resolution, results)
+                    for entry in _in_force(world, rule, paths, kinds):
+                        resolution = entry.effective.resolution
+                        result = _checked(world, requirement, route, paths[entry.path], resolution, results)
                         if result.value is not True:
-                            outside.setdefault(each.resolution, []).append((rule, result))
+                            outside.setdefault(resolution, []).append((rule, result))
             for resolution, places in outside.items():
                 yield _out_of_bounds(world, requirement, resolution, places)
 
@@ -219,8 +202,8 @@ def _seen(resource: Resource | None) -> dict[str, object]:
     }
 
 
-def _texts(entries: object) -> dict[str, str]:
-    return {key: each for key, each in cast("dict[str, object]", entries).items() if isinstance(each, str)}
+def _texts(entries: Mapping[str, Json]) -> dict[str, str]:
+    return {key: text for key, text in entries.items() if isinstance(text, str)}
 
 
 def _out_of_bounds(
@@ -242,17 +225,7 @@ def _out_of_bounds(
         certain=not undecided and not world.analysis.evaluator.obstacle,
         severity=requirement.severity,
         related=(
-            *(
-                world.related(policy, "in force as well")
-                for policy in dict.fromkeys(policies[:-1])
-                if policy != subject
-            ),
+            *(world.related(policy, "in force as well") for policy in dict.fromkeys(policies) if policy != subject),
             *(world.related(route, "affected") for route in routes[:_MOST_NAMED]),
         ),
     )
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP9001", "error", route_without_required_policy, ("configuration",), guards=True),
-    Rule("GWP9002", "error", setting_out_of_bounds, ("configuration",)),
-)

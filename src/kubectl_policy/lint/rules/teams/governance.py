@@ -10,9 +10,9 @@ from msgspec import Struct
 from kubectl_policy.lint.facts.losses import there
 from kubectl_policy.lint.facts.matches import matches_of
 from kubectl_policy.lint.finding import Finding, Fix, some
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef, ObjectRef
-from kubectl_policy.model.fields import integer_at, items_at, mapping_at, mappings_at, text_at, value_at
+from kubectl_policy.model.fields import each_text, integer_at, items_at, mapping_at, text_at, value_at
 from kubectl_policy.model.kinds import NAMESPACE, SERVICE
 from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.changes.behind import routes_behind
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.facts.matches import Conditions
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import Json, Resource
-    from kubectl_policy.resolution import EffectivePolicy
     from kubectl_policy.resolution.enforcement import Enforcement
 
 # GEP-1762: what an implementation makes for a Gateway, its Service among that, has its name in this label.
@@ -42,7 +41,7 @@ _REQUEST: Final = "rule.timeouts.request"
 _DURATION: Final = pattern(r"(?:[0-9]+(?:\.[0-9]+)?(?:h|ms|m|s))+")
 _SPAN: Final = pattern(r"([0-9]+(?:\.[0-9]+)?)(h|ms|m|s)")
 _SECONDS: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-_MOST_RELATED: Final = 10
+_MAX_RELATED: Final = 10
 
 
 class _Rule(Struct, frozen=True, gc=False):
@@ -54,6 +53,7 @@ class _Rule(Struct, frozen=True, gc=False):
     conditions: tuple[Conditions, ...]
 
 
+@lint_rule("GWP9003", "warning")
 def retry_amplification(world: Linted) -> Iterator[Finding]:
     """Requests are retried at one Gateway, and each of these tries is retried again at the next one.
 
@@ -76,7 +76,11 @@ def retry_amplification(world: Linted) -> Iterator[Finding]:
 
 
 def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: ObjectRef) -> Iterator[Finding]:
-    before = [rule for rule in _retrying(world, first) if _leads_to(world, rule.node, service)]
+    before = [
+        rule
+        for rule in _retrying(world, first)
+        if any(node.object == service for node in world.relations.below_rule(rule.node))
+    ]
     if not before or _rewrites(world, first):
         return
     behind = dict.fromkeys(
@@ -85,7 +89,8 @@ def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: Obj
         for route in world.relations.attached_to(listener.node)
         if route != first
     )
-    hosts = _hostnames(world, first)
+    nodes = dict.fromkeys(binding.listener for binding in world.relations.bindings(first) if binding.listener)
+    hosts = {name for node in nodes for name in attached_hostnames(world.topology, node, first)}
     again = [
         rule
         for listener, route in behind
@@ -110,7 +115,6 @@ def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: Obj
 
 
 def _retrying(world: Linted, route: ObjectRef) -> Iterator[_Rule]:
-    """The rules of a route by which requests are retried."""
     resource = world.index.get(route)
     matches = matches_of(resource) if resource else []
     for place, section in enumerate(world.topology.sections(route)):
@@ -134,21 +138,9 @@ def _retries(world: Linted, rule: NodeRef) -> int:
     return max(filter(None, found), default=0)
 
 
-def _leads_to(world: Linted, rule: NodeRef, service: ObjectRef) -> bool:
-    return any(node.object == service for node in world.relations.below_rule(rule))
-
-
 def _rewrites(world: Linted, route: ObjectRef) -> bool:
-    """Whether a route changes by what the next Gateway tells requests apart."""
-    filters = (
-        each for rule in mappings_at(world.index.raw(route), "spec.rules") for each in mappings_at(rule, "filters")
-    )
-    return any(text_at(each, "type") in {"URLRewrite", "RequestHeaderModifier", "ExtensionRef"} for each in filters)
-
-
-def _hostnames(world: Linted, route: ObjectRef) -> frozenset[str]:
-    listeners = dict.fromkeys(each.listener for each in world.relations.bindings(route) if each.listener)
-    return frozenset(name for each in listeners for name in attached_hostnames(world.topology, each, route))
+    types = (text for _, text in each_text(world.index.raw(route), "spec.rules.filters.type"))
+    return not {"URLRewrite", "RequestHeaderModifier", "ExtensionRef"}.isdisjoint(types)
 
 
 def _meet(ones: Iterable[str], others: Iterable[str]) -> bool:
@@ -163,6 +155,7 @@ def _overlap(ones: Sequence[Conditions], others: Sequence[Conditions]) -> bool:
     return any(one.fits(other) and (one.has_path(other.path) or other.has_path(one.path)) for one, other in pairs)
 
 
+@lint_rule("GWP9004", "warning")
 def timeout_inversion(world: Linted) -> Iterator[Finding]:
     """The time that a rule gives to tries is longer than the time that requests have.
 
@@ -192,7 +185,7 @@ def _inverted(world: Linted, route: Resource, place: int, rule: Json, each: floa
             continue
         by = f" by {source}" if source != route.ref else ""
         longer = each > whole
-        what = f"a try may take {said}" if longer else f"{tries} tries of {said} each may take {_words(each * tries)}"
+        what = f"a try may take {said}" if longer else f"{tries} tries of {said} each may take {each * tries:g}s"
         yield Finding(
             subject=route.ref,
             field=f"spec.rules[{place}].timeouts.backendRequest",
@@ -209,19 +202,18 @@ def _request_timeouts(world: Linted, route: ObjectRef, place: int, rule: Json) -
         return {(own, route): None}
     node = NodeRef(route, world.topology.sections(route)[place])
     paths = [path for path in world.topology.paths(node) if world.topology.carries_traffic(path)]
-    entries = effective_entries(world.analysis, node, paths)
-    return dict.fromkeys(each for entry in entries for each in _of_policies(world, entry.effective))
+    timeouts: dict[tuple[str, ObjectRef], None] = {}
+    for entry in effective_entries(world.analysis, node, paths):
+        effective = entry.effective
+        profile = world.registry.known(effective.kind).at(effective.target.object.group_kind)
+        for field, stands_for in profile.object_fields.items():
+            leaf = there(effective.spec, field.split(".")) if stands_for == _REQUEST else None
+            if isinstance(leaf, Leaf) and isinstance(leaf.value, str):
+                timeouts[leaf.value, leaf.source.object] = None
+    return timeouts
 
 
-def _of_policies(world: Linted, effective: EffectivePolicy) -> Iterator[tuple[str, ObjectRef]]:
-    """The timeout of requests that policies say, by the field that stands for that of rules."""
-    profile = world.registry.known(effective.kind).at(effective.target.object.group_kind)
-    for field, stands_for in profile.object_fields.items():
-        leaf = there(effective.spec, field.split(".")) if stands_for == _REQUEST else None
-        if isinstance(leaf, Leaf) and isinstance(leaf.value, str):
-            yield leaf.value, leaf.source.object
-
-
+@lint_rule("GWP9005", "info", "configuration")
 def wide_blast_radius(world: Linted) -> Iterator[Finding]:
     """A policy affects many routes, so that a change of it wants a second look.
 
@@ -238,9 +230,11 @@ def wide_blast_radius(world: Linted) -> Iterator[Finding]:
         if len(routes) >= least:
             namespaces = {route.namespace for route in routes}
             where = f"in {len(namespaces)} namespaces" if len(namespaces) > 1 else f"in namespace {min(namespaces)}"
-            yield Finding(subject=policy.ref, message=f"affects {len(routes):,} routes {where}: {_named(routes)}")
+            message = f"affects {len(routes):,} routes {where}: {some([*map(str, routes)])}"
+            yield Finding(subject=policy.ref, message=message)
 
 
+@lint_rule("GWP9006", "info", "configuration")
 def cross_team_influence(world: Linted) -> Iterator[Finding]:
     """A policy of one team changes what routes of other teams do.
 
@@ -263,11 +257,12 @@ def cross_team_influence(world: Linted) -> Iterator[Finding]:
             teams = sorted({owners[route] for route in theirs})
             yield Finding(
                 subject=policy.ref,
-                message=f"is owned by {ours}, and affects {_named(theirs)} of {some(teams)}",
-                related=tuple(world.related(route, f"owned by {owners[route]}") for route in theirs[:_MOST_RELATED]),
+                message=f"is owned by {ours}, and affects {some([*map(str, theirs)])} of {some(teams)}",
+                related=tuple(world.related(route, f"owned by {owners[route]}") for route in theirs[:_MAX_RELATED]),
             )
 
 
+@lint_rule("GWP9007", "info", "closed world", "configuration")
 def owner_label_missing(world: Linted) -> Iterator[Finding]:
     """A policy says nothing of who owns it, nor does its Namespace.
 
@@ -300,25 +295,8 @@ def _routes(world: Linted, enforcement: Enforcement) -> list[ObjectRef]:
     return sorted(found or {each.route for each in routes_behind(world.analysis, affected(enforcement, profile))})
 
 
-def _named(routes: Sequence[ObjectRef]) -> str:
-    return some([*map(str, routes)])
-
-
 def _seconds(duration: Json) -> float:
     """A duration in seconds; 0 for none, which is no limit, and for what is not written as one."""
     if not isinstance(duration, str) or not _DURATION.fullmatch(duration):
         return 0
     return sum(float(number) * _SECONDS[unit] for number, unit in _SPAN.findall(duration))
-
-
-def _words(seconds: float) -> str:
-    return f"{seconds:g}s"
-
-
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP9003", "warning", retry_amplification),
-    Rule("GWP9004", "warning", timeout_inversion),
-    Rule("GWP9005", "info", wide_blast_radius, ("configuration",)),
-    Rule("GWP9006", "info", cross_team_influence, ("configuration",)),
-    Rule("GWP9007", "info", owner_label_missing, ("closed world", "configuration")),
-)

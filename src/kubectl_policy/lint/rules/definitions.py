@@ -1,4 +1,4 @@
-"""GWP8001 to GWP8007: what definitions of policy kinds owe to GEP-713."""
+"""GWP8001 to GWP8009: definitions of policy kinds and of Gateway API, and versions of kinds that will go."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.lint.finding import Finding, Fix
-from kubectl_policy.lint.rule import Rule
+from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import labels_of, mapping_at, mappings_at, strings_at, text_at
-from kubectl_policy.model.kinds import CRD, POLICY_LABEL, TARGETS, names_in_crd, with_article
+from kubectl_policy.model.kinds import (
+    CRD,
+    GATEWAY_API,
+    GATEWAY_API_EXPERIMENTAL,
+    POLICY_LABEL,
+    TARGETS,
+    names_in_crd,
+    with_article,
+)
 from kubectl_policy.patterns import pattern
 from kubectl_policy.profiles.infer import references_to_targets, refers_to_targets
+from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,22 +36,18 @@ _HANDSHAKES: Final = ("referencegrant", "handshake", "same namespace")
 _STRATEGY_FIELDS: Final = ("strategy", "mergeStrategy")
 _QUOTED: Final = pattern(r"""['"](\w+)['"]""")
 # The levels of the hierarchy, and the kinds that stand on each.
-_LEVELS: Final[Mapping[str, int]] = {
-    "GatewayClass": 0,
-    "Gateway": 1,
-    "ListenerSet": 1,
-    "XListenerSet": 1,
-    "HTTPRoute": 2,
-    "GRPCRoute": 2,
-    "TLSRoute": 2,
-    "TCPRoute": 2,
-    "UDPRoute": 2,
-    "Service": 3,
-    "ServiceImport": 3,
+_LEVELS: Final = {
+    kind.kind: level
+    for level, kinds in enumerate(((GATEWAY_CLASS,), WITH_LISTENERS, ROUTES, WITH_PORTS))
+    for kind in kinds
 }
 _NO_SCHEMA: Final[Mapping[str, Json]] = MappingProxyType({})
 # What a schema is looked through for, no deeper.
 _DEEPEST: Final = 12
+_BUNDLE: Final = f"{GATEWAY_API}/bundle-version"
+_CHANNEL: Final = f"{GATEWAY_API}/channel"
+_NUMBERS: Final = pattern(r"\d+")
+_UNSUPPORTED: Final = {"SupportedVersion": "False"}
 
 
 class _Defined(Struct, frozen=True, kw_only=True):
@@ -77,13 +82,13 @@ def _defined(world: Linted) -> Iterator[_Defined]:
 
 
 def _policy_kinds(world: Linted) -> Iterator[_Defined]:
-    """The definitions of policy kinds: by their label or, as far as is known, without it."""
     for each in _defined(world):
         profile = world.registry.profile_of(each.kind)
         if each.label is not None or (profile and profile.role == "policy" and refers_to_targets(each.schema)):
             yield each
 
 
+@lint_rule("GWP8001", "info")
 def crd_label_missing(world: Linted) -> Iterator[Finding]:
     """The definition of a policy kind lacks the label by which tools recognise it.
 
@@ -99,6 +104,7 @@ def crd_label_missing(world: Linted) -> Iterator[Finding]:
             yield each.finding(f"{each.kind.kind} has target references, and no label {POLICY_LABEL}", fix=fix)
 
 
+@lint_rule("GWP8002", "info")
 def crd_label_value(world: Linted) -> Iterator[Finding]:
     """The label of a policy kind's definition says neither Direct nor Inherited.
 
@@ -118,6 +124,7 @@ def crd_label_value(world: Linted) -> Iterator[Finding]:
             yield each.finding(message, _LABEL_FIELD, fix)
 
 
+@lint_rule("GWP8003", "warning")
 def crd_no_targetrefs(world: Linted) -> Iterator[Finding]:
     """A definition says that it is one of a policy kind, and its objects cannot name a target.
 
@@ -131,6 +138,7 @@ def crd_no_targetrefs(world: Linted) -> Iterator[Finding]:
             yield each.finding(f"{each.kind.kind} is labelled as a policy kind, and its spec has no targetRefs")
 
 
+@lint_rule("GWP8004", "warning")
 def crd_no_status_conditions(world: Linted) -> Iterator[Finding]:
     """The objects of a policy kind have no place for conditions.
 
@@ -158,6 +166,7 @@ def _has_conditions(schema: Mapping[str, Json], deep: int) -> bool:
     )
 
 
+@lint_rule("GWP8005", "warning")
 def crd_cross_ns_no_handshake(world: Linted) -> Iterator[Finding]:
     """Policies of a kind can target objects in other namespaces, and nothing says that these must agree.
 
@@ -171,16 +180,11 @@ def crd_cross_ns_no_handshake(world: Linted) -> Iterator[Finding]:
         profile = world.registry.profile_of(each.kind)
         if profile is None or profile.known_by == "profile":
             continue
-        said = " ".join(
-            (text_at(each.schema, "description"), *_descriptions(mapping_at(each.schema, "properties.spec")))
-        )
+        descriptions = (text_at(each.schema, "description"), *_descriptions(mapping_at(each.schema, "properties.spec")))
+        said = " ".join(" ".join(descriptions).lower().split())
         for name, reference in references_to_targets(each.schema):
             has_namespace = "namespace" in mapping_at(reference, "properties")
-            if (
-                has_namespace
-                and said.strip()
-                and not any(word in " ".join(said.lower().split()) for word in _HANDSHAKES)
-            ):
+            if has_namespace and said and not any(phrase in said for phrase in _HANDSHAKES):
                 where = f"{each.kind.kind} can target other namespaces by spec.{name}.namespace"
                 yield each.finding(f"{where}, and its descriptions name no ReferenceGrant or other agreement")
 
@@ -193,6 +197,7 @@ def _descriptions(schema: Mapping[str, Json], deep: int = 3) -> Iterator[str]:
             yield from _descriptions(inner, deep - 1)
 
 
+@lint_rule("GWP8006", "error")
 def crd_none_plus_other(world: Linted) -> Iterator[Finding]:
     """A policy kind has the merge strategy None, and others besides.
 
@@ -211,6 +216,7 @@ def crd_none_plus_other(world: Linted) -> Iterator[Finding]:
                     yield each.finding(f"{path} of {each.kind.kind} can be None, and {others} as well")
 
 
+@lint_rule("GWP8007", "info")
 def crd_direct_multi_kind(world: Linted) -> Iterator[Finding]:
     """A policy kind is labelled Direct, and its policies can target several levels of the hierarchy.
 
@@ -243,12 +249,78 @@ def _kinds_in_rules(schema: Mapping[str, Json], about: str) -> Iterator[str]:
             yield from _QUOTED.findall(rule)
 
 
-RULES: Final[tuple[Rule, ...]] = (
-    Rule("GWP8001", "info", crd_label_missing),
-    Rule("GWP8002", "info", crd_label_value),
-    Rule("GWP8003", "warning", crd_no_targetrefs),
-    Rule("GWP8004", "warning", crd_no_status_conditions),
-    Rule("GWP8005", "warning", crd_cross_ns_no_handshake),
-    Rule("GWP8006", "error", crd_none_plus_other),
-    Rule("GWP8007", "info", crd_direct_multi_kind),
-)
+@lint_rule("GWP8008", "warning")
+def crd_version_skew(world: Linted) -> Iterator[Finding]:
+    """The definitions of Gateway API are of different versions, or of one that a controller does not support.
+
+    An installation replaces some of them and leaves others behind, or two implementations have brought their own. A
+    field that only the newer version has is then dropped without a word where the older definition is. A controller
+    that does not support the version says so in the condition SupportedVersion of its GatewayClass. Preliminary
+    versions count as what they lead to; definitions without the annotation of their version are not looked at.
+
+    Source: GatewayClassConditionStatusSupportedVersion (Gateway API, apis/v1/gatewayclass_types.go); Istio IST0156.
+    """
+    versions: dict[Resource, tuple[int, ...]] = {}
+    for definition in world.index.of_kind(CRD):
+        numbers = _NUMBERS.findall(_annotation(definition, _BUNDLE).partition("-")[0])[:3]
+        if numbers and text_at(definition.raw, "spec.group") in {GATEWAY_API, GATEWAY_API_EXPERIMENTAL}:
+            versions[definition] = tuple(int(number[:9]) for number in numbers)
+    newest = max(versions, key=lambda definition: versions[definition], default=None)
+    for definition, version in versions.items():
+        if newest and version != versions[newest]:
+            channel = _annotation(definition, _CHANNEL)
+            bundle = f"{_annotation(definition, _BUNDLE)}{f' ({channel})' if channel else ''}"
+            yield Finding(
+                subject=definition.ref,
+                field=f'metadata.annotations["{_BUNDLE}"]',
+                message=f"is of Gateway API {bundle}, and {newest.ref.name} of {_annotation(newest, _BUNDLE)}",
+                related=(world.related(newest.ref, "the newest one"),),
+                fix=Fix(words=f"install all of {_annotation(newest, _BUNDLE)}"),
+            )
+    for report in world.reported.current:
+        if report.resource.ref.group_kind == GATEWAY_CLASS and report.has(_UNSUPPORTED):
+            field, reported = world.reported.written(report)[0], report.comparison.reported
+            reason = reported.reason if reported else ""
+            yield Finding(subject=report.resource.ref, field=field, message=report.words, reason=reason)
+
+
+def _annotation(resource: Resource, name: str) -> str:
+    found = mapping_at(resource.raw, "metadata.annotations").get(name)
+    return found if isinstance(found, str) else ""
+
+
+@lint_rule("GWP8009", "info")
+def served_version_deprecated(world: Linted) -> Iterator[Finding]:
+    """An object is written in a version of its API that is deprecated.
+
+    An API server still takes it, with a warning, and will not after some upgrade. What is stored in the cluster is
+    not concerned: only the manifest has to name another version. Only kinds are looked at of which the definition is in
+    the input.
+
+    Source: CustomResourceDefinitionVersion.deprecated (Kubernetes, apiextensions.k8s.io/v1).
+    """
+    for kind, definition in world.index.definitions.items():
+        versions = {text_at(each, "name"): each for each in mappings_at(definition.raw, "spec.versions")}
+        deprecated = {name for name, each in versions.items() if each.get("deprecated") is True}
+        if not deprecated:
+            continue
+        for resource in world.of_kind(kind):
+            group, _, version = text_at(resource.raw, "apiVersion").rpartition("/")
+            if version in deprecated:
+                current = _current(versions)
+                said = text_at(versions[version], "deprecationWarning")
+                yield Finding(
+                    subject=resource.ref,
+                    field="apiVersion",
+                    message=f"{version} of {kind.kind} is deprecated{f': {said}'.rstrip('.') if said else ''}",
+                    fix=Fix(words=f"use {current}", value=f"{group}/{current}") if current else None,
+                )
+
+
+def _current(versions: Mapping[str, Mapping[str, Json]]) -> str:
+    """The version to use instead: the one that is stored, or else any that is served; empty without one."""
+    fine = {
+        name: each for name, each in versions.items() if each.get("served") is not False and not each.get("deprecated")
+    }
+    stored = (name for name, each in fine.items() if each.get("storage") is True)
+    return next(iter((*stored, *fine)), "")
