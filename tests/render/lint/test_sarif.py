@@ -29,6 +29,8 @@ from tests.render.lint.sarif import SARIF
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from syrupy.assertion import SnapshotAssertion
 
     from kubectl_policy.lint.finding import Finding
@@ -198,8 +200,8 @@ def test_more_than_github_takes_is_left_out() -> None:
     assert len(long["relatedLocations"]) == MOST_LOCATIONS
     assert len(long["message"]["text"].partition(". ")[0]) == MOST_SAID
 
-    def verbose(_: object) -> tuple[()]:
-        return ()
+    def verbose(_: object) -> Iterator[Finding]:
+        return iter(())
 
     verbose.__doc__ = f"{'s' * 2_000}\n\n{'e' * 2_000}"
     rule = run(replace(CLEAN, rules=(Rule("GWP1001", "error", verbose),)))["tool"]["driver"]["rules"][0]

@@ -167,7 +167,7 @@ def json_pieces(value: object) -> Iterator[str]:
         if isinstance(child, Iterable) and not isinstance(child, (str, Mapping)):
             yield from _items(iter(cast("Iterable[object]", child)))
         else:
-            yield uncommanding(_json(child).replace("\n", "\n  "), _ESCAPE)
+            yield uncommanding(_json(cast("object", child)).replace("\n", "\n  "), _ESCAPE)
     yield "{}" if head == "{" else "\n}"
 
 
