@@ -25,7 +25,7 @@ from kubectl_policy.render.describe.table import settings
 from kubectl_policy.render.listing.columns import list_table, remarks
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.tree import why_not_tree
-from kubectl_policy.render.words.headlines import policy_headline, why_not_headline
+from kubectl_policy.render.wording.headlines import policy_headline, why_not_headline
 from tests import build
 
 if TYPE_CHECKING:

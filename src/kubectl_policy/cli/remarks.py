@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.cli.terminal import complain
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.words.names import count
+from kubectl_policy.render.wording.names import count
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

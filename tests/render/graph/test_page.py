@@ -18,7 +18,7 @@ from kubectl_policy.questions.graph.details import details
 from kubectl_policy.questions.graph.drawing import graph
 from kubectl_policy.render.graph.page import assembled, embedded, graph_page, page_data
 from kubectl_policy.render.output.text import View
-from kubectl_policy.render.words.names import source_words
+from kubectl_policy.render.wording.names import source_words
 from tests import build
 from tests.render.graph.pictures import FIXTURES, HOSTILE, hostile_world
 from tests.render.shown import shown as shown_as

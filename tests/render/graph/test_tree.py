@@ -16,7 +16,7 @@ from kubectl_policy.questions.graph.marked import graph_of_two
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions
 from kubectl_policy.render.graph.tree.rows import Rows
 from kubectl_policy.render.graph.tree.tree import graph_tree
-from kubectl_policy.render.graph.words import graph_headline
+from kubectl_policy.render.graph.wording import graph_headline
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import View, cells, to_text
 from tests import build

@@ -11,7 +11,7 @@ from kubectl_policy.lint.finding import Fix
 from kubectl_policy.model import Origin
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.lint.text import lint_text
-from kubectl_policy.render.lint.words import lint_headline, objects
+from kubectl_policy.render.lint.wording import lint_headline, objects
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import Line, View, to_text
 from tests import build

@@ -15,7 +15,7 @@ from kubectl_policy.questions.listing.lists import list_names, list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.render.listing.columns import remarks
 from kubectl_policy.render.output.text import View
-from kubectl_policy.render.words.headlines import list_headline
+from kubectl_policy.render.wording.headlines import list_headline
 from tests import build
 from tests.render.schema import VALIDATOR
 from tests.render.shown import document_of, shown

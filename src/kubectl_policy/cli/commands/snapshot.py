@@ -50,7 +50,7 @@ def snapshot(
     from kubectl_policy import __version__
     from kubectl_policy.cli import terminal
     from kubectl_policy.redaction import Redaction
-    from kubectl_policy.render.words.names import count
+    from kubectl_policy.render.wording.names import count
     from kubectl_policy.sources.snapshot import Header, packed, write
 
     header = Header(

@@ -9,8 +9,8 @@ from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.table import rows_of
 from kubectl_policy.render.output.escape import code, inert
-from kubectl_policy.render.words.names import count, node_words
-from kubectl_policy.render.words.unseen import what_to_do
+from kubectl_policy.render.wording.names import count, node_words
+from kubectl_policy.render.wording.unseen import what_to_do
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

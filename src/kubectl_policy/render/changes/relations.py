@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeVar
 from kubectl_policy.model.kinds import names
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line, places_words
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import node_words
-from kubectl_policy.render.words.sections import problem_line, section
-from kubectl_policy.render.words.settings import INDENT
+from kubectl_policy.render.wording.names import node_words
+from kubectl_policy.render.wording.sections import problem_line, section
+from kubectl_policy.render.wording.settings import INDENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.text import View
-    from kubectl_policy.render.words.sections import Title
+    from kubectl_policy.render.wording.sections import Title
 
 _Item = TypeVar("_Item")
 

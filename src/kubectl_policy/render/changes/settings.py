@@ -12,10 +12,10 @@ from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.questions.shared.which_paths import which_paths
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
 from kubectl_policy.render.output.text import Line, Span, cut
-from kubectl_policy.render.words.names import flow, mark, sections_words, source_words
-from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines
-from kubectl_policy.render.words.sections import BLANK
-from kubectl_policy.render.words.settings import INDENT, columns, row
+from kubectl_policy.render.wording.names import flow, mark, sections_words, source_words
+from kubectl_policy.render.wording.reasons import assumption_lines, doubt_lines
+from kubectl_policy.render.wording.sections import BLANK
+from kubectl_policy.render.wording.settings import INDENT, columns, row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         Where,
     )
     from kubectl_policy.render.output.text import Style, View
-    from kubectl_policy.render.words.names import Targets
+    from kubectl_policy.render.wording.names import Targets
     from kubectl_policy.resolution import Source
 
 # The field, its value before, and what becomes of it.

@@ -11,7 +11,7 @@ from kubectl_policy.render.changes.settings import value_words
 from kubectl_policy.render.changes.summary import UNKNOWN
 from kubectl_policy.render.changes.traffic import details
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.words.names import mark, node_words, source_words
+from kubectl_policy.render.wording.names import mark, node_words, source_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

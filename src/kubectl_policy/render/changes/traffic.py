@@ -11,8 +11,8 @@ from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.questions.differences.traffic import RouteTraffic
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count, sections_words
-from kubectl_policy.render.words.sections import section
+from kubectl_policy.render.wording.names import count, sections_words
+from kubectl_policy.render.wording.sections import section
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, UDP_ROUTE
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from kubectl_policy.render.changes.traffic import (
     traffic_sections,
 )
 from kubectl_policy.render.output.text import Line, Span, pad
-from kubectl_policy.render.words.names import attachment_words, count
-from kubectl_policy.render.words.next_commands import after_blast_radius, next_section
-from kubectl_policy.render.words.sections import BLANK, headline_line, references_section, section, unseen_section
+from kubectl_policy.render.wording.names import attachment_words, count
+from kubectl_policy.render.wording.next_commands import after_blast_radius, next_section
+from kubectl_policy.render.wording.sections import BLANK, headline_line, references_section, section, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

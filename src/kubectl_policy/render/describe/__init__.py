@@ -46,7 +46,7 @@ class _Policy(Forms["PolicyDescription"]):
     kind = "PolicyDescription"
 
     def headline(self, answer: PolicyDescription) -> str:
-        from kubectl_policy.render.words.headlines import policy_headline
+        from kubectl_policy.render.wording.headlines import policy_headline
 
         return policy_headline(answer)
 
@@ -90,7 +90,7 @@ class _Several(Forms["Descriptions"]):
         return envelope("DescriptionList", {"items": items}, context)
 
     def tree(self, answer: Descriptions, view: View) -> Document:
-        from kubectl_policy.render.words.sections import BLANK
+        from kubectl_policy.render.wording.sections import BLANK
 
         lines: list[Line] = []
         for item in answer.items:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from kubectl_policy.render.words.reasons import why_beaten, why_without_effect
-from kubectl_policy.render.words.settings import without_keys
+from kubectl_policy.render.wording.reasons import why_beaten, why_without_effect
+from kubectl_policy.render.wording.settings import without_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

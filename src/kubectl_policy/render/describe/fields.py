@@ -11,10 +11,10 @@ from kubectl_policy.render.describe.by_policy import by_policy, in_force_elsewhe
 from kubectl_policy.render.describe.named import contrary_words
 from kubectl_policy.render.describe.together import parent_of, together, words_of
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import flow
-from kubectl_policy.render.words.reasons import basis_lines, doubts_of, merge_not_counting
-from kubectl_policy.render.words.settings import DEFAULT, perhaps
-from kubectl_policy.render.words.values import shortened
+from kubectl_policy.render.wording.names import flow
+from kubectl_policy.render.wording.reasons import basis_lines, doubts_of, merge_not_counting
+from kubectl_policy.render.wording.settings import DEFAULT, perhaps
+from kubectl_policy.render.wording.values import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

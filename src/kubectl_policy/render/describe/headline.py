@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.kinds import NAMESPACE, listed, plural
 from kubectl_policy.questions.unseen.unread import some_of
 from kubectl_policy.render.describe.places import Places
-from kubectl_policy.render.words.names import count, in_file, node_words
-from kubectl_policy.render.words.unseen import as_far_as
+from kubectl_policy.render.wording.names import count, in_file, node_words
+from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_words
 
 if TYPE_CHECKING:

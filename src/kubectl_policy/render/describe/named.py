@@ -6,8 +6,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.words.names import in_file, mark, node_words
-from kubectl_policy.render.words.settings import blame_words
+from kubectl_policy.render.wording.names import in_file, mark, node_words
+from kubectl_policy.render.wording.settings import blame_words
 from kubectl_policy.topology.references import ROUTES, section_words
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from kubectl_policy.render.describe.named import Names
 from kubectl_policy.render.describe.overview import by_kind, overview
 from kubectl_policy.render.describe.places import Places
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import node_words
-from kubectl_policy.render.words.next_commands import after_object, next_section
-from kubectl_policy.render.words.sections import (
+from kubectl_policy.render.wording.names import node_words
+from kubectl_policy.render.wording.next_commands import after_object, next_section
+from kubectl_policy.render.wording.sections import (
     BLANK,
     events_section,
     expected_section,
@@ -76,7 +76,7 @@ def _paths(answer: ObjectDescription, places: Places, view: View) -> tuple[Line,
     is_delegated = len(places.routes) > 1 and answer.subject.object in places.routes
     if not (numbered or is_delegated):
         return ()
-    from kubectl_policy.render.words.paths import path_lines  # noqa: PLC0415 (few answers have them)
+    from kubectl_policy.render.wording.paths import path_lines  # noqa: PLC0415 (few answers have them)
 
     return section("Paths", path_lines(answer.paths, answer.subject, view, numbered=numbered))
 

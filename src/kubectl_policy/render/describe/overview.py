@@ -10,8 +10,8 @@ from msgspec import Struct
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.describe.by_policy import who
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count
-from kubectl_policy.render.words.reasons import why_beaten, why_without_effect
+from kubectl_policy.render.wording.names import count
+from kubectl_policy.render.wording.reasons import why_beaten, why_without_effect
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.headlines import fully_enforced, policy_headline, with_target
-from kubectl_policy.render.words.names import (
+from kubectl_policy.render.wording.headlines import fully_enforced, policy_headline, with_target
+from kubectl_policy.render.wording.names import (
     attachment_words,
     count,
     in_file,
@@ -21,10 +21,10 @@ from kubectl_policy.render.words.names import (
     sections_words,
     source_spans,
 )
-from kubectl_policy.render.words.next_commands import after_policy, next_section
-from kubectl_policy.render.words.paths import path_lines
-from kubectl_policy.render.words.reasons import assumption_lines, doubt_lines, merging_words, note_lines
-from kubectl_policy.render.words.sections import (
+from kubectl_policy.render.wording.next_commands import after_policy, next_section
+from kubectl_policy.render.wording.paths import path_lines
+from kubectl_policy.render.wording.reasons import assumption_lines, doubt_lines, merging_words, note_lines
+from kubectl_policy.render.wording.sections import (
     BLANK,
     events_section,
     expected_places_section,
@@ -34,8 +34,8 @@ from kubectl_policy.render.words.sections import (
     section,
     unseen_section,
 )
-from kubectl_policy.render.words.settings import GAP, INDENT, blame_words, default_spans, without_keys
-from kubectl_policy.render.words.values import shortened
+from kubectl_policy.render.wording.settings import GAP, INDENT, blame_words, default_spans, without_keys
+from kubectl_policy.render.wording.values import shortened
 from kubectl_policy.topology.references import section_noun
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.words.names import flow, mark, node_words, source_words
-from kubectl_policy.render.words.settings import perhaps
+from kubectl_policy.render.wording.names import flow, mark, node_words, source_words
+from kubectl_policy.render.wording.settings import perhaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

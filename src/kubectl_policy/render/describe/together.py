@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from kubectl_policy.render.words.names import flow
+from kubectl_policy.render.wording.names import flow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

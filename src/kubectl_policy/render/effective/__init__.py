@@ -19,7 +19,7 @@ class _Effective(Forms["Matrix"]):
     kind = "EffectiveList"
 
     def headline(self, answer: Matrix) -> str:
-        from kubectl_policy.render.effective.words import matrix_headline
+        from kubectl_policy.render.effective.wording import matrix_headline
 
         return matrix_headline(answer)
 
@@ -34,7 +34,7 @@ class _Effective(Forms["Matrix"]):
         return matrix_objects(answer)
 
     def remarks(self, answer: Matrix, *, empty: bool, complete: bool) -> Sequence[str]:
-        from kubectl_policy.render.effective.words import matrix_remarks
+        from kubectl_policy.render.effective.wording import matrix_remarks
 
         del complete
         return matrix_remarks(answer, empty=empty)

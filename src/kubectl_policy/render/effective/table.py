@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
-from kubectl_policy.render.words.names import flow, node_words
+from kubectl_policy.render.wording.names import flow, node_words
 from kubectl_policy.topology.references import ROUTES, section_words
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ class _Explanation(Forms["Explanation"]):
         return explanation_headline(answer)
 
     def document(self, answer: Explanation, context: str = "") -> dict[str, object]:
-        from kubectl_policy.render.explain.words import statements
+        from kubectl_policy.render.explain.wording import statements
 
         return {**super().document(answer, context), "statements": tuple(statements(answer))}
 

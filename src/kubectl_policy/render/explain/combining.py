@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.profiles import MergeStrategy
-from kubectl_policy.render.words.names import either, kinds_words, levels_words
+from kubectl_policy.render.wording.names import either, kinds_words, levels_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -9,12 +9,12 @@ from msgspec import Struct
 
 from kubectl_policy.model.kinds import POLICY_LABEL, listed
 from kubectl_policy.render.explain.combining import above_words, on_one_target_words
-from kubectl_policy.render.explain.words import TWO, reach_words, statements
+from kubectl_policy.render.explain.wording import TWO, reach_words, statements
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count, in_file, levels_words
-from kubectl_policy.render.words.next_commands import after_explanation, next_section
-from kubectl_policy.render.words.sections import headline_line, section, titled, unseen_section
-from kubectl_policy.render.words.unseen import as_far_as
+from kubectl_policy.render.wording.names import count, in_file, levels_words
+from kubectl_policy.render.wording.next_commands import after_explanation, next_section
+from kubectl_policy.render.wording.sections import headline_line, section, titled, unseen_section
+from kubectl_policy.render.wording.unseen import as_far_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.explain.kinds import Explanation
-    from kubectl_policy.render.explain.words import Statement
+    from kubectl_policy.render.explain.wording import Statement
     from kubectl_policy.render.output.text import Document, View
-    from kubectl_policy.render.words.sections import Title
+    from kubectl_policy.render.wording.sections import Title
 
 
 class Assumption(Struct, frozen=True, kw_only=True):

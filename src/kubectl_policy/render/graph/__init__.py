@@ -15,7 +15,7 @@ class _Graph(Forms["Picture"]):
     kind = "Graph"
 
     def headline(self, answer: Picture) -> str:
-        from kubectl_policy.render.graph.words import graph_headline
+        from kubectl_policy.render.graph.wording import graph_headline
 
         return graph_headline(answer)
 

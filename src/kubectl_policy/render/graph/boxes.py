@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef, ObjectRef
 from kubectl_policy.model.kinds import NAMESPACE, listed, plural
-from kubectl_policy.render.graph.words import attachment_reason, link_words
+from kubectl_policy.render.graph.wording import attachment_reason, link_words
 from kubectl_policy.render.output.escape import visible
-from kubectl_policy.render.words.names import count, kind_counts
+from kubectl_policy.render.wording.names import count, kind_counts
 from kubectl_policy.topology.references import WITH_LISTENERS, section_noun
 
 if TYPE_CHECKING:

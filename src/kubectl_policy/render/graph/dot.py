@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.render.graph.boxes import Box, boxes
-from kubectl_policy.render.graph.words import (
+from kubectl_policy.render.graph.wording import (
     MARKS,
     graph_headline,
     kind_names,

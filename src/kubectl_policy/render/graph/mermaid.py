@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.graph.boxes import boxes
-from kubectl_policy.render.graph.words import (
+from kubectl_policy.render.graph.wording import (
     MARKS,
     graph_headline,
     kind_names,

@@ -14,7 +14,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.render.changes.headlines import blast_headline
 from kubectl_policy.render.graph.boxes import Box, drawn_objects
 from kubectl_policy.render.graph.dot import EDGES, GRAPH, NODES, Statements, cluster
-from kubectl_policy.render.graph.words import (
+from kubectl_policy.render.graph.wording import (
     STATES,
     attachment_reason,
     graph_headline,
@@ -25,8 +25,8 @@ from kubectl_policy.render.graph.words import (
     presence_words,
 )
 from kubectl_policy.render.output.escape import visible
-from kubectl_policy.render.words.names import flow, source_words
-from kubectl_policy.render.words.reasons import why_beaten, why_without_effect
+from kubectl_policy.render.wording.names import flow, source_words
+from kubectl_policy.render.wording.reasons import why_beaten, why_without_effect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

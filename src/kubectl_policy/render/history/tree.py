@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
-from kubectl_policy.render.words.names import count, flow, node_words
-from kubectl_policy.render.words.settings import SHORT_ID
+from kubectl_policy.render.wording.names import count, flow, node_words
+from kubectl_policy.render.wording.settings import SHORT_ID
 from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ class _Lint(Forms["Report"]):
     kind = "LintReport"
 
     def headline(self, answer: Report) -> str:
-        from kubectl_policy.render.lint.words import lint_headline
+        from kubectl_policy.render.lint.wording import lint_headline
 
         return lint_headline(answer)
 
@@ -29,7 +29,7 @@ class _Lint(Forms["Report"]):
         return lint_text(answer, view)
 
     def names(self, answer: Report) -> Iterable[ObjectRef]:
-        from kubectl_policy.render.lint.words import objects
+        from kubectl_policy.render.lint.wording import objects
 
         return objects(answer)
 
@@ -39,7 +39,7 @@ class _Lint(Forms["Report"]):
         return lint_markdown(answer)
 
     def summary(self, answer: Report) -> str:
-        from kubectl_policy.render.lint.words import lint_headline
+        from kubectl_policy.render.lint.wording import lint_headline
 
         return lint_headline(answer)
 

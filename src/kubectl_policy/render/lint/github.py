@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.render.lint.markdown import markdown
 from kubectl_policy.render.lint.places import path_of
 from kubectl_policy.render.lint.text import lint_body
-from kubectl_policy.render.lint.words import lint_headline, notes, rule_words, sentence, worst_first
+from kubectl_policy.render.lint.wording import lint_headline, notes, rule_words, sentence, worst_first
 from kubectl_policy.render.output.escape import Commands, uncommanding, visible
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.words.names import count
+from kubectl_policy.render.wording.names import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.lint.places import place_of
-from kubectl_policy.render.lint.words import notes, rule_words, sentence
+from kubectl_policy.render.lint.wording import notes, rule_words, sentence
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from kubectl_policy.render.lint.places import path_of
-from kubectl_policy.render.lint.words import notes, rule_words, sentence
+from kubectl_policy.render.lint.wording import notes, rule_words, sentence
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:

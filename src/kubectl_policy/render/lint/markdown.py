@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.lint.places import path_of
-from kubectl_policy.render.lint.words import lint_headline, message_words, notes, rule_words, subject_words, worst_first
+from kubectl_policy.render.lint.wording import (
+    lint_headline,
+    message_words,
+    notes,
+    rule_words,
+    subject_words,
+    worst_first,
+)
 from kubectl_policy.render.output.escape import code, inert
 from kubectl_policy.render.output.text import cut
-from kubectl_policy.render.words.names import count
-from kubectl_policy.render.words.unseen import what_to_do
+from kubectl_policy.render.wording.names import count
+from kubectl_policy.render.wording.unseen import what_to_do
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

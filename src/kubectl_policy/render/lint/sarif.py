@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 import kubectl_policy
 from kubectl_policy.render.lint.places import path_of, region_of, replaced, uri_of
-from kubectl_policy.render.lint.words import sentence, world_words, worst_first
+from kubectl_policy.render.lint.wording import sentence, world_words, worst_first
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import cut
-from kubectl_policy.render.words.names import count
-from kubectl_policy.render.words.unseen import what_to_do
+from kubectl_policy.render.wording.names import count
+from kubectl_policy.render.wording.unseen import what_to_do
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

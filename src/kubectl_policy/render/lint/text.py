@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from kubectl_policy.render.lint.words import (
+from kubectl_policy.render.lint.wording import (
     lint_headline,
     message_words,
     notes,
@@ -18,8 +18,8 @@ from kubectl_policy.render.lint.words import (
 )
 from kubectl_policy.render.output.encoding import as_yaml
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import count
-from kubectl_policy.render.words.sections import BLANK, titled, unseen_section
+from kubectl_policy.render.wording.names import count
+from kubectl_policy.render.wording.sections import BLANK, titled, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -30,7 +30,7 @@ KINDS: Final[Mapping[RowSort, str]] = {
 
 class _Listing(Forms["Listing[Any]"]):
     def headline(self, answer: Listing[Any]) -> str:
-        from kubectl_policy.render.words.headlines import list_headline
+        from kubectl_policy.render.wording.headlines import list_headline
 
         return list_headline(answer)
 

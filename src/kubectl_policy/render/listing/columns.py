@@ -13,10 +13,10 @@ from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.listing.objects import object_columns
 from kubectl_policy.render.listing.policies import KIND_COLUMNS, policy_columns
 from kubectl_policy.render.output.columns import Cell, Column, Number, Table, text_of
-from kubectl_policy.render.words.headlines import list_headline
-from kubectl_policy.render.words.names import count
-from kubectl_policy.render.words.next_commands import elsewhere_hint
-from kubectl_policy.render.words.unseen import missing
+from kubectl_policy.render.wording.headlines import list_headline
+from kubectl_policy.render.wording.names import count
+from kubectl_policy.render.wording.next_commands import elsewhere_hint
+from kubectl_policy.render.wording.unseen import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.listing.cells import UNKNOWN, distinct, reported
 from kubectl_policy.render.output.columns import Column, Number, Sentence, number
-from kubectl_policy.render.words.names import attachment_words, filter_words, mark
+from kubectl_policy.render.wording.names import attachment_words, filter_words, mark
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.references import section_noun
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.render.listing.columns import list_table, listed_objects, remarks
 from kubectl_policy.render.output.columns import Tables, text_of
-from kubectl_policy.render.words.headlines import list_headline
+from kubectl_policy.render.wording.headlines import list_headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

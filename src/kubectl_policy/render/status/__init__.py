@@ -19,7 +19,7 @@ class _Status(Forms["StatusReport"]):
     kind = "StatusComparison"
 
     def headline(self, answer: StatusReport) -> str:
-        from kubectl_policy.render.words.headlines import status_headline
+        from kubectl_policy.render.wording.headlines import status_headline
 
         return status_headline(answer)
 

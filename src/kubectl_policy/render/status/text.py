@@ -10,10 +10,10 @@ from kubectl_policy.model.kinds import plural
 from kubectl_policy.questions.status.comparison import Comparison, ObjectStatus
 from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.headlines import status_headline
-from kubectl_policy.render.words.names import count, in_file, node_words
-from kubectl_policy.render.words.next_commands import after_status, elsewhere_hint, next_section
-from kubectl_policy.render.words.sections import BLANK, headline_line, section, unseen_section
+from kubectl_policy.render.wording.headlines import status_headline
+from kubectl_policy.render.wording.names import count, in_file, node_words
+from kubectl_policy.render.wording.next_commands import after_status, elsewhere_hint, next_section
+from kubectl_policy.render.wording.sections import BLANK, headline_line, section, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.status.comparison import Claim, Explanation
     from kubectl_policy.questions.status.report import StatusReport
     from kubectl_policy.render.output.text import Document, Style, View
-    from kubectl_policy.render.words.sections import Title
+    from kubectl_policy.render.wording.sections import Title
 
 # So many objects are shown in each part of an answer at a terminal.
 _SHOWN: Final = 10

@@ -15,7 +15,7 @@ class _WhyNot(Forms["WhyNot"]):
     kind = "EffectExplanation"
 
     def headline(self, answer: WhyNot) -> str:
-        from kubectl_policy.render.words.headlines import why_not_headline
+        from kubectl_policy.render.wording.headlines import why_not_headline
 
         return why_not_headline(answer)
 

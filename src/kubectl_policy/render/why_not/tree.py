@@ -9,12 +9,12 @@ from kubectl_policy.model.kinds import listed, names
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml, plain
 from kubectl_policy.render.output.text import Line, Span, cells
-from kubectl_policy.render.words.headlines import reason_words, why_not_headline
-from kubectl_policy.render.words.names import count, in_file, kind_counts, node_words
-from kubectl_policy.render.words.next_commands import after_why_not, next_section
-from kubectl_policy.render.words.paths import path_lines
-from kubectl_policy.render.words.reasons import assumption_lines
-from kubectl_policy.render.words.sections import BLANK, headline_line, section, unseen_section
+from kubectl_policy.render.wording.headlines import reason_words, why_not_headline
+from kubectl_policy.render.wording.names import count, in_file, kind_counts, node_words
+from kubectl_policy.render.wording.next_commands import after_why_not, next_section
+from kubectl_policy.render.wording.paths import path_lines
+from kubectl_policy.render.wording.reasons import assumption_lines
+from kubectl_policy.render.wording.sections import BLANK, headline_line, section, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -9,8 +9,8 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.graph.tree.rows import ARROW, REFUSED, Head, Rows
 from kubectl_policy.render.graph.tree.wins import Wins
-from kubectl_policy.render.graph.words import kind_names, node_details, policy_state, presence_words
-from kubectl_policy.render.words.names import attachment_words, filter_words, node_words, sections_words
+from kubectl_policy.render.graph.wording import kind_names, node_details, policy_state, presence_words
+from kubectl_policy.render.wording.names import attachment_words, filter_words, node_words, sections_words
 from kubectl_policy.topology.references import ROUTES, section_noun, section_words
 
 if TYPE_CHECKING:

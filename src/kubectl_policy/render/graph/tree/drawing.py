@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from msgspec.structs import replace
 
-from kubectl_policy.render.graph.tree.words import more_words, row_spans
+from kubectl_policy.render.graph.tree.wording import more_words, row_spans
 from kubectl_policy.render.output.text import Line, Span, Style, lay_out
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.render.graph.tree.branches import Branches
 from kubectl_policy.render.graph.tree.drawing import drawn
 from kubectl_policy.render.graph.tree.links import TreeLinks
-from kubectl_policy.render.graph.words import graph_headline
-from kubectl_policy.render.words.sections import BLANK, headline_line, unseen_section
+from kubectl_policy.render.graph.wording import graph_headline
+from kubectl_policy.render.wording.sections import BLANK, headline_line, unseen_section
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:

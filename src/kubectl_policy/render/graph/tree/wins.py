@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.graph.tree.rows import Head
-from kubectl_policy.render.words.names import count
+from kubectl_policy.render.wording.names import count
 from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_LISTENERS
 
 if TYPE_CHECKING:

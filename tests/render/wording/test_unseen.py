@@ -4,7 +4,7 @@ import pytest
 
 from kubectl_policy.model import Gap, Origin, Permission
 from kubectl_policy.questions.unseen.things import Unseen
-from kubectl_policy.render.words.unseen import as_far_as, what_to_do
+from kubectl_policy.render.wording.unseen import as_far_as, what_to_do
 from tests import build
 
 FILE = Unseen(what="objects of any kind", reason="x", origin=Origin("a.yaml", 1))

@@ -11,7 +11,7 @@ from kubectl_policy.model.kinds import listed
 from kubectl_policy.profiles.controllers import EVENTS
 from kubectl_policy.profiles.load import name_in_files
 from kubectl_policy.render.explain.combining import combinations
-from kubectl_policy.render.words.names import either, kinds_words, levels_words
+from kubectl_policy.render.wording.names import either, kinds_words, levels_words
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_noun
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubectl_policy.model import Origin
-from kubectl_policy.render.words.names import in_file
+from kubectl_policy.render.wording.names import in_file
 
 
 def test_what_is_in_no_file_has_no_place() -> None:

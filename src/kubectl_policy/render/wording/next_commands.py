@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import count
-from kubectl_policy.render.words.sections import section
+from kubectl_policy.render.wording.names import count
+from kubectl_policy.render.wording.sections import section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

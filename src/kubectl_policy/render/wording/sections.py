@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.text import Line, Span
-from kubectl_policy.render.words.names import in_file, node_words
-from kubectl_policy.render.words.unseen import what_to_do
+from kubectl_policy.render.wording.names import in_file, node_words
+from kubectl_policy.render.wording.unseen import what_to_do
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

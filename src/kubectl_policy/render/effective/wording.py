@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.words.names import count, either
-from kubectl_policy.render.words.next_commands import elsewhere_hint
-from kubectl_policy.render.words.unseen import as_far_as, missing
+from kubectl_policy.render.wording.names import count, either
+from kubectl_policy.render.wording.next_commands import elsewhere_hint
+from kubectl_policy.render.wording.unseen import as_far_as, missing
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

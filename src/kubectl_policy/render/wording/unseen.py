@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model import Permission
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.questions.unseen.unread import in_namespaces
-from kubectl_policy.render.words.names import count
+from kubectl_policy.render.wording.names import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.words.names import count
+from kubectl_policy.render.wording.names import count
 from kubectl_policy.topology.references import WITH_PORTS, section_words
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 
 from kubectl_policy.model import GroupKind, Json
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL, listed
-from kubectl_policy.render.words import names as words
+from kubectl_policy.render.wording import names as words
 from kubectl_policy.resolution import Source
 from kubectl_policy.topology.references import section_words
 from tests.build import node, ref

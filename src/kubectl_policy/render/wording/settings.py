@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
-from kubectl_policy.render.words.names import flow
+from kubectl_policy.render.wording.names import flow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.render.graph.tree.rows import REFUSED
-from kubectl_policy.render.graph.words import MARKS
+from kubectl_policy.render.graph.wording import MARKS
 from kubectl_policy.render.output.text import Span
 
 if TYPE_CHECKING:

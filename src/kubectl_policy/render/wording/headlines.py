@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
-from kubectl_policy.render.words.names import attachment_words, count, in_file, kind_counts, node_words, of_all
-from kubectl_policy.render.words.unseen import as_far_as
+from kubectl_policy.render.wording.names import attachment_words, count, in_file, kind_counts, node_words, of_all
+from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:

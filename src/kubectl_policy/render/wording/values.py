@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.render.output.text import cells, cut
-from kubectl_policy.render.words.names import flow
+from kubectl_policy.render.wording.names import flow
 
 if TYPE_CHECKING:
     from kubectl_policy.model import Json

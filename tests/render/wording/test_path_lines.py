@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubectl_policy.render.output.text import View, to_text
-from kubectl_policy.render.words.paths import path_lines
+from kubectl_policy.render.wording.paths import path_lines
 from tests.build import node
 
 if TYPE_CHECKING:
