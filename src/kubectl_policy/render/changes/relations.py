@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, NodeRef, ObjectRef
     from kubectl_policy.questions.differences.relations import AttachmentChange, EnforcementChange, ParentChange
     from kubectl_policy.render.output.text import View
-    from kubectl_policy.render.wording.sections import Title
 
 _Item = TypeVar("_Item")
 
@@ -36,7 +35,7 @@ def gateways_section(gateways: Sequence[ObjectRef], view: View) -> tuple[Line, .
 
 
 def parents_section(
-    title: Title,
+    title: str,
     changes: Iterable[ParentChange],
     view: View,
     cut_off: Collection[ObjectRef] = (),
@@ -62,7 +61,7 @@ def _route(
     return Line((Span(f"{route}: ", "subject"), Span(where, prose=True), remark, Span(reason, prose=True)), INDENT, 4)
 
 
-def attachments_section(title: Title, changes: Iterable[AttachmentChange], view: View) -> tuple[Line, ...]:
+def attachments_section(title: str, changes: Iterable[AttachmentChange], view: View) -> tuple[Line, ...]:
     """The policies whose targets differ: each way in which that is so, once, with the policies on their targets."""
     by_way: dict[str, list[AttachmentChange]] = {}
     for change in changes:
@@ -143,6 +142,6 @@ def enforcement_section(changes: Iterable[EnforcementChange], view: View) -> tup
     return section("Policies whose state changes", lines)
 
 
-def changed_problems_section(title: Title, problems: Iterable[Diagnostic], view: View) -> tuple[Line, ...]:
+def changed_problems_section(title: str, problems: Iterable[Diagnostic], view: View) -> tuple[Line, ...]:
     """Problems under a title of their own."""
     return section(title, first_lines(tuple(problems), problem_line, "problem", view))

@@ -13,7 +13,7 @@ from kubectl_policy.render.explain.wording import TWO, reach_words, statements
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.wording.names import count, in_file, levels_words
 from kubectl_policy.render.wording.next_commands import after_explanation, next_section
-from kubectl_policy.render.wording.sections import headline_line, section, titled, unseen_section
+from kubectl_policy.render.wording.sections import headline_line, section, unseen_section
 from kubectl_policy.render.wording.unseen import as_far_as
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.explain.kinds import Explanation
     from kubectl_policy.render.explain.wording import Statement
     from kubectl_policy.render.output.text import Document, View
-    from kubectl_policy.render.wording.sections import Title
 
 
 class Assumption(Struct, frozen=True, kw_only=True):
@@ -54,7 +53,7 @@ _BELIED: Final = (
     "Its label says direct, but its policies target Gateways and routes. Does one on a Gateway change what its routes"
     " do? Then it is inherited, whatever its label says."
 )
-_NOTES: Final[Mapping[bool, Title]] = {False: "Notes", True: "What is not computed, so that answers may be wrong there"}
+_NOTES: Final[Mapping[bool, str]] = {False: "Notes", True: "What is not computed, so that answers may be wrong there"}
 _MARKS: Final = {"assumed": " (assumed)", "default": " (by default)"}
 _BY_DEFAULT: Final = "nothing says otherwise, so what GEP-713 says for all policy kinds is assumed"
 
@@ -102,7 +101,7 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
         *(
             line
             for topic, together in groupby(said, lambda statement: statement.topic)
-            for line in titled(topic + (nearer if topic == TWO else ""), _rows(_labelled(together, answer)))
+            for line in section(topic + (nearer if topic == TWO else ""), _rows(_labelled(together, answer)))
         ),
         *section("How this is known", _rows(_known(answer, said))),
         *section("What is assumed", _rows((choice, _remedy(profile, choice), "") for choice in profile.assumed)),

@@ -19,7 +19,7 @@ from kubectl_policy.render.lint.wording import (
 from kubectl_policy.render.output.encoding import as_yaml
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.wording.names import count
-from kubectl_policy.render.wording.sections import BLANK, titled, unseen_section
+from kubectl_policy.render.wording.sections import BLANK, section, unseen_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -146,10 +146,10 @@ def _manifest(finding: Finding, known: set[str], view: View) -> Iterator[Line]:
 def _withheld(report: Report, view: View) -> Iterator[tuple[Line, ...]]:
     """What does not count, for those who ask for everything."""
     unknown = (_line(finding, view, "unknown", world_words(finding)) for finding in report.unknown)
-    yield titled("Could not be decided", unknown)
-    yield titled("Known", (_line(finding, view, "known") for finding in report.known))
-    yield titled("Fixed", (_line(finding, view, "fixed") for finding in report.fixed))
-    yield titled("Suppressed", (_line(it.finding, view, "suppressed", f"({_why(it)})") for it in report.suppressed))
+    yield section("Could not be decided", unknown)
+    yield section("Known", (_line(finding, view, "known") for finding in report.known))
+    yield section("Fixed", (_line(finding, view, "fixed") for finding in report.fixed))
+    yield section("Suppressed", (_line(it.finding, view, "suppressed", f"({_why(it)})") for it in report.suppressed))
 
 
 def _why(suppressed: Suppressed) -> str:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.status.comparison import Claim, Explanation
     from kubectl_policy.questions.status.report import StatusReport
     from kubectl_policy.render.output.text import Document, Style, View
-    from kubectl_policy.render.wording.sections import Title
 
 # So many objects are shown in each part of an answer at a terminal.
 _SHOWN: Final = 10
@@ -35,7 +34,7 @@ _UNEXPLAINED: Final = (
     "Where nothing known here explains a disagreement, either the controller has a reason that is not in {place}, or "
     "what is computed is wrong. If it is wrong, please report it, with the objects and the version of the controller."
 )
-_NO_STATUS: Final[Mapping[Place, Title]] = {
+_NO_STATUS: Final[Mapping[Place, str]] = {
     "the input": "No status in the input",
     "the cluster": "No status in the cluster",
 }

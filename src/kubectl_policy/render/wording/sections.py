@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.text import Line, Span
@@ -23,64 +23,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.render.output.text import Style
 
-# The parts of text answers, in the order in which they come in most of them. Groups of settings are called by their
-# kind, and what `explain` knows by its topics.
-Title: TypeAlias = Literal[
-    # What is in force, and where; what a policy or a kind is.
-    "Paths",
-    "Targets",
-    "Affects",
-    "Touches",
-    "Through these listeners",
-    "Referred to by",
-    "Requests that get an error response",
-    "Not looked into",
-    "Does not apply",
-    "No effect",
-    "Attached, but others set every field",
-    "How this is known",
-    "What is assumed",
-    "Notes",
-    "What is not computed, so that answers may be wrong there",
-    # What differs: traffic, then the rest.
-    "Lose all traffic",
-    "Lose some traffic",
-    "Behind Gateways left without a controller",
-    "No longer reachable",
-    "Get traffic",
-    "Get more traffic",
-    "Deleted with it",
-    "Routes that lose parents",
-    "Routes that get parents",
-    "Traffic ends",
-    "Gateways left without a class, so that no controller acts on them",
-    "Policies that lose a target",
-    "Policies that get a target",
-    "References that fail for another reason",
-    "Policies whose state changes",
-    "Problems introduced",
-    "Problems fixed",
-    "Problems that remain in changed objects",
-    "Changed objects",
-    # What is reported, and what should be.
-    "Disagreements",
-    "Cannot be decided",
-    "Of an older generation, but as computed",
-    "As computed",
-    "No status in the input",
-    "No status in the cluster",
-    "Not compared",
-    "Controllers of policies should report",
-    "Its controllers should report",
-    "Reported in the status, not computed",
-    "Events",
-    # What is in the way of an effect, what is wrong, and what leads on.
-    "Also in the way",
-    "Could not be seen",
-    "Problems",
-    "Next",
-]
-
 BLANK: Final = Line()
 _WORDS: Final[dict[str, tuple[str, Style]]] = {
     "error": ("error", "error"),
@@ -94,13 +36,8 @@ def headline_line(text: str) -> Line:
     return Line((Span(text, "title", prose=True),), 0, 2)
 
 
-def section(title: Title, lines: Iterable[Line]) -> tuple[Line, ...]:
-    """A titled part after a blank line; nothing at all if it has no lines."""
-    return titled(title, lines)
-
-
-def titled(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
-    """`section` for a title that is made of the answer."""
+def section(title: str, lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Return a titled part after a blank line; nothing at all if it has no lines."""
     body = tuple(lines)
     return (BLANK, Line((Span(title, "heading"),)), *body) if body else ()
 
