@@ -90,4 +90,7 @@ def _but_hidden(document: Any) -> Any:  # noqa: ANN401 (any document)
     if not document:
         return document
     headline = re.sub(r", as far as could be read: [^.]*", "", document["headline"])
-    return {**document, "headline": headline, "unseen": ()}
+    seen = {**document, "headline": headline, "unseen": ()}
+    if "difference" in document:
+        seen["difference"] = {**document["difference"], "unseen": ()}
+    return seen
