@@ -12,6 +12,7 @@ from kubectl_policy.model.kinds import (
     POLICY_LABEL,
     KindNames,
     known_kinds,
+    names,
     names_in_crd,
     problem_of_definition,
     with_article,
@@ -126,3 +127,10 @@ def test_how_names_are_written() -> None:
 def test_the_article_of_a_kind(spoken: str) -> None:
     """As it is spoken, letter by letter where a name begins with capitals."""
     assert with_article(spoken.partition(" ")[2]) == spoken
+
+
+def test_many_objects_are_named_by_the_first_ones() -> None:
+    """And by how many others there are."""
+    refs = [ObjectRef(WIDGET, "a", name) for name in "bcdef"]
+    assert names(refs[:2]) == "Widget a/b and Widget a/c"
+    assert names(refs) == "Widget a/b, Widget a/c, Widget a/d and 2 others"

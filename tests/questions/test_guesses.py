@@ -81,6 +81,14 @@ class TestUndecided:
         assert (answer.enforcement.state, answer.enforcement.undecided_with) == ("Unknown", (B,))
         assert answer.doubts == ("combination unknown",)
 
+    def test_of_the_reason_in_a_list(self, disjoint: Analysis) -> None:
+        """It names the policy with which it is not known how to combine."""
+        rows: Any = list_type(disjoint, "policies", Selection()).rows
+        assert {row.ref: row.reason for row in rows} == {
+            A: "it and ColorPolicy default/b set different fields, and how ColorPolicies combine is not known",
+            B: "it and ColorPolicy default/a set different fields, and how ColorPolicies combine is not known",
+        }
+
     def test_of_lists(self, disjoint: Analysis) -> None:
         """What is certain is counted apart from what is not."""
         routes: Any = list_type(disjoint, "routes", Selection()).rows

@@ -122,6 +122,14 @@ class TestTargets:
             NamedLevel(TargetLevel(GATEWAY, section=True), 1),
         )
         assert found.policies == 2
+        levels = [
+            (named.group, named.kind, named.section, named.level.group, named.level.kind) for named in found.targets
+        ]
+        assert levels == [
+            ("", "Namespace", False, "", "Namespace"),
+            (GATEWAY.group, "Gateway", False, GATEWAY.group, "Gateway"),
+            (GATEWAY.group, "Gateway", True, GATEWAY.group, "Gateway"),
+        ]
 
     def test_rules_whose_filters_name_policies(self) -> None:
         """Of the kinds of routes whose filters may; a kind that filters do not name has none."""
