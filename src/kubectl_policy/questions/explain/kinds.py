@@ -12,6 +12,7 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups, profile_file
+from kubectl_policy.questions.shared.in_force import OfPolicyKind
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
 from kubectl_policy.questions.unseen.relevance import gaps_in_list
 from kubectl_policy.questions.unseen.unread import gaps
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles import MergeStrategy
-    from kubectl_policy.profiles.profile import KnownBy, PolicyClass
     from kubectl_policy.questions.unseen.things import Unseen
 
 # Where a choice is from: a profile, the label or the schema of the definition, the kind's shape; or from nowhere, as a
@@ -56,7 +56,7 @@ class NamedLevel(Struct, frozen=True):
         return self.level.section
 
 
-class Explanation(Struct, frozen=True, kw_only=True):
+class Explanation(OfPolicyKind, frozen=True, kw_only=True):
     """The answer about a policy kind."""
 
     profile: PolicyKindProfile
@@ -82,16 +82,6 @@ class Explanation(Struct, frozen=True, kw_only=True):
     def policy_kind(self) -> Annotated[GroupKind, Meta()]:
         """The policy kind."""
         return self.profile.group_kind
-
-    @property
-    def class_(self) -> Annotated[PolicyClass, Meta()]:
-        """The class of the kind, as GEP-713 has it."""
-        return self.profile.policy_class
-
-    @property
-    def known_by(self) -> Annotated[KnownBy, Meta()]:
-        """What makes it a policy kind."""
-        return self.profile.known_by
 
     @property
     def default_strategy(self) -> Annotated[MergeStrategy | None, Meta()]:

@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.questions.shared.effects import affected
-from kubectl_policy.questions.shared.in_force import assumed_of
+from kubectl_policy.questions.shared.in_force import OfPolicyKind, assumed_of
 from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
 from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, NodeRef, Origin, Resource
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
-    from kubectl_policy.profiles.profile import KnownBy, PolicyClass, Stanzas
+    from kubectl_policy.profiles.profile import Stanzas
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import Enforcement
@@ -46,7 +46,7 @@ class Stanza(Struct, frozen=True):
 _REASONS: Final = "Why it has no effect anywhere, the first cause first; none if it has one, or may have."
 
 
-class PolicyRow(Struct, frozen=True, kw_only=True):
+class PolicyRow(OfPolicyKind, frozen=True, kw_only=True):
     """A policy."""
 
     resource: Resource
@@ -80,16 +80,6 @@ class PolicyRow(Struct, frozen=True, kw_only=True):
     def complete(self) -> Annotated[bool, Meta()]:
         """False if something that could matter for it could not be seen."""
         return not self.unseen
-
-    @property
-    def class_(self) -> Annotated[PolicyClass, Meta()]:
-        """The class of its kind, as GEP-713 has it."""
-        return self.profile.policy_class
-
-    @property
-    def known_by(self) -> Annotated[KnownBy, Meta()]:
-        """What makes its kind a policy kind."""
-        return self.profile.known_by
 
     @property
     def assumed(self) -> Annotated[tuple[str, ...], Meta()]:
@@ -161,7 +151,7 @@ def _stanzas(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Stan
     return tuple([Stanza(*stanza) for stanza in distinct])
 
 
-class KindRow(Struct, frozen=True, kw_only=True):
+class KindRow(OfPolicyKind, frozen=True, kw_only=True):
     """A policy kind, and its policies in every namespace."""
 
     names: KindNames
@@ -184,16 +174,6 @@ class KindRow(Struct, frozen=True, kw_only=True):
     def namespaced(self) -> Annotated[bool, Meta()]:
         """Whether its policies are in namespaces."""
         return self.names.namespaced
-
-    @property
-    def class_(self) -> Annotated[PolicyClass, Meta()]:
-        """The class of the kind, as GEP-713 has it."""
-        return self.profile.policy_class
-
-    @property
-    def known_by(self) -> Annotated[KnownBy, Meta()]:
-        """What makes it a policy kind."""
-        return self.profile.known_by
 
     @property
     def strategy(self) -> Annotated[MergeStrategy | None, Meta()]:
