@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
+from kubectl_policy.profiles.shapes import camel_case
 from kubectl_policy.render.output.escape import commands, uncommanding
 
 if TYPE_CHECKING:
@@ -68,12 +69,7 @@ def members(kind: type) -> Mapping[str, str]:
                 attributes[name] = None
         annotations: dict[str, object] = vars(base).get("__annotations__", {})
         attributes |= {name: None for name, annotation in annotations.items() if str(annotation).startswith(_MARK)}
-    return {_camel_case(attribute): attribute for attribute in attributes}
-
-
-def _camel_case(attribute: str) -> str:
-    first, *rest = attribute.rstrip("_").split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    return {camel_case(attribute.rstrip("_")): attribute for attribute in attributes}
 
 
 _MEMBERS: Final[dict[type, tuple[tuple[str, ...], Callable[[object], tuple[object, ...]]]]] = {}
