@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from kubectl_policy.profiles.shapes import camel_case
+from kubectl_policy.profiles.reading import camel_case
 from kubectl_policy.render.output.escape import commands, uncommanding
 
 if TYPE_CHECKING:
