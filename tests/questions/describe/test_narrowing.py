@@ -56,7 +56,7 @@ def test_one_kind_alone() -> None:
     answer = only(kinds=(LIMIT,))
     assert {group.kind for group in answer.in_force} == {LIMIT}
     assert [policy.name for policy in answer.policies] == ["first"]
-    assert (answer.attached, answer.expected) == ((), ())
+    assert (answer.targeting.attached, answer.expected) == ((), ())
     assert {str(source.policy) for source in answer.sources} == {
         "LimitPolicy default/first",
         "LimitPolicy default/second",

@@ -122,5 +122,5 @@ def _describe(
         answer,
         diagnostics=at_fields(answer.diagnostics, lines),
         in_force=at_lines(answer.in_force, lines.locate, author_of),
-        unattached=at_fields(answer.unattached, lines),
+        requests=replace(answer.requests, unattached=at_fields(answer.requests.unattached, lines)),
     )

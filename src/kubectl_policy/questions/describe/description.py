@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Protocol, TypeVar
 from msgspec import Meta, Struct
 
 from kubectl_policy.questions.shared.numbered import NumberedPath, numbered
+from kubectl_policy.questions.shared.reported import reported_conditions, reported_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kubectl_policy.model import Diagnostic, GroupKind, Origin
+    from kubectl_policy.analysis import Analysis
+    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology import Path
@@ -54,6 +56,20 @@ EVERYTHING: Final = Focus()
 _REPORTED: Final = "The conditions in the status, as controllers reported them."
 
 
+class Reports(Struct, frozen=True, kw_only=True):
+    """What controllers said of an object."""
+
+    reported: Annotated[tuple[ReportedCondition, ...], Meta(description=_REPORTED)]
+    events: Annotated[tuple[ReportedEvent, ...], Meta(description="The Events about it, newest last.")]
+
+
+def reports_on(analysis: Analysis, obj: ObjectRef) -> Reports:
+    """What controllers said of an object, in its status and in Events."""
+    resource = analysis.index.get(obj)
+    reported = reported_conditions(resource.raw) if resource else ()
+    return Reports(reported=reported, events=reported_events(analysis.index, obj))
+
+
 class Description(Struct, frozen=True, kw_only=True):
     """An answer about an object, or about a policy."""
 
@@ -61,8 +77,7 @@ class Description(Struct, frozen=True, kw_only=True):
     origin: Annotated[Origin | None, Meta()]
     paths: tuple[Path, ...]
     """The paths that the answer is about; the rest refers to them by position."""
-    reported: Annotated[tuple[ReportedCondition, ...], Meta(description=_REPORTED)]
-    events: Annotated[tuple[ReportedEvent, ...], Meta(description="The Events about it, newest last.")]
+    reports: Annotated[Reports, "inline"]
     unseen: Annotated[tuple[Unseen, ...], Meta()]
     diagnostics: tuple[Diagnostic, ...]
 

@@ -47,15 +47,24 @@ def narrowed(answer: ObjectDescription, focus: Focus) -> ObjectDescription:
     return replace(
         answer,
         in_force=in_force,
-        attached=tuple(ref for ref in answer.attached if focus.has_kind(ref.group_kind)),
+        targeting=replace(
+            answer.targeting,
+            attached=tuple(ref for ref in answer.targeting.attached if focus.has_kind(ref.group_kind)),
+        ),
         not_applying=tuple(
             each for each in answer.not_applying if each.policy and focus.has_kind(each.policy.group_kind)
         ),
         sources=tuple(each for each in answer.sources if each.policy in speaking),
-        called_by=tuple(call for call in answer.called_by if focus.has_kind(call.policy.group_kind)),
+        mentions=replace(
+            answer.mentions,
+            called_by=tuple(call for call in answer.mentions.called_by if focus.has_kind(call.policy.group_kind)),
+        ),
         expected=() if focus.kinds or focus.fields else answer.expected,
         focus=focus,
-        marks=tuple(mark for mark in answer.marks if focus.has_kind(mark.policy_kind)),
+        influences=replace(
+            answer.influences,
+            marks=tuple(mark for mark in answer.influences.marks if focus.has_kind(mark.policy_kind)),
+        ),
     )
 
 

@@ -9,13 +9,12 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import WHOLE
-from kubectl_policy.questions.describe.description import Description
+from kubectl_policy.questions.describe.description import Description, reports_on
 from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.declared import Declared, declared_fields
 from kubectl_policy.questions.shared.effects import affected, relevant_diagnostics
 from kubectl_policy.questions.shared.in_force import OfPolicyKind, assumed_of
 from kubectl_policy.questions.shared.numbered import PathNumber, numbers
-from kubectl_policy.questions.shared.reported import reported_conditions, reported_events
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.questions.unseen.answers import unseen_for_policy
 from kubectl_policy.resolution import Source
@@ -144,8 +143,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         assumed=assumed_of(profile, outcomes),
         doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
         expected=policy_status(analysis, policy),
-        reported=reported_conditions(resource.raw),
-        events=reported_events(analysis.index, policy),
+        reports=reports_on(analysis, policy),
         unseen=unseen_for_policy(analysis, enforcement),
         diagnostics=relevant_diagnostics(analysis, NodeRef(policy), ()),
     )
