@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 from msgspec import Meta, Struct
 
 from kubectl_policy.questions.shared.numbered import NumberedPath, numbered
 from kubectl_policy.questions.shared.reported import reported_conditions, reported_events
+from kubectl_policy.questions.unseen.things import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,19 +17,11 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
     from kubectl_policy.questions.shared.reported import ReportedCondition, ReportedEvent
     from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.resolution.effective import DeclaredField
     from kubectl_policy.topology import Path
 
 
-class WithField(Protocol):
-    """What is about a field, as its policy writes it."""
-
-    @property
-    def field(self) -> str:
-        """The field: `timeout.request`, `rules[0].limit`."""
-        ...
-
-
-_Named = TypeVar("_Named", bound=WithField)
+_Declared = TypeVar("_Declared", bound="DeclaredField")
 
 
 class Focus(Struct, frozen=True, kw_only=True):
@@ -47,7 +40,7 @@ class Focus(Struct, frozen=True, kw_only=True):
             field == name or field.startswith((f"{name}.", f"{name}[")) for name in self.fields
         )
 
-    def of(self, fields: Iterable[_Named]) -> tuple[_Named, ...]:
+    def of(self, fields: Iterable[_Declared]) -> tuple[_Declared, ...]:
         """Those of some fields that are asked for."""
         return tuple(each for each in fields if self.has_field(each.field))
 
@@ -70,7 +63,7 @@ def reports_on(analysis: Analysis, obj: ObjectRef) -> Reports:
     return Reports(reported=reported, events=reported_events(analysis.index, obj))
 
 
-class Description(Struct, frozen=True, kw_only=True):
+class Description(Answer, frozen=True, kw_only=True):
     """An answer about an object, or about a policy."""
 
     focus: Annotated[Focus, Meta(description="What alone is asked for: --kind and --field.")] = EVERYTHING
@@ -80,11 +73,6 @@ class Description(Struct, frozen=True, kw_only=True):
     reports: Annotated[Reports, "inline"]
     unseen: Annotated[tuple[Unseen, ...], Meta()]
     diagnostics: tuple[Diagnostic, ...]
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
-        return not self.unseen
 
     @property
     def paths_(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Call, SettingsReference
     from kubectl_policy.model import GroupKind, ObjectRef
-    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.predicted.policies import PolicyCondition
@@ -51,7 +50,6 @@ class Availability(Struct, frozen=True, kw_only=True):
     """Whether an object was read, and why not."""
 
     in_input: Annotated[bool, Meta(description="False if the object is only named by something in the input.")]
-    place: Place
     absent: str
     """Why an object that is not in the input was not read."""
 
@@ -151,6 +149,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         influences=UnknownInfluences(marks=marks, not_looked_into=not_looked_into(analysis, subject, paths)),
         expected=tuple(target_conditions(analysis, subject)),
         reports=reports_on(analysis, subject.object),
+        place=analysis.index.place,
         unseen=(*unseen_for(analysis, subject, paths), *unseen_of_marks(analysis, marks)),
         diagnostics=relevant_diagnostics(analysis, subject, paths),
     )
@@ -161,7 +160,6 @@ def _availability(analysis: Analysis, obj: ObjectRef) -> Availability:
     is_virtual = any(attachment.virtual for attachment in analysis.attachments_to(obj))
     return Availability(
         in_input=is_virtual or analysis.index.presence(obj) == "present",
-        place=analysis.index.place,
         absent="" if analysis.index.get(obj) else analysis.index.why_unread(obj),
     )
 

@@ -12,6 +12,7 @@ from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.questions.unseen.things import Answer
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HIERARCHY, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles.profile import PolicyKindProfile, Role
     from kubectl_policy.questions.unseen.things import Unseen
 
@@ -133,7 +133,7 @@ class LeftOutKind(Struct, frozen=True):
     ]
 
 
-class Listing(Struct, Generic[Row_co], frozen=True, kw_only=True):
+class Listing(Answer, Generic[Row_co], frozen=True, kw_only=True):
     """A list: a row for each selected object."""
 
     type: ListType
@@ -144,12 +144,6 @@ class Listing(Struct, Generic[Row_co], frozen=True, kw_only=True):
         tuple[LeftOutKind, ...], Meta(description="What a list of policies leaves out; empty for any other list.")
     ] = ()
     unseen: Annotated[tuple[Unseen, ...], Meta()]
-    place: Place = "the input"
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
-        return not self.unseen
 
     @property
     def items(self) -> Annotated[tuple[Row_co, ...], Meta()]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Gap, GroupKind, NodeRef, Origin, Permission, Resource
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 
@@ -63,6 +64,18 @@ class Unseen(Struct, frozen=True, kw_only=True):
     def needs(self) -> Annotated[tuple[str, ...], Meta()]:
         """The permissions with which it could be seen: `list retrypolicies.example.io in namespace baker`."""
         return tuple(map(str, self.permissions))
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """An answer, with what it could not see."""
+
+    unseen: tuple[Unseen, ...]
+    place: Place = "the input"
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
 
 
 def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD) -> Unseen:

@@ -62,7 +62,7 @@ def _absent(answer: ObjectDescription) -> str:
     """Why an object was not read that is known of all the same; empty if it was."""
     if answer.availability.in_input:
         return ""
-    by = ": something there" if answer.availability.place == "the input" else "; something in the cluster"
+    by = ": something there" if answer.place == "the input" else "; something in the cluster"
     return f"{answer.subject.object} {answer.availability.absent}{by} names it."
 
 
@@ -99,8 +99,7 @@ def _of_object(answer: ObjectDescription) -> str:
     if answer.influences.marks:
         return f"No policy that was read {affects} {subject}"
     if not answer.targeting.targeted_by and all(group.profile.own for group in answer.in_force):
-        kinds, place = plural(answer.subject.kind), answer.availability.place
-        return f"No policy {affects} {subject}: no policy kind in {place} targets {kinds}"
+        return f"No policy {affects} {subject}: no policy kind in {answer.place} targets {plural(answer.subject.kind)}"
     return f"No policy {affects} {subject}"
 
 
