@@ -12,7 +12,7 @@ from kubectl_policy.model import Gap, GroupKind, NodeRef, Permission
 from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.controllers import StatusProfile
 from kubectl_policy.questions.describe.description import Focus
-from kubectl_policy.questions.describe.narrowing import narrowed
+from kubectl_policy.questions.describe.objects import narrowed
 from kubectl_policy.render.describe.headline import object_headline
 from tests import build
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.describe.description import EVERYTHING, Focus
-from kubectl_policy.questions.describe.narrowing import focus_on, narrowed
+from kubectl_policy.questions.describe.description import EVERYTHING, Focus, focus_on
+from kubectl_policy.questions.describe.objects import narrowed
 from tests import build
 from tests.render.shown import headline, shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world

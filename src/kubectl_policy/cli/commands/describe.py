@@ -66,7 +66,7 @@ def describe(
     subjects = list(dict.fromkeys(find(analysis, type_name, name, call.in_namespace) for type_name, name in pairs))
     focus = EVERYTHING
     if kind or field:
-        from kubectl_policy.questions.describe.narrowing import focus_on
+        from kubectl_policy.questions.describe.description import focus_on
 
         focus = focus_on(analysis, kind or (), field or ())
     authors = Authors() if blame else None
@@ -115,7 +115,7 @@ def _describe(
 
     answer = describe(analysis, node)
     if focus.kinds or focus.fields:
-        from kubectl_policy.questions.describe.narrowing import narrowed
+        from kubectl_policy.questions.describe.objects import narrowed
 
         answer = narrowed(answer, focus)
     return OBJECT, replace(

@@ -27,8 +27,8 @@ from kubectl_policy.questions.shared.not_looked_into import naming
 from kubectl_policy.questions.shared.places import at_line
 from kubectl_policy.questions.unseen.answers import unseen_by_references, unseen_for, unseen_for_policy, unseen_needs
 from kubectl_policy.questions.unseen.possible import possible_through
+from kubectl_policy.questions.unseen.relevance import gaps
 from kubectl_policy.questions.unseen.things import Answer, Unseen, cut_paths, unknown_parents
-from kubectl_policy.questions.unseen.unread import gaps
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The part that answers about objects and about policies have in common: what is asked for, paths, and reports."""
+"""The part that answers about objects and about policies have in common, and what of it alone is asked for."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 from msgspec import Meta, Struct
 
-from kubectl_policy.questions.shared.numbered import NumberedPath, numbered
+from kubectl_policy.errors import UsageError
 from kubectl_policy.questions.shared.reported import reported_conditions, reported_events
+from kubectl_policy.questions.shared.selection import kinds_meant
+from kubectl_policy.questions.shared.which_paths import NumberedPath, numbered
 from kubectl_policy.questions.unseen.things import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef, Origin
@@ -99,3 +101,22 @@ class Descriptions(Struct, frozen=True):
     def unseen(self) -> tuple[Unseen, ...]:
         """What could not be seen for any of them, each once."""
         return tuple(dict.fromkeys(thing for item in self.items for thing in item.unseen))
+
+
+def focus_on(analysis: Analysis, kinds: Iterable[str], fields: Iterable[str]) -> Focus:
+    """What words for kinds and fields mean; each may name several, with commas. Raises `UsageError`."""
+    meant: list[GroupKind] = []
+    for word in _words(kinds):
+        named = kinds_meant(analysis, word)
+        policies = [kind for kind in named if analysis.registry.profile_of(kind)]
+        if not policies:
+            raise UsageError(f"{named[0].kind} is not a policy kind", "get policykinds lists them")
+        meant += policies
+    return Focus(
+        kinds=tuple(dict.fromkeys(meant)),
+        fields=tuple(field.removeprefix("spec.").rstrip(".") for field in _words(fields)),
+    )
+
+
+def _words(given: Iterable[str]) -> Iterator[str]:
+    return (word.strip() for words in given for word in words.split(",") if word.strip())

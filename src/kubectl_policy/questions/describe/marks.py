@@ -12,8 +12,8 @@ from kubectl_policy.model.kinds import GATEWAY_API, TARGETS, plural
 from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.shared.reported import policies_named, reported_places
 from kubectl_policy.questions.unseen.hidden import may_hold_policies_on
+from kubectl_policy.questions.unseen.relevance import FIX
 from kubectl_policy.questions.unseen.things import Unseen
-from kubectl_policy.questions.unseen.unread import FIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

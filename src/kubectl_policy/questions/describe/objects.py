@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Role
+    from kubectl_policy.questions.describe.description import Focus
     from kubectl_policy.questions.predicted.policies import PolicyCondition
+    from kubectl_policy.questions.shared.in_force import Setting
     from kubectl_policy.topology import Path
 
 
@@ -170,6 +172,60 @@ def _targeting(analysis: Analysis, obj: ObjectRef) -> Targeting:
     kinds = {profile.group_kind for profile in analysis.registry.policy_kinds if kind in profile.declared_targets}
     kinds |= analysis.attachments.kinds_about(kind)
     return Targeting(attached=tuple(sorted(attached)), targeted_by=tuple(sorted(kinds)))
+
+
+def narrowed(answer: ObjectDescription, focus: Focus) -> ObjectDescription:
+    """The answer about an object with the kinds and fields alone that are asked for."""
+    groups = [group for group in answer.in_force if focus.has_kind(group.kind)]
+    groups = [_narrowed(group, focus) for group in groups] if focus.fields else groups
+    in_force = tuple(group for group in groups if not focus.fields or group.settings or group.without_effect)
+    speaking = {source.object for group in in_force for source in group.contest.order}
+    return replace(
+        answer,
+        in_force=in_force,
+        targeting=replace(
+            answer.targeting,
+            attached=tuple(ref for ref in answer.targeting.attached if focus.has_kind(ref.group_kind)),
+        ),
+        not_applying=tuple(
+            each for each in answer.not_applying if each.policy and focus.has_kind(each.policy.group_kind)
+        ),
+        sources=tuple(each for each in answer.sources if each.policy in speaking),
+        mentions=replace(
+            answer.mentions,
+            called_by=tuple(call for call in answer.mentions.called_by if focus.has_kind(call.policy.group_kind)),
+        ),
+        expected=() if focus.kinds or focus.fields else answer.expected,
+        focus=focus,
+        influences=replace(
+            answer.influences,
+            marks=tuple(mark for mark in answer.influences.marks if focus.has_kind(mark.policy_kind)),
+        ),
+    )
+
+
+def _narrowed(group: InForce, focus: Focus) -> InForce:
+    """A group with some of its fields, and the policies that set these."""
+    settings, without_effect = focus.of(group.settings), focus.of(group.without_effect)
+    speaking = {setting.source for setting in settings} | {fate.source for fate in without_effect}
+    speaking |= {fate.source for setting in settings for fate in setting.instead_of}
+    speaking |= {source for fate in without_effect for source in fate.superseded_by}
+    policies = {setting.source.object for setting in settings}
+    return replace(
+        group,
+        settings=settings,
+        without_effect=without_effect,
+        policies=tuple(ref for ref in group.policies if ref in policies),
+        undecided=tuple(ref for ref in group.undecided if ref in policies),
+        contest=replace(group.contest, order=tuple(source for source in group.contest.order if source in speaking)),
+        summary=tuple(_phrase(setting) for setting in settings),
+    )
+
+
+def _phrase(setting: Setting) -> str:
+    """A field with its value, if that is plain."""
+    plain = isinstance(setting.value, str | int | float) and not isinstance(setting.value, bool)
+    return f"{setting.field} {setting.value}" if plain else setting.field
 
 
 class NotApplying(Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_s
 from kubectl_policy.questions.shared.declared import Declared, declared_fields
 from kubectl_policy.questions.shared.effects import affected, relevant_diagnostics
 from kubectl_policy.questions.shared.in_force import OfPolicyKind, assumed_of
-from kubectl_policy.questions.shared.numbered import PathNumber, numbers
+from kubectl_policy.questions.shared.which_paths import PathNumber, numbers
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.questions.unseen.answers import unseen_for_policy
 from kubectl_policy.resolution import Source

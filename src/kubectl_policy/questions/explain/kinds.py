@@ -14,9 +14,8 @@ from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups, profile_file
 from kubectl_policy.questions.shared.in_force import OfPolicyKind
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
-from kubectl_policy.questions.unseen.relevance import gaps_in_list
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
 from kubectl_policy.questions.unseen.things import Answer
-from kubectl_policy.questions.unseen.unread import gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.questions.shared.numbered import numbered, numbers
+from kubectl_policy.questions.shared.which_paths import numbered, numbers
 from kubectl_policy.questions.unseen.things import Answer
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles.profile import KnownBy, PolicyClass, Role
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.shared.in_force import InForce
-    from kubectl_policy.questions.shared.numbered import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.reported import ReportedCondition
+    from kubectl_policy.questions.shared.which_paths import NumberedPath, PathNumber
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import Enforcement, EnforcementState
     from kubectl_policy.topology import Path

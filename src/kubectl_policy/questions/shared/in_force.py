@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
-from kubectl_policy.questions.shared.numbered import PathNumber, numbers
 from kubectl_policy.questions.shared.places import Places, at_line, origin_of
+from kubectl_policy.questions.shared.which_paths import PathNumber, numbers
 from kubectl_policy.resolution import field_name, leaves, plain, reach, same_level_of, takes_effect_below
 from kubectl_policy.resolution.effective import DeclaredField, Fate
 
@@ -335,35 +335,3 @@ def _weights(analysis: Analysis, effective: EffectivePolicy, profile: PolicyKind
     policies = (policy for ref in refs if (policy := analysis.index.get(ref)))
     weights = {policy.ref: number_in_annotation(policy.raw, profile.weight_annotation) for policy in policies}
     return {ref: weight for ref, weight in weights.items() if weight}
-
-
-class WayInForce(Struct, frozen=True, kw_only=True):
-    """What is in force on one way: a full path from the root down to a rule, a backend, or wherever it ends."""
-
-    path: Path
-    carries_traffic: bool
-    effective: tuple[EffectivePolicy, ...]
-    """One for each kind that is in force there, or may be (`resolution.policies_undecided`); none without traffic."""
-
-
-def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -> tuple[WayInForce, ...]:
-    """What is in force at every rule and backend below an object, or a section of it; of one policy kind, if given.
-
-    There is an entry for each way through it, also where nothing is in force: "all requests to this route need JWT" is
-    a question about all of them. Raises `NotFoundError` for an object that was not read, for a section that it has not,
-    and for a kind that is no policy kind.
-    """
-    analysis.require(node)
-    if kind is not None:
-        analysis.require_kind(kind)
-    paths = analysis.topology.paths_through(node)
-    by_path: dict[int, list[EffectivePolicy]] = {}
-    for entry in effective_entries(analysis, node, paths, kind):
-        # Where all that stands there is refused or ignored, nothing is in force.
-        if entry.effective.spec or entry.effective.policies_in_force():
-            by_path.setdefault(entry.path, []).append(entry.effective)
-    carrying = [analysis.topology.carries_traffic(path) for path in paths]
-    return tuple(
-        WayInForce(path=path, carries_traffic=carries, effective=tuple(by_path.get(place, ())) if carries else ())
-        for place, (path, carries) in enumerate(zip(paths, carrying, strict=True))
-    )

@@ -1,12 +1,12 @@
-"""The shortest phrase for some of the paths of an answer: `listener https only`, `all but rule api`."""
+"""The paths of an answer: their numbers, and the shortest phrase for some of them: `listener https only`."""
 
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model.kinds import NAMESPACE, listed, plural
 from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_PORTS, section_noun, section_words
@@ -18,6 +18,24 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 _MOST_PLACES: Final = 2
+PathNumber: TypeAlias = Annotated[int, Meta(ge=1)]
+
+
+class NumberedPath(Struct, frozen=True):
+    """A path with its number, by which the rest of the document refers to it."""
+
+    number: Annotated[int, Meta(ge=1)]
+    nodes: Annotated[Path, Meta(description="Least specific first, Namespaces included.")]
+
+
+def numbered(paths: Iterable[Path]) -> tuple[NumberedPath, ...]:
+    """Return paths with their numbers."""
+    return tuple(NumberedPath(number, path) for number, path in enumerate(paths, 1))
+
+
+def numbers(positions: Iterable[int]) -> tuple[PathNumber, ...]:
+    """Return the numbers of the paths at some positions."""
+    return tuple(position + 1 for position in positions)
 
 
 class Phrase(Struct, frozen=True):

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.questions.shared.numbered import numbered, numbers
+from kubectl_policy.questions.shared.which_paths import numbered, numbers
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy, unseen_needs
 from kubectl_policy.questions.unseen.things import Answer
 from kubectl_policy.questions.why_not.case import Case, effect_on
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.shared.numbered import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.reasons import Reason
+    from kubectl_policy.questions.shared.which_paths import NumberedPath, PathNumber
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.questions.why_not.case import EffectOn
     from kubectl_policy.questions.why_not.search import Offered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, listed, plural
-from kubectl_policy.questions.unseen.unread import some_of
+from kubectl_policy.questions.unseen.relevance import some_of
 from kubectl_policy.render.describe.places import Places
 from kubectl_policy.render.wording.names import count, in_file, node_words
 from kubectl_policy.render.wording.unseen import as_far_as
