@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.describe.description import EVERYTHING, Focus, focus_on
+from kubectl_policy.questions.describe.description import Focus, focus_on
 from kubectl_policy.questions.describe.objects import narrowed
 from tests import build
 from tests.render.shown import headline, shown
@@ -25,7 +25,7 @@ LIMIT: Final = GroupKind("example.com", "LimitPolicy")
 def test_words_for_kinds_are_those_of_people() -> None:
     """Any name of a kind, several with commas; of what is no policy kind there is nothing to see."""
     analysis = colourful()
-    assert focus_on(analysis, (), ()) == EVERYTHING
+    assert focus_on(analysis, (), ()) == Focus()
     assert focus_on(analysis, ["colorpolicy,LimitPolicy", "ColorPolicy"], ["spec.a.,b"]) == Focus(
         kinds=(COLOR, LIMIT), fields=("a", "b")
     )

@@ -107,7 +107,7 @@ def test_where_all_apply_each_has_its_settings_under_their_own_names() -> None:
         ("color", "b"),
     ]
     assert [each.field[0] for each in named] == ["default/a", "default/a", "default/b"]
-    fates = [(each.name, fate.field, fate.state) for each, fate in named_fates(found, APART)]
+    fates = [(each.name, fate.field, fate.state) for part in named_fates(found, APART) for each, fate in part]
     assert fates == [(name, name, "effective") for name in ("color", "deep.x", "color")]
     assert [(each.field, each.value) for each in declared_fields(found, APART)] == [
         ("color", "red"),

@@ -47,7 +47,6 @@ class Focus(Struct, frozen=True, kw_only=True):
         return tuple(each for each in fields if self.has_field(each.field))
 
 
-EVERYTHING: Final = Focus()
 _REPORTED: Final = "The conditions in the status, as controllers reported them."
 
 
@@ -68,7 +67,7 @@ def reports_on(analysis: Analysis, obj: ObjectRef) -> Reports:
 class Description(Answer, frozen=True, kw_only=True):
     """An answer about an object, or about a policy."""
 
-    focus: Annotated[Focus, Meta(description="What alone is asked for: --kind and --field.")] = EVERYTHING
+    focus: Annotated[Focus, Meta(description="What alone is asked for: --kind and --field.")] = Focus()
     origin: Annotated[Origin | None, Meta()]
     paths: tuple[Path, ...]
     """The paths that the answer is about; the rest refers to them by position."""

@@ -176,6 +176,8 @@ def _targeting(analysis: Analysis, obj: ObjectRef) -> Targeting:
 
 def narrowed(answer: ObjectDescription, focus: Focus) -> ObjectDescription:
     """The answer about an object with the kinds and fields alone that are asked for."""
+    if not (focus.kinds or focus.fields):
+        return answer
     groups = [group for group in answer.in_force if focus.has_kind(group.kind)]
     groups = [_narrowed(group, focus) for group in groups] if focus.fields else groups
     in_force = tuple(group for group in groups if not focus.fields or group.settings or group.without_effect)
@@ -195,7 +197,7 @@ def narrowed(answer: ObjectDescription, focus: Focus) -> ObjectDescription:
             answer.mentions,
             called_by=tuple(call for call in answer.mentions.called_by if focus.has_kind(call.policy.group_kind)),
         ),
-        expected=() if focus.kinds or focus.fields else answer.expected,
+        expected=(),
         focus=focus,
         influences=replace(
             answer.influences,
@@ -223,7 +225,6 @@ def _narrowed(group: InForce, focus: Focus) -> InForce:
 
 
 def _phrase(setting: Setting) -> str:
-    """A field with its value, if that is plain."""
     plain = isinstance(setting.value, str | int | float) and not isinstance(setting.value, bool)
     return f"{setting.field} {setting.value}" if plain else setting.field
 

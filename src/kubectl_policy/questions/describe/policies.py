@@ -21,8 +21,6 @@ from kubectl_policy.resolution import Source
 from kubectl_policy.resolution.effective import DeclaredField
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, ObjectRef, Origin, Resource
@@ -183,8 +181,10 @@ def _beaten_at(target: NodeRef, first: NodeRef, declared: Declared) -> Declared:
 def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin) -> FieldOutcome:
     """What a policy declares of one field and where it is effective, given its fate at each position."""
     fates = [(position, fate) for position, declared in outcomes for fate in declared.fates]
+    positions_in: dict[str, dict[int, None]] = {}
     superseded: dict[Source, dict[int, None]] = {}
     for position, fate in fates:
+        positions_in.setdefault(fate.state, {})[position] = None
         for beater in fate.superseded_by:
             superseded.setdefault(beater, {})[position] = None
     declared = outcomes[0][1]
@@ -193,16 +193,12 @@ def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin) -> FieldOutco
         value=declared.value,
         source=declared.source,
         defaulted=declared.defaulted,
-        effective_on=_each_once(position for position, fate in fates if fate.state == "effective"),
-        undecided_on=_each_once(position for position, fate in fates if fate.state == "undecided"),
+        effective_on=tuple(positions_in.get("effective", ())),
+        undecided_on=tuple(positions_in.get("undecided", ())),
         superseded=tuple(SupersededBy(beater, tuple(positions)) for beater, positions in superseded.items()),
-        rejected=any(fate.state == "rejected" for _, fate in fates),
-        ignored_on=_each_once(position for position, fate in fates if fate.state == "unheeded"),
-        port_entry_on=_each_once(position for position, fate in fates if fate.by_port),
+        rejected="rejected" in positions_in,
+        ignored_on=tuple(positions_in.get("unheeded", ())),
+        port_entry_on=tuple(dict.fromkeys(position for position, fate in fates if fate.by_port)),
         origin=origin,
         declared_in=WHOLE if declared.defaulted else declared.declared_in,
     )
-
-
-def _each_once(positions: Iterable[int]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(positions))

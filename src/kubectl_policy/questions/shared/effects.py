@@ -67,18 +67,8 @@ def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Node
     These are the levels at which its kind takes effect or, where that is not known, what the policy
     targets and every object below that on such a path.
     """
-    policy, nodes = enforcement.policy, set[NodeRef]()
-    for resolution, outcomes in enforcement.by_resolution.items():
-        if policy in resolution.policies_in_force:
-            targets = targets_of(policy, resolution)
-            for outcome in outcomes:
-                nodes.update(affected_on(outcome.path, profile, targets))
-    return tuple(from_the_root(nodes))
-
-
-def targets_of(policy: ObjectRef, resolution: Resolution) -> frozenset[NodeRef]:
-    """The targets by way of which a policy has a part in an outcome."""
-    return frozenset([part.source.target for part in resolution.contributions_of.get(policy, ())])
+    in_force = (outcome for outcome in policy_outcomes(enforcement) if outcome.in_force)
+    return tuple(from_the_root({node for outcome in in_force for node in outcome.nodes(profile)}))
 
 
 class PolicyOutcome(Struct, frozen=True, gc=False):
@@ -101,7 +91,8 @@ def policy_outcomes(enforcement: Enforcement) -> Iterator[PolicyOutcome]:
         resolution = effective.resolution
         known = parts.get(resolution)
         if known is None:
-            known = parts[resolution] = targets_of(policy, resolution), policy in resolution.policies_in_force
+            targets = frozenset([part.source.target for part in resolution.contributions_of.get(policy, ())])
+            known = parts[resolution] = targets, policy in resolution.policies_in_force
         yield PolicyOutcome(effective, *known)
 
 

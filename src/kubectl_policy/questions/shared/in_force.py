@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Final, Protocol, TypeAlias
 
 from msgspec import Meta, Struct
@@ -219,7 +220,7 @@ def _in_force(analysis: Analysis, entries: list[Entry], which: WhichPaths | None
     parts = effective.contributions
     profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
     places = Places(analysis, effective, profile)
-    fates = [(named.field, named.leaf, fate) for named, fate in named_fates(effective, profile)]
+    fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(effective, profile))]
     beaten: dict[Field, list[Fate]] = {}
     for field, leaf, fate in (*fates, *effective.resolution.own_fates):
         if fate.state not in {"effective", "undecided"}:
@@ -305,7 +306,6 @@ def at_lines(groups: Iterable[InForce], locate: Locate, who: Who | None = None) 
 
 
 def _own_words(analysis: Analysis, effective: EffectivePolicy) -> Mapping[str, str]:
-    """What people call the own settings of a rule that stand for settings of policies, by the fields of these."""
     rules = analysis.registry.own_settings_of(effective.target.object.group_kind)
     settings = rules.own if rules else None
     own = effective.resolution.own if settings else ()

@@ -93,7 +93,9 @@ def gaps_in_list(
         if namespace and is_closed_in(analysis, gap, {namespace}):
             continue
         if gap.kind:
-            may_hold = gap.kind in kinds or (policies and _may_be_policy(gap.kind) and may_be_policies(analysis, gap))
+            # Definitions say which kinds are policies.
+            may_be_policy = gap.kind == CRD.kind or _may_matter(gap.kind, routes_alone=True)
+            may_hold = gap.kind in kinds or (policies and may_be_policy and may_be_policies(analysis, gap))
         else:
             may_hold = gap.mentions is None or not gap.mentions.isdisjoint(kinds)
             may_hold = may_hold or (policies and _may_hold_policies(analysis, gap))
@@ -138,11 +140,6 @@ def _can_mean(gap: Gap, ref: ObjectRef) -> bool:
     """Whether something that mentions the name of an object can mean it: from another namespace, it names that too."""
     mentions = gap.mentions or ()
     return not (gap.namespace and ref.namespace) or may_equal(gap.namespace, ref.namespace) or ref.namespace in mentions
-
-
-def _may_be_policy(kind: str) -> bool:
-    """Whether there may be policies of a kind of that name, or whether objects of it say which kinds are policies."""
-    return kind == CRD.kind or _may_matter(kind, routes_alone=True)
 
 
 def _may_matter(kind: str, *, routes_alone: bool) -> bool:

@@ -106,15 +106,15 @@ def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> It
             yield Unseen(what=f"what {policy} selects", reason=reason)
         elif analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
             yield Unseen(what=f"routes to {target}", reason=reason, remedy=_ADD_ALL)
-        elif analysis.index.presence(target.object) == "present" and not _has_known_sections(analysis, target):
+        elif (
+            target.section
+            and analysis.index.presence(target.object) == "present"
+            and not analysis.topology.relations.has_known_sections(target.object.group_kind)
+        ):
             what = f"section {target.section} of {target.object}"
             yield Unseen(what=what, reason=reason, remedy=_SAY_PORTS)
         else:
             yield _unread(analysis, target.object, reason)
-
-
-def _has_known_sections(analysis: Analysis, node: NodeRef) -> bool:
-    return not node.section or analysis.topology.relations.has_known_sections(node.object.group_kind)
 
 
 def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:
