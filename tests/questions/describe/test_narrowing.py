@@ -51,6 +51,12 @@ def only(kinds: tuple[GroupKind, ...] = (), fields: tuple[str, ...] = ()) -> Obj
     return narrowed(about(analysis, "HTTPRoute", "r"), Focus(kinds=kinds, fields=fields))
 
 
+def test_everything() -> None:
+    """Nothing is left out where nothing alone is asked for."""
+    answer = about(colourful(), "HTTPRoute", "r")
+    assert narrowed(answer, Focus()) is answer
+
+
 def test_one_kind_alone() -> None:
     """The others are not counted, named or shown."""
     answer = only(kinds=(LIMIT,))
