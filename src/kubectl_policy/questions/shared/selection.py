@@ -88,16 +88,10 @@ class Selection(Struct, frozen=True):
     names: tuple[str, ...] = ()
     selector: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
 
-    def fits(self, resource: Resource) -> bool:
-        """Whether an object has the labels and a name that are asked for, wherever it is."""
-        return self._is_named(resource) and selects(self.selector, labels_of(resource.raw)) is True
-
-    def may_fit(self, resource: Resource) -> bool:
-        """Whether an object has such a name, and it is not known whether it has the labels."""
-        return self._is_named(resource) and selects(self.selector, labels_of(resource.raw)) is None
-
-    def _is_named(self, resource: Resource) -> bool:
-        return not self.names or resource.ref.name in self.names or resource.ref.qualified_name in self.names
+    def fits(self, resource: Resource) -> bool | None:
+        """Whether an object has a name and the labels that are asked for, wherever it is; None if these are unknown."""
+        is_named = not self.names or resource.ref.name in self.names or resource.ref.qualified_name in self.names
+        return is_named and selects(self.selector, labels_of(resource.raw))
 
     def reaches(self, resource: Resource) -> bool:
         """Whether an object is in the namespace that is asked about, in none, or named with its own."""
@@ -205,8 +199,8 @@ def select(analysis: Analysis, word: str, selection: Selection) -> Selected:
             _require_unhidden(analysis, [ObjectRef(kind, own or namespace, bare) for kind in type_.kinds])
             raise not_found([resource.ref for resource in every], word, name, namespace, analysis.index.place)
     elsewhere = () if here else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))
-    may_fit = filter(selection.may_fit, every) if selection.selector else ()
-    undecided = tuple(each for each in may_fit if not type_.namespaced or selection.reaches(each))
+    may_fit = (resource for resource in every if selection.selector and selection.fits(resource) is None)
+    undecided = tuple(resource for resource in may_fit if not type_.namespaced or selection.reaches(resource))
     return Selected(
         type=type_,
         resources=tuple(sorted(here, key=lambda resource: (resource.ref.namespace, resource.ref.name, resource.ref))),
