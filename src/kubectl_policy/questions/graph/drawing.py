@@ -13,8 +13,7 @@ from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.graph.links import FRONTEND, INSIDE, Links
 from kubectl_policy.questions.graph.narrowing import about_kinds, affected_part, with_kinds
-from kubectl_policy.questions.graph.nodes import is_there, node_of
-from kubectl_policy.questions.graph.outcomes import outcomes_at
+from kubectl_policy.questions.graph.nodes import is_there, node_of, outcomes_at
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture, numbered_links
 from kubectl_policy.questions.shared.effects import affected, from_the_root
 from kubectl_policy.questions.shared.reported import contrary_report, has_report
