@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.questions.why_not.case import Case, effect_on
+from kubectl_policy.questions.why_not.edit import Edit
 from kubectl_policy.questions.why_not.edits_of_policies import (
     come_first,
     leave_target,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef, Origin, Resource
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.why_not.case import EffectOn
-    from kubectl_policy.questions.why_not.edit import Action, Edit, FieldEdit
     from kubectl_policy.questions.why_not.side_effects import SideEffects
 
 _MOST_OFFERED: Final = 3
@@ -101,10 +101,9 @@ GENERATORS: Final[tuple[tuple[tuple[str, ...], Callable[[Case, Reason], Iterator
 )
 
 
-class Offered(Struct, frozen=True, kw_only=True):
+class Offered(Edit, frozen=True, kw_only=True):
     """An edit of one object that gives the policy an effect, tried on what was read."""
 
-    edit: Edit
     origin: Annotated[Origin | None, Meta(description="Where the object that it changes or deletes was read.")]
     defined: Annotated[
         bool, Meta(description="Whether what was read says what an API server takes for such an object.")
@@ -112,26 +111,11 @@ class Offered(Struct, frozen=True, kw_only=True):
     also_changes: Annotated[SideEffects, Meta()]
 
     @property
-    def action(self) -> Annotated[Action, Meta()]:
-        """What is done to the object."""
-        return self.edit.action
-
-    @property
-    def object(self) -> Annotated[ObjectRef, Meta()]:
-        """The object that is edited."""
-        return self.edit.object
-
-    @property
-    def changes(self) -> Annotated[tuple[FieldEdit, ...], Meta()]:
-        """Of an object that is changed."""
-        return self.edit.changes
-
-    @property
     def manifest(self) -> Annotated[Mapping[str, Json] | None, Meta()]:
         """The object as it is to be, as `kubectl apply` takes it; null if it is deleted."""
-        raw = self.edit.after.raw if self.edit.after else None
-        if raw is None:
+        if self.after is None:
             return None
+        raw = self.after.raw
         metadata = {key: value for key, value in mapping_at(raw, "metadata").items() if key not in _OF_SERVERS}
         return {**{key: value for key, value in raw.items() if key != "status"}, "metadata": metadata}
 
@@ -164,11 +148,11 @@ def find_edits(case: Case, reasons: tuple[Reason, ...], owner_key: str = "") -> 
         if offered:
             left = min(left, _MORE_IN_LARGE if is_large else _MORE) if not found else left
             found.append(offered)
-    ranked = sorted(found, key=lambda each: (*each.also_changes.rank, *effort(each.edit)))
+    ranked = sorted(found, key=lambda each: (*each.also_changes.rank, *effort(each)))
     harmless = [each for each in ranked if each.also_changes.harm != "loss"]
     best: dict[tuple[ObjectRef, str], Offered] = {}
     for each in harmless or ranked:
-        best.setdefault((each.edit.object, str(each.edit.changes[0].path) if each.edit.changes else ""), each)
+        best.setdefault((each.object, str(each.changes[0].path) if each.changes else ""), each)
     edits = tuple(best.values())[:_MOST_OFFERED]
     then = "" if edits else _in_the_way_then(case, reasons, ordered[:_MORE_IN_LARGE])
     return edits, tried, "" if edits else obstacle_of(case, reasons, tried, then)
@@ -198,7 +182,8 @@ def _tried(case: Case, edit: Edit, owner_key: str) -> Offered | None:
         return None
     kind = edit.object.group_kind
     return Offered(
-        edit=edit,
+        edit.before,
+        edit.after,
         origin=edit.before.origin if edit.before else None,
         defined=edit.after is None
         or comparison.after.registry.profile_of(kind) is None
