@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.questions.listing.hostnames import serves, takes_requests_for
+from kubectl_policy.model.fields import strings_at
 from kubectl_policy.questions.listing.objects import ObjectRow, listener_rows, object_row
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, kind_rows, policy_row
 from kubectl_policy.questions.shared.selection import (
@@ -26,12 +26,15 @@ from kubectl_policy.questions.shared.selection import (
 from kubectl_policy.questions.unseen.relevance import gaps_in_list
 from kubectl_policy.questions.unseen.things import unknown_labels
 from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.topology.attached_hostnames import attached_hostnames, is_left_to_others
+from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
+from kubectl_policy.topology.gateway.hostnames import intersect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef
+    from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.questions.shared.selection import ListType
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import EnforcementState
@@ -91,7 +94,7 @@ def list_type(analysis: Analysis, word: str, selection: Selection, only: Only = 
         return _listing(analysis, selected, rows, unseen, left_out)
     if selected.type.rows == "listeners":
         listeners = (row for resource in selected.resources for row in listener_rows(analysis, resource))
-        rows = tuple(row for row in listeners if serves(row.listener.hostname, only.hostname))
+        rows = tuple(row for row in listeners if _serves(row.listener.hostname, only.hostname))
     else:
         rows = tuple(object_row(analysis, selected.type.rows, resource) for resource in selected.resources)
     return _listing(analysis, selected, rows, (thing for row in rows for thing in row.unseen), left_out)
@@ -114,7 +117,7 @@ def _selected(
     selected, registry = select(analysis, word, selection), analysis.registry
     _check(selected.type, only)
     if only.hostname and selected.type.rows == "routes":
-        about = (it for it in selected.resources if takes_requests_for(analysis, it, only.hostname))
+        about = (it for it in selected.resources if _takes_requests_for(analysis, it, only.hostname))
         return replace(selected, resources=tuple(about)), ()
     if selected.type.rows == "listeners" and selected.elsewhere:
         there = (it.ref for kind in selected.type.kinds for it in analysis.index.of_kind(kind) if selection.fits(it))
@@ -133,6 +136,34 @@ def _selected(
     return replace(selected, resources=kept, undecided=undecided), (
         *(LeftOutKind(kind, number, policies=True) for kind, number in sorted(others.items()) if number),
         *(LeftOutKind(kind, number, policies=False) for kind, number in sorted(here.items())),
+    )
+
+
+def _serves(name: str, hostname: str) -> bool:
+    """Whether a hostname of a listener or route, of which an empty one is any, may match some host of a hostname.
+
+    Without a hostname that is asked for, it does.
+    """
+    return not hostname or intersect("" if name == "*" else name, hostname) is not False
+
+
+def _takes_requests_for(analysis: Analysis, route: Resource, hostname: str) -> bool:
+    """Whether a route is meant by a hostname, as Gateway API matches hostnames.
+
+    Where it is attached, that is by the hostnames for which requests reach it; else by those that it asks for.
+    """
+    if route.ref.group_kind not in WITH_HOSTNAMES:
+        return False
+    topology = analysis.topology
+    attached = [binding.listener for binding in topology.bindings(route.ref) if binding.state == "attached"]
+    listeners = [listener for node in attached if node and (listener := topology.gateways.listener(node))]
+    if not listeners:
+        return any(_serves(name, hostname) for name in strings_at(route.raw, "spec.hostnames"))
+    return any(
+        _serves(name, hostname)
+        for listener in listeners
+        if not is_left_to_others(topology, listener, hostname)
+        for name in attached_hostnames(topology, listener.node, route.ref)
     )
 
 
