@@ -225,7 +225,10 @@ class Cells:
         for entry in entries:
             part = self.outcome(entry).part(column)
             if part:
-                key = _same(part, passes_down=entry.passes_down)
+                # What is the same where parts of a cell are told as one.
+                fields = tuple((setting.field, setting.source) for setting in part.settings)
+                sources = tuple(written.source for written in part.sources)
+                key = (part.kind, part.summary, fields, sources, entry.passes_down)
                 found.setdefault(key, (part, entry.passes_down, {}))[2][entry.path] = None
         reached = {position for _, _, positions in found.values() for position in positions}
         return MatrixCell(
@@ -236,9 +239,3 @@ class Cells:
             without=tuple(position for position in range(paths) if position not in reached),
             unknown=unknown,
         )
-
-
-def _same(part: CellPart, *, passes_down: bool) -> tuple[object, ...]:
-    """What is the same where parts of a cell are told as one."""
-    fields = tuple((setting.field, setting.source) for setting in part.settings)
-    return part.kind, part.summary, fields, tuple(by.source for by in part.sources), passes_down

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import ObjectRef, Resource
-    from kubectl_policy.questions.shared.selection import ListType
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import EnforcementState
 
@@ -80,10 +79,9 @@ def list_type(analysis: Analysis, word: str, selection: Selection, only: Only = 
     Raises `UsageError` for an unknown type, or one that has neither states nor hostnames where these are asked for, and
     `NotFoundError` if there is no object of a name that is asked for.
     """
-    kinds = _kinds(analysis, word, selection, only)
-    if kinds:
-        return kinds
     selected, left_out = _selected(analysis, word, selection, only)
+    if selected.type.rows == "policy kinds":
+        return _listing(analysis, selected, kind_rows(analysis, selection))
     rows: tuple[PolicyRow | ObjectRow, ...]
     if selected.type.rows == "policies":
         analysis.index.expect_questions(len(selected.resources))
@@ -102,10 +100,9 @@ def list_type(analysis: Analysis, word: str, selection: Selection, only: Only = 
 
 def list_names(analysis: Analysis, word: str, selection: Selection, only: Only = _EVERY) -> Listing[NamedRow | KindRow]:
     """`list_type` without what takes effect where, on which a list of thousands spends its time; so of any state."""
-    kinds = _kinds(analysis, word, selection, only)
-    if kinds:
-        return kinds
     selected, left_out = _selected(analysis, word, selection, only)
+    if selected.type.rows == "policy kinds":
+        return _listing(analysis, selected, kind_rows(analysis, selection))
     rows = tuple(NamedRow(resource.ref) for resource in selected.resources)
     return _listing(analysis, selected, rows, left_out=left_out)
 
@@ -114,8 +111,14 @@ def _selected(
     analysis: Analysis, word: str, selection: Selection, only: Only
 ) -> tuple[Selected, tuple[LeftOutKind, ...]]:
     """The objects to be listed and, of policies of no certain kind, how many are left out, by their kinds."""
-    selected, registry = select(analysis, word, selection), analysis.registry
-    _check(selected.type, only)
+    type_, registry = type_named(analysis, word), analysis.registry
+    # Kinds are no objects of a namespace.
+    kinds = Selected(type=type_, resources=(), namespace="", elsewhere=()) if type_.rows == "policy kinds" else None
+    selected = kinds or select(analysis, word, selection)
+    if only.states and type_.rows != "policies":
+        raise UsageError(f"a {type_.noun} has no enforcement", "get policies --enforcement lists policies by theirs")
+    if only.hostname and type_.rows not in {"routes", "listeners"}:
+        raise UsageError(f"a {type_.noun} has no hostnames", "get routes --hostname, or get listeners --hostname")
     if only.hostname and selected.type.rows == "routes":
         about = (it for it in selected.resources if _takes_requests_for(analysis, it, only.hostname))
         return replace(selected, resources=tuple(about)), ()
@@ -165,24 +168,6 @@ def _takes_requests_for(analysis: Analysis, route: Resource, hostname: str) -> b
         if not is_left_to_others(topology, listener, hostname)
         for name in attached_hostnames(topology, listener.node, route.ref)
     )
-
-
-def _kinds(analysis: Analysis, word: str, selection: Selection, only: Only) -> Listing[KindRow] | None:
-    """The list of policy kinds, if that is what is asked for: kinds are no objects of a namespace."""
-    type_ = type_named(analysis, word)
-    if type_.rows != "policy kinds":
-        return None
-    _check(type_, only)
-    rows = kind_rows(analysis, selection)
-    return _listing(analysis, Selected(type=type_, resources=(), namespace="", elsewhere=()), rows)
-
-
-def _check(type_: ListType, only: Only) -> None:
-    """Raise `UsageError` if what is listed cannot be told apart as it is asked for."""
-    if only.states and type_.rows != "policies":
-        raise UsageError(f"a {type_.noun} has no enforcement", "get policies --enforcement lists policies by theirs")
-    if only.hostname and type_.rows not in {"routes", "listeners"}:
-        raise UsageError(f"a {type_.noun} has no hostnames", "get routes --hostname, or get listeners --hostname")
 
 
 def _listing(
