@@ -15,8 +15,6 @@ from kubectl_policy.questions.shared.in_force import effective_entries, own_entr
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.unknown import Port
@@ -93,26 +91,16 @@ def is_there(analysis: Analysis, node: NodeRef) -> bool:
     return analysis.index.presence(obj) == "present"
 
 
-def outcomes_at(
-    analysis: Analysis, places: Iterable[NodeRef], kinds: frozenset[GroupKind], doubtful: frozenset[str]
-) -> dict[NodeRef, Outcome]:
-    """Return what is in force at some nodes, of those where anything is.
-
-    Of policies of some kinds, or of any if there are none; those that may be different are `doubtful`.
-    """
-    outcomes = _Outcomes(analysis, kinds, doubtful)
-    return {place: outcome for place in places if (outcome := outcomes.at(place)).wins}
-
-
-class _Outcomes:
-    """What is in force at nodes; what is the same at many of them is put into words once."""
+class Outcomes:
+    """What is in force at the rules of routes and at listeners; what is the same at many is put into words once."""
 
     def __init__(self, analysis: Analysis, kinds: frozenset[GroupKind], doubtful: frozenset[str]) -> None:
+        """Of policies of some kinds, or of any if there are none; those that may be different are `doubtful`."""
         self._analysis, self._kinds, self._doubtful = analysis, kinds, doubtful
         self._wins: dict[tuple[Resolution, GroupKind], Win] = {}
 
-    def at(self, place: NodeRef) -> Outcome:
-        """What is in force at a node, a kind at a time; nothing where there is no traffic."""
+    def at(self, place: NodeRef) -> Outcome | None:
+        """What is in force at a node, a kind at a time; None if nothing is, as where there is no traffic."""
         topology = self._analysis.topology
         paths = tuple(path for path in covered_paths(self._analysis, place) if topology.carries_traffic(path))
         positions: dict[Win, list[int]] = {}
@@ -125,7 +113,7 @@ class _Outcomes:
             if win.policies or win.summary
         ]
         wins.sort(key=lambda win: (win.policy_kind, win.positions))
-        return Outcome(place=place, paths=paths, wins=tuple(wins))
+        return Outcome(place=place, paths=paths, wins=tuple(wins)) if wins else None
 
     def _counts(self, entry: Entry, place: NodeRef) -> bool:
         """Whether a kind is asked for and takes effect there: at a listener, what is on its way to routes does not."""
