@@ -113,7 +113,7 @@ class Outcomes:
             if win.policies or win.summary
         ]
         wins.sort(key=lambda win: (win.policy_kind, win.positions))
-        return Outcome(place=place, paths=paths, wins=tuple(wins)) if wins else None
+        return Outcome(paths=paths, wins=tuple(wins)) if wins else None
 
     def _counts(self, entry: Entry, place: NodeRef) -> bool:
         """Whether a kind is asked for and takes effect there: at a listener, what is on its way to routes does not."""
@@ -134,6 +134,5 @@ class Outcomes:
                 policies=tuple(sorted(policies)),
                 summary=summary_of(entry.effective, profile.at(kind)),
                 certain=not resolution.undecided and self._doubtful.isdisjoint(taking_part),
-                positions=(),
             )
         return self._wins[resolution, kind]
