@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 
 from kubectl_policy.comparison import what_if
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.changes.behind import RouteBehind, hostnames_on, routes_behind
 from kubectl_policy.questions.changes.diff import StateDiff, diff
 from kubectl_policy.questions.differences.counts import ObjectCounts, count_objects
@@ -196,10 +197,8 @@ def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable
             winners = {source.object for fate in effective.fates_of(policy) for source in fate.superseded_by}
             for node in outcome.nodes(profile):
                 nodes.setdefault(node, set()).update(winners - {policy} or effective.policies_in_force())
-    groups: dict[tuple[ObjectRef, ...], list[NodeRef]] = {}
-    for node in from_the_root(nodes.keys() - {*in_force}):
-        groups.setdefault(tuple(sorted(nodes[node])), []).append(node)
-    return tuple(SupersededOn(tuple(objects), by) for by, objects in groups.items())
+    by_winners = grouped((tuple(sorted(nodes[node])), node) for node in from_the_root(nodes.keys() - {*in_force}))
+    return tuple(SupersededOn(objects, winners) for winners, objects in by_winners.items())
 
 
 def _detached_routes(analysis: Analysis, enforcement: Enforcement) -> Iterator[DetachedRoute]:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, items_at, text_at
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology import attached_hostnames
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.references import WITH_LISTENERS
@@ -60,9 +61,7 @@ class Serving:
     def __init__(self, analysis: Analysis, failing: Iterable[FailingRoute] = ()) -> None:
         """Remember where to look, and which routes fail for a policy."""
         self.analysis = analysis
-        self._failing: dict[ObjectRef, list[FailingRoute]] = {}
-        for failure in failing:
-            self._failing.setdefault(failure.route, []).append(failure)
+        self._failing = grouped((failure.route, failure) for failure in failing)
         self.topology = analysis.topology
         # The hostnames of a route at a listener, `*` for every host; none at what is no listener.
         self.hostnames: Callable[[NodeRef, ObjectRef], tuple[str, ...]] = cache(

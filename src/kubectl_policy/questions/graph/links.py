@@ -10,6 +10,7 @@ from msgspec import Struct
 from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.graph.picture import GraphLink
 from kubectl_policy.topology.gateway.conditions import listener_set_conditions
 from kubectl_policy.topology.links import LINKS
@@ -190,14 +191,11 @@ class Links:
             )
 
     @cached_method
-    def _refused_by(self, parent: ObjectRef) -> Mapping[NodeRef, list[GraphLink]]:
+    def _refused_by(self, parent: ObjectRef) -> Mapping[NodeRef, tuple[GraphLink, ...]]:
         """The links from an object, or its sections, to what names it as a parent and is not attached to it."""
-        relations, links = self._relations, dict[NodeRef, list[GraphLink]]()
-        for child in (*relations.gateways.listener_sets(parent), *relations.routes_naming(parent)):
-            for link in self._failing_parents(child):
-                if link.parent.object == parent:
-                    links.setdefault(link.parent, []).append(link)
-        return links
+        children = (*self._relations.gateways.listener_sets(parent), *self._relations.routes_naming(parent))
+        links = (link for child in children for link in self._failing_parents(child))
+        return grouped((link.parent, link) for link in links if link.parent.object == parent)
 
     @cached_method
     def _failing_backends(self, route: ObjectRef) -> _Backends:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.model.fields import items_at, mappings_at, strings_at
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.unknown import port_at
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.graph.picture import GraphNode, Outcome, Win
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries, summary_of
@@ -103,15 +104,9 @@ class Outcomes:
         """What is in force at a node, a kind at a time; None if nothing is, as where there is no traffic."""
         topology = self._analysis.topology
         paths = tuple(path for path in covered_paths(self._analysis, place) if topology.carries_traffic(path))
-        positions: dict[Win, list[int]] = {}
-        for entry in (*effective_entries(self._analysis, place, paths), *own_entries(self._analysis, paths)):
-            if self._counts(entry, place):
-                positions.setdefault(self._win(entry), []).append(entry.path)
-        wins = [
-            replace(win, positions=tuple(dict.fromkeys(on_paths)))
-            for win, on_paths in positions.items()
-            if win.policies or win.summary
-        ]
+        entries = (*effective_entries(self._analysis, place, paths), *own_entries(self._analysis, paths))
+        positions = grouped((self._win(entry), entry.path) for entry in entries if self._counts(entry, place))
+        wins = [replace(win, positions=on_paths) for win, on_paths in positions.items() if win.policies or win.summary]
         wins.sort(key=lambda win: (win.policy_kind, win.positions))
         return Outcome(paths=paths, wins=tuple(wins)) if wins else None
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.cached import cached_method
 from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.graph.tree.rows import Head
 from kubectl_policy.render.wording.names import count
@@ -105,13 +106,11 @@ class Wins:
         return [position for way, positions in ways.items() if set(above).issubset(way) for position in positions]
 
     @cached_method
-    def _ways(self, place: NodeRef) -> dict[Path, list[int]]:
+    def _ways(self, place: NodeRef) -> Mapping[Path, tuple[int, ...]]:
         """What is above a place on its paths, and which of them these are."""
-        ways: dict[Path, list[int]] = {}
         outcome = self._outcomes[place]
-        for position, path in enumerate(outcome.paths if outcome else ()):
-            ways.setdefault(tuple(_above(place, path)), []).append(position)
-        return ways
+        paths = outcome.paths if outcome else ()
+        return grouped((tuple(_above(place, path)), position) for position, path in enumerate(paths))
 
 
 def _above(place: NodeRef, path: Path) -> Iterator[NodeRef]:
