@@ -144,8 +144,8 @@ class Links:
                 yield from self._idle_from(rule)
 
     def _link(self, parent: NodeRef, child: NodeRef, relation: str) -> GraphLink:
-        broken = self._failing_backends(parent.object).broken if relation == _BACKEND else {}
-        return broken.get((parent, child)) or GraphLink(parent=parent, child=child, relation=relation)
+        broken = self._failing_backends(parent.object).broken.get((parent, child)) if relation == _BACKEND else None
+        return broken or GraphLink(parent=parent, child=child, relation=relation)
 
     def _idle_from(self, rule: NodeRef) -> Iterator[GraphLink]:
         """The links from the rule of a route to what it names, and sends no requests to."""
