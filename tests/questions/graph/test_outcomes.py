@@ -51,7 +51,6 @@ def test_at_rules() -> None:
     outcome = outcomes(picture)[build.node("HTTPRoute", "r", "two")]
     assert [path[3].section for path in outcome.paths] == ["one", "two"]
     assert [win.certain for win in outcome.wins] == [True, True]
-    assert outcome.place == build.node("HTTPRoute", "r", "two")
 
 
 def test_at_routes_without_rules() -> None:

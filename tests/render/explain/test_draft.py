@@ -37,7 +37,7 @@ BUILT_IN: Final = [found for group in sorted(built_in_groups()) for found in bui
 def answer(profile: PolicyKindProfile, *targets: TargetLevel) -> Explanation:
     """The answer about a kind whose policies name some targets."""
     names = KindNames(profile.group_kind, "retrypolicies")
-    named = tuple(NamedLevel(level, 1) for level in targets)
+    named = tuple(NamedLevel(level.group_kind, level.section, references=1) for level in targets)
     return Explanation(
         profile=profile,
         names=names,

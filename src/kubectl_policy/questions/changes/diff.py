@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import Diagnostic, Gap
-    from kubectl_policy.questions.differences.effects import EffectChange
+    from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
     from kubectl_policy.questions.shared.not_looked_into import Sort
     from kubectl_policy.questions.shared.places import Locate
 
@@ -139,21 +139,13 @@ def _answered(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterato
 
 def at_lines(difference: StateDiff, locate: Locate) -> StateDiff:
     """The same with the lines of effective values instead of those of their objects."""
-    effects = tuple(
-        replace(
-            effect,
-            fields=tuple(
-                replace(
-                    field,
-                    before=field.before and at_line(field.before, locate),
-                    after=field.after and at_line(field.after, locate),
-                )
-                for field in effect.fields
-            ),
-        )
-        for effect in difference.effects
-    )
-    return replace(difference, effects=effects)
+
+    def located(field: FieldChange) -> FieldChange:
+        before, after = (value and at_line(value, locate) for value in (field.before, field.after))
+        return replace(field, before=before, after=after)
+
+    effects = (replace(effect, fields=tuple(map(located, effect.fields))) for effect in difference.effects)
+    return replace(difference, effects=tuple(effects))
 
 
 def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> set[ObjectRef]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from kubectl_policy.attachment.references import target_references
 from kubectl_policy.errors import NotFoundError, UsageError
@@ -33,26 +33,10 @@ Basis: TypeAlias = Literal["profile", "label", "schema", "shape", "assumed", "de
 _ASSUMED: Final = {"policy_class": "class", "strategy": "merge strategy"}
 
 
-class NamedLevel(Struct, frozen=True):
+class NamedLevel(TargetLevel, frozen=True, kw_only=True):
     """A level that policies name, and how many references do."""
 
-    level: TargetLevel
     references: Annotated[int, Meta(description="How many references do.", ge=1)]
-
-    @property
-    def group(self) -> Annotated[str, Meta()]:
-        """The API group of the kind; empty for the core group."""
-        return self.level.group
-
-    @property
-    def kind(self) -> Annotated[str, Meta()]:
-        """The kind without its API group."""
-        return self.level.kind
-
-    @property
-    def section(self) -> Annotated[bool, Meta()]:
-        """Whether sections of such objects are meant."""
-        return self.level.section
 
 
 class Explanation(Answer, OfPolicyKind, frozen=True, kw_only=True):
@@ -126,17 +110,14 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
     first = analysis.index.get(policies[0]) if policies else None
     definition = analysis.index.definitions.get(kind)
     origins = (profile.origin, *(resource.origin for resource in (definition, first) if resource))
-    targets = _targets(analysis, profile)
+    targets = sorted(_targets(analysis, profile).items(), key=lambda named: (named[0].group_kind, named[0].section))
     return Explanation(
         profile=profile,
         names=analysis.registry.names_of(kind),
         origin=next(filter(None, origins), None),
         defined=definition is not None,
         policies=len(policies),
-        targets=tuple(
-            NamedLevel(level, targets[level])
-            for level in sorted(targets, key=lambda level: (level.group_kind, level.section))
-        ),
+        targets=tuple(NamedLevel(level.group_kind, level.section, references=times) for level, times in targets),
         unseen=tuple(dict.fromkeys(gaps(analysis, gaps_in_list(analysis, {kind.kind, CRD.kind}, "")))),
         place=analysis.index.place,
     )

@@ -117,7 +117,9 @@ class Win(Struct, frozen=True, kw_only=True):
             description="False where it is not known how policies there combine, or one of them may be different.",
         ),
     ]
-    positions: tuple[int, ...]
+    positions: tuple[int, ...] = ()
+    # These paths in words, where it is told of a part of all that lead to a place.
+    scope: str = ""
 
     @property
     def paths(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
@@ -128,7 +130,6 @@ class Win(Struct, frozen=True, kw_only=True):
 class Outcome(Struct, frozen=True, kw_only=True):
     """What is in force at a rule of a route or a listener, with the paths that carry traffic there."""
 
-    place: NodeRef
     paths: tuple[Path, ...]
     wins: tuple[Win, ...]
 

@@ -266,7 +266,7 @@ def _targets(answer: PolicyDescription) -> Iterator[Line]:
     """What a policy names; nothing for the only target of one that is attached, which the headline names."""
     places = [attachment_words(attachment).removeprefix("spec.") for attachment in answer.attachments]
     only = answer.attachments[0] if len(places) == 1 else None
-    if only and only.state == "attached" and not only.message and places[0] in with_target(answer):
+    if only and only.state == "attached" and not only.message and places[0] in with_target(answer.policy, [only]):
         return
     width = max(map(cells, places), default=0)
     # Of the only target, the headline has just said what is wrong with it.

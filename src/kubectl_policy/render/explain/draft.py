@@ -52,7 +52,7 @@ def draft_fields(answer: Explanation) -> dict[str, Json]:
     profile = answer.profile
     fields: dict[str, Json] = {}
     if profile.attaches_as_known:
-        kinds = {target.level.group_kind for target in answer.targets if not has_version(target.group)}
+        kinds = {target.group_kind for target in answer.targets if not has_version(target.group)}
         named: Json = [write(group_kind) for group_kind in sorted(kinds)]
         fields |= {"declaredTargets": named} if named else {}
         fields |= {"effectiveTargets": [], "strategy": profile.default_strategy.value}
