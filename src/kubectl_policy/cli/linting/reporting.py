@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.errors import SourceError
 from kubectl_policy.lint.baseline import baseline_text, compare, read_baseline
 from kubectl_policy.lint.linting import found_in
-from kubectl_policy.lint.report import Report
+from kubectl_policy.lint.report import Checkout, Report, Scope
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.model import FieldPath, Origin
 
@@ -70,24 +70,24 @@ class Linting:
         resources = [resource for world in worlds for resource in world.resources]
         # Objects of a cluster have no lines, and the name of the cluster as their source.
         sources = {resource.origin.source for resource in resources if resource.origin.line}
+        state = worlds[0].analysis
         return Report(
+            scope=Scope(
+                worlds=tuple(world.name for world in worlds if world.name),
+                since=read.base or baseline,
+                objects=len({resource.ref for resource in resources}),
+                files=len(sources),
+                is_open=state.index.place == "the input" and not state.snapshot.complete,
+            ),
             findings=tuple(finding for finding in shown if finding.certain and finding.fingerprint in new),
             unknown=tuple(finding for finding in shown if not finding.certain),
             suppressed=self._found.suppressed,
             known=tuple(finding for finding in shown if finding.certain and finding.fingerprint not in new),
             # A finding that is suppressed now is not fixed.
             fixed=tuple(finding for finding in compared.fixed if finding.fingerprint not in fingerprints),
-            since=read.base or baseline,
             rules=tuple(_as_configured(rule, settings) for rule in checked.values()),
-            worlds=tuple(world.name for world in worlds if world.name),
-            objects=len({resource.ref for resource in resources}),
-            files=len(sources),
             settings=settings,
-            place=worlds[0].analysis.index.place,
-            closed=worlds[0].analysis.snapshot.complete,
-            root=self._project.root,
-            folder=str(Path.cwd()),
-            texts=self._lines.texts,
+            checkout=Checkout(root=self._project.root, folder=str(Path.cwd()), texts=self._lines.texts),
         )
 
 
