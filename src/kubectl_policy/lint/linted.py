@@ -51,23 +51,25 @@ class Linted:
     Rules ask it for objects that are linted, and the analysis for everything else.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 (a world, and what it is linted with)
         self,
         analysis: Analysis,
         settings: LintSettings,
         is_linted: Callable[[Resource], bool],
         comparison: StateComparison | None = None,
         comments_of: Callable[[str], Iterable[Comment]] = lambda _: (),
+        name: str = "",
     ) -> None:
         """Nothing is worked out before it is asked for; a `comparison` is with the state before a change.
 
-        `comments_of` has the comments for this program in a file.
+        `comments_of` has the comments for this program in a file; the `name` tells it from other worlds.
         """
         self.analysis = analysis
         self.settings = settings
         self.lints = is_linted
         self.comparison = comparison
         self.comments_of = comments_of
+        self.name = name
         self.snapshot = analysis.snapshot
         self.index = analysis.index
         self.registry = analysis.registry

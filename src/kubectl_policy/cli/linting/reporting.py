@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.linting.reading import ToLint
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linting import Found
-    from kubectl_policy.lint.rule import Rule
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.sources import Lines
 
@@ -34,7 +33,7 @@ class Linting:
         """Lint the input."""
         self._read, self._settings, self._project = read, settings, project
         self._lines = FindingLines(read.lines, read.renamed)
-        self._found: Found = found_in(read.worlds, settings, self._lines.locate, read.lines.comments)
+        self._found: Found = found_in(read.worlds, settings, self._lines.locate)
 
     def baseline(self) -> str:
         """Return the text of a baseline with all findings that are not suppressed, of any severity."""
@@ -85,16 +84,12 @@ class Linting:
             known=tuple(finding for finding in shown if finding.certain and finding.fingerprint not in new),
             # A finding that is suppressed now is not fixed.
             fixed=tuple(finding for finding in compared.fixed if finding.fingerprint not in fingerprints),
-            rules=tuple(_as_configured(rule, settings) for rule in checked.values()),
+            rules=tuple(
+                replace(rule, severity=rule.severity_in(settings) or rule.severity) for rule in checked.values()
+            ),
             settings=settings,
             checkout=Checkout(root=self._project.root, folder=str(Path.cwd()), texts=self._lines.texts),
         )
-
-
-def _as_configured(rule: Rule, settings: LintSettings) -> Rule:
-    """Return a rule with the severity that it has in this run."""
-    own = rule.severity_in(settings)
-    return replace(rule, severity=own) if own and own != "off" else rule
 
 
 def _read_baseline(baseline: str) -> Sequence[Finding]:

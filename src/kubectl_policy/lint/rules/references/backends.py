@@ -69,7 +69,7 @@ def backend_port_missing(world: Linted) -> Iterator[Finding]:
         # Of several ports it is one whose Pods listen where the route wants to go.
         is_clear = len(meant) == 1 and bool(wanted)
         fix = Fix(words=f"did you mean port {meant[0]}?", value=str(meant[0])) if is_clear else None
-        known = f"; it has {some([str(number) for number, _ in ports])}" if ports else "; it has none"
+        known = f"; it has {some([number for number, _ in ports])}" if ports else "; it has none"
         yield _broken(world, route, backend, field=f"{field}.port" if wanted else field, known=known, fix=fix)
 
 

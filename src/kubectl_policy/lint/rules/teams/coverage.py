@@ -221,7 +221,7 @@ def _out_of_bounds(
     undecided = bool(resolution.undecided)
     return Finding(
         subject=subject,
-        message=f"{requirement.name}: {said}{why}, in force on {some([str(route) for route in routes])}",
+        message=f"{requirement.name}: {said}{why}, in force on {some(routes)}",
         certain=not undecided and not world.analysis.evaluator.obstacle,
         severity=requirement.severity,
         related=(

@@ -230,7 +230,7 @@ def wide_blast_radius(world: Linted) -> Iterator[Finding]:
         if len(routes) >= least:
             namespaces = {route.namespace for route in routes}
             where = f"in {len(namespaces)} namespaces" if len(namespaces) > 1 else f"in namespace {min(namespaces)}"
-            message = f"affects {len(routes):,} routes {where}: {some([*map(str, routes)])}"
+            message = f"affects {len(routes):,} routes {where}: {some(routes)}"
             yield Finding(subject=policy.ref, message=message)
 
 
@@ -257,7 +257,7 @@ def cross_team_influence(world: Linted) -> Iterator[Finding]:
             teams = sorted({owners[route] for route in theirs})
             yield Finding(
                 subject=policy.ref,
-                message=f"is owned by {ours}, and affects {some([*map(str, theirs)])} of {some(teams)}",
+                message=f"is owned by {ours}, and affects {some(theirs)} of {some(teams)}",
                 related=tuple(world.related(route, f"owned by {owners[route]}") for route in theirs[:_MAX_RELATED]),
             )
 
