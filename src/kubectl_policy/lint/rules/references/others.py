@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef, Problem, Resource, Severity
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology.gateway.certificates import CertificateRef
+    from kubectl_policy.topology.references import RouteFilter
 
 _MOST_RELATED: Final = 3
 
@@ -78,12 +79,14 @@ def extensionref_not_found(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteFilter, "Requests that would have been processed by that filter MUST receive a HTTP error response"
     (Gateway API, apis/v1/httproute_types.go).
     """
-    if not world.relations.kinds_in_filters:
-        return
-    for route in world.of_kind(*WITH_FILTERS):
-        for named in world.relations.filters_of(route.ref):
-            what = f"requests to {named.backend}" if named.backend else "requests to this rule"
-            yield from world.absent(route, named.object, f"{named.field}.name", f"; {what} get an error response")
+    for route, named in _named_by_filters(world):
+        what = f"requests to {named.backend}" if named.backend else "requests to this rule"
+        yield from world.absent(route, named.object, f"{named.field}.name", f"; {what} get an error response")
+
+
+def _named_by_filters(world: Linted) -> Iterator[tuple[Resource, RouteFilter]]:
+    routes = world.of_kind(*WITH_FILTERS) if world.relations.kinds_in_filters else ()
+    return ((route, named) for route in routes for named in world.relations.filters_of(route.ref))
 
 
 @lint_rule("GWP5016", "error", "closed world", "profile")
@@ -161,16 +164,13 @@ def filter_attaches_nothing(world: Linted) -> Iterator[Finding]:
     Source: the profile of the kind, with its evidence; HTTPRouteFilter.ExtensionRef (Gateway API,
     apis/v1/httproute_types.go).
     """
-    if not world.relations.kinds_in_filters:
-        return
-    for route in world.of_kind(*WITH_FILTERS):
-        for named in world.relations.filters_of(route.ref):
-            profile = world.registry.profile_of(named.object.group_kind)
-            known = profile and profile.known_by == "profile" and not profile.filter_routes
-            if known and world.index.get(named.object):
-                message = f"no filter is known to attach {with_article(named.object.kind)}"
-                related = (world.related(named.object),)
-                yield Finding(subject=route.ref, field=named.field, message=message, related=related)
+    for route, named in _named_by_filters(world):
+        profile = world.registry.profile_of(named.object.group_kind)
+        known = profile and profile.known_by == "profile" and not profile.filter_routes
+        if known and world.index.get(named.object):
+            message = f"no filter is known to attach {with_article(named.object.kind)}"
+            related = (world.related(named.object),)
+            yield Finding(subject=route.ref, field=named.field, message=message, related=related)
 
 
 def _not_a_certificate(world: Linted, policy: Resource, ref: CertificateRef, problem: Problem) -> Finding:
