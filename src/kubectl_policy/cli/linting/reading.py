@@ -71,7 +71,11 @@ class Reader:
         if not base:
             worlds = [self._linted(snapshot, name) for name, snapshot in snapshots.items()]
             return ToLint(worlds=worlds, lines=self._call.lines, lines_before=lines)
-        before = self._read_base(state, lines)
+        try:
+            before = self._load(state, lines)
+        except NothingThereError as nothing:
+            terminal.complain(f"everything counts as new: {nothing.message}")
+            before = {}
         # A single world in both states is the same world, whatever its names.
         if len(snapshots) == len(before) == 1:
             before = dict(zip(snapshots, before.values(), strict=True))
@@ -125,14 +129,6 @@ class Reader:
             problem = "--diff-base REV compares one file or folder"
             raise UsageError(problem, "name one that holds all, and --exclude the rest")
         return f"{base}:./{os.path.relpath(paths[0])}"
-
-    def _read_base(self, state: str, lines: Lines) -> Mapping[str, Snapshot]:
-        """Read the worlds of the base; none if it does not have the path."""
-        try:
-            return self._load(state, lines)
-        except NothingThereError as nothing:
-            terminal.complain(f"everything counts as new: {nothing.message}")
-            return {}
 
     def _renamed(self, base: str) -> Callable[[str], str]:
         """Return a function from the names of files in the base to their present names."""

@@ -66,15 +66,11 @@ def _overridden(world: Linted, losses: Losses) -> Finding:
 
 def _is_seen_from_above(world: Linted, policy: ObjectRef) -> bool:
     """Whether all paths to the targets of a policy are known, whatever else there may be: those of its own routes."""
-    targets = [each.target for each in world.analysis.attachments[policy] if each.target]
-    direct = world.registry.known(policy.group_kind).policy_class == "direct"
-    return all(
-        direct
-        or (
-            target.object.group_kind in ROUTES
-            and not any(binding.state == "unknown" for binding in world.relations.bindings(target.object))
-        )
-        for target in targets
+    targets = [each.target.object for each in world.analysis.attachments[policy] if each.target]
+    bindings = (binding for target in targets for binding in world.relations.bindings(target))
+    return world.registry.known(policy.group_kind).policy_class == "direct" or (
+        all(target.group_kind in ROUTES for target in targets)
+        and not any(binding.state == "unknown" for binding in bindings)
     )
 
 

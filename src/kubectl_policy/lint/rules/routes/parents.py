@@ -107,9 +107,7 @@ def not_allowed_kind(world: Linted) -> Iterator[Finding]:
 
     Source: AllowedRoutes.Kinds and ProtocolType (Gateway API, apis/v1/gateway_types.go).
     """
-    for each in _refused_as(world, "listener-kind"):
-        if each.route.ref.group_kind != TLS_ROUTE and not _is_impossible(world, each):
-            yield _refused(world, each, field=each.field)
+    yield from _refused_kinds(world, of_tls=False)
 
 
 @lint_rule("GWP4012", "error")
@@ -122,9 +120,7 @@ def tlsroute_wrong_listener(world: Linted) -> Iterator[Finding]:
     Source: TLSRouteSpec, "A TLSRoute MUST be attached to a Listener of protocol TLS" (Gateway API,
     apis/v1/tlsroute_types.go).
     """
-    for each in _refused_as(world, "listener-kind"):
-        if each.route.ref.group_kind == TLS_ROUTE and not _is_impossible(world, each):
-            yield _refused(world, each, field=each.field)
+    yield from _refused_kinds(world, of_tls=True)
 
 
 @lint_rule("GWP4008", "error")
@@ -163,6 +159,15 @@ def mesh_consumer_route(world: Linted) -> Iterator[Finding]:
                 yield Finding(subject=route.ref, field=field, message=message, related=(world.related(service),))
 
 
+def _refused_kinds(world: Linted, *, of_tls: bool) -> Iterator[Finding]:
+    """The routes of a kind that a listener does not take; of a listener that can serve none, that is found there."""
+    for each in _refused_as(world, "listener-kind"):
+        listeners = filter(None, map(world.gateways.listener, each.listeners))
+        kinds = (impossible_kinds(world, listener) for listener in listeners if world.is_linted(listener.node.object))
+        if (each.route.ref.group_kind == TLS_ROUTE) is of_tls and not any(named and all(named) for named in kinds):
+            yield _refused(world, each, field=each.field)
+
+
 def _refused_as(world: Linted, sort: str) -> Iterator[Refusal]:
     return (each for each in world.refusals if each.sort == sort)
 
@@ -180,15 +185,6 @@ def _refused(world: Linted, each: Refusal, *, field: str, fix: Fix | None = None
         related=_related(world, each),
         fix=fix,
     )
-
-
-def _is_impossible(world: Linted, each: Refusal) -> bool:
-    """Whether a listener that refuses a route allows nothing that it can serve, which is found there."""
-    for listener in filter(None, map(world.gateways.listener, each.listeners)):
-        kinds = impossible_kinds(world, listener)
-        if kinds and all(kinds) and world.is_linted(listener.node.object):
-            return True
-    return False
 
 
 def _related(world: Linted, each: Refusal) -> tuple[Related, ...]:
