@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # The worst first.
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
 
+# Of many objects that a finding is about alike, so many are related.
+MOST_RELATED: Final = 3
 # Of a list in a message, so many are named.
 _MOST_NAMED: Final = 3
 

@@ -10,7 +10,7 @@ from kubectl_policy.lint.facts.competition import Competition
 from kubectl_policy.lint.facts.losses import Losses
 from kubectl_policy.lint.facts.refusals import refusals
 from kubectl_policy.lint.facts.reported import Reported
-from kubectl_policy.lint.finding import Finding, Fix, Related
+from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, Related
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
@@ -234,6 +234,11 @@ class Linted:
             },
         }
         return Fix(words=f"add ReferenceGrant {target.namespace}/{name}", manifest=manifest)
+
+    def closed_grants(self, namespace: str) -> tuple[Related, ...]:
+        """The ReferenceGrants of a namespace, as what does not let something in."""
+        grants = self.index.of_kind_in(REFERENCE_GRANT, namespace)[:MOST_RELATED]
+        return tuple(self.related(grant.ref, "does not let it in") for grant in grants)
 
     def absent(  # noqa: PLR0913 (what findings have)
         self,

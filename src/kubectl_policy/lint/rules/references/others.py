@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -13,7 +13,6 @@ from kubectl_policy.attachment.validity import FAILING
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, mapping_at, value_at
-from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, authority_refs
 from kubectl_policy.topology.gateway.certificates import INVALID_KIND, SECRET
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology.gateway.certificates import CertificateRef
     from kubectl_policy.topology.references import RouteFilter
-
-_MOST_RELATED: Final = 3
 
 
 @lint_rule("GWP5012", "error", "closed world")
@@ -123,7 +120,6 @@ def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
             message = f"whether {each.ref} may be referred to is unknown: {world.index.grants.unsaid}"
             yield world.unknown(subject, field, message)
         elif not each.permitted:
-            grants = world.index.of_kind_in(REFERENCE_GRANT, each.ref.namespace)[:_MOST_RELATED]
             who = "it" if subject.ref == each.owner else str(each.owner)
             message = f"no ReferenceGrant in namespace {each.ref.namespace} lets {who} refer to {each.ref}"
             yield Finding(
@@ -131,7 +127,7 @@ def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
                 field=field,
                 message=f"{message}{harm}",
                 reason="RefNotPermitted",
-                related=tuple(world.related(grant.ref, "does not let it in") for grant in grants),
+                related=world.closed_grants(each.ref.namespace),
                 fix=world.grant_for(each.owner, each.ref),
                 severity=each.severity,
             )
