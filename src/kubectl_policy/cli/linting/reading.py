@@ -71,11 +71,11 @@ class Reader:
         if not base:
             worlds = [self._linted(snapshot, name) for name, snapshot in snapshots.items()]
             return ToLint(worlds=worlds, lines=self._call.lines, lines_before=lines)
+        before: Mapping[str, Snapshot] = {}
         try:
             before = self._load(state, lines)
         except NothingThereError as nothing:
             terminal.complain(f"everything counts as new: {nothing.message}")
-            before = {}
         # A single world in both states is the same world, whatever its names.
         if len(snapshots) == len(before) == 1:
             before = dict(zip(snapshots, before.values(), strict=True))
