@@ -75,7 +75,7 @@ def test_the_first_reason_and_an_edit_that_works(cause: Cause) -> None:
     for offered in answer.edits:
         after = edited(cause.analysis, offered.edit)
         described = describe(after, cause.target)
-        assert described.carries_traffic
+        assert described.requests.carries_traffic
         assert cause.policy in (*described.policies, *described.filters_in_force)
         assert why_not(after, cause.policy, cause.target).effect.in_force
 

@@ -55,7 +55,7 @@ def described(answer: ObjectDescription, drawn: Container[str]) -> set[tuple[obj
     return {
         (tuple(name for name in map(str, answer.paths[path]) if name in drawn), group.kind.kind, *_setting(setting))
         for group in answer.in_force
-        for path in group.positions
+        for path in group.extent.positions
         for setting in group.settings
     }
 

@@ -27,8 +27,8 @@ from kubectl_policy.questions.shared.not_looked_into import naming
 from kubectl_policy.questions.shared.places import at_line
 from kubectl_policy.questions.unseen.answers import unseen_by_references, unseen_for, unseen_for_policy, unseen_needs
 from kubectl_policy.questions.unseen.possible import possible_through
-from kubectl_policy.questions.unseen.things import Unseen, cut_paths, unknown_parents
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps
+from kubectl_policy.questions.unseen.things import Answer, Unseen, cut_paths, unknown_parents
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class ProblemChanges(Struct, frozen=True, kw_only=True):
     unchanged: Annotated[tuple[Diagnostic, ...], Meta(description="Both states have them, of objects that differ.")]
 
 
-class StateDiff(Struct, frozen=True, kw_only=True):
+class StateDiff(Answer, frozen=True, kw_only=True):
     """What differs between two states, and what follows from that; sorted by name unless said otherwise."""
 
     created: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that only the later state has.")]
@@ -82,11 +82,6 @@ class StateDiff(Struct, frozen=True, kw_only=True):
     enforcement: Annotated[tuple[EnforcementChange, ...], Meta()]
     problems: Annotated[ProblemChanges, Meta()]
     unseen: Annotated[tuple[Unseen, ...], Meta(description="In either state.")]
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
-        return not self.unseen
 
     @property
     def changes(self) -> Annotated[bool, Meta()]:

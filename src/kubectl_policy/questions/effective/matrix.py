@@ -13,13 +13,12 @@ from kubectl_policy.model.fields import strings_at
 from kubectl_policy.questions.effective.cells import Cells, MatrixCell, MatrixColumn, WrittenSetting
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
-from kubectl_policy.questions.shared.numbered import numbered, numbers
 from kubectl_policy.questions.shared.places import Locate, at_line
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, kinds_meant, select
+from kubectl_policy.questions.shared.which_paths import numbered, numbers
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_settings
-from kubectl_policy.questions.unseen.relevance import gaps_in_list
-from kubectl_policy.questions.unseen.things import Unseen, unknown_labels, unknown_parents
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
+from kubectl_policy.questions.unseen.things import Answer, Unseen, unknown_labels, unknown_parents
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -27,10 +26,9 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Origin, Resource
-    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.shared.in_force import Entry
-    from kubectl_policy.questions.shared.numbered import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.selection import ListType
+    from kubectl_policy.questions.shared.which_paths import NumberedPath, PathNumber
     from kubectl_policy.topology import Path
 
 RowSort: TypeAlias = Literal["routes", "gateways", "services"]
@@ -91,7 +89,7 @@ class MatrixRow(Struct, frozen=True, kw_only=True):
         return tuple(position for position in range(len(self.paths)) if position not in certain)
 
 
-class Matrix(Struct, frozen=True, kw_only=True):
+class Matrix(Answer, frozen=True, kw_only=True):
     """The answer of get effective."""
 
     asked: MatrixOptions
@@ -105,12 +103,6 @@ class Matrix(Struct, frozen=True, kw_only=True):
     unused: tuple[str, ...]
     elsewhere: tuple[str, ...]
     unseen: Annotated[tuple[Unseen, ...], Meta()]
-    place: Place = "the input"
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
-        return not self.unseen
 
     @property
     def of(self) -> Annotated[RowSort, Meta()]:

@@ -14,8 +14,8 @@ from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups, profile_file
 from kubectl_policy.questions.shared.in_force import OfPolicyKind
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
-from kubectl_policy.questions.unseen.relevance import gaps_in_list
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
+from kubectl_policy.questions.unseen.things import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles import MergeStrategy
     from kubectl_policy.questions.unseen.things import Unseen
 
@@ -56,7 +55,7 @@ class NamedLevel(Struct, frozen=True):
         return self.level.section
 
 
-class Explanation(OfPolicyKind, frozen=True, kw_only=True):
+class Explanation(Answer, OfPolicyKind, frozen=True, kw_only=True):
     """The answer about a policy kind."""
 
     profile: PolicyKindProfile
@@ -71,12 +70,6 @@ class Explanation(OfPolicyKind, frozen=True, kw_only=True):
         tuple[NamedLevel, ...], Meta(description="The kinds, or sections of such objects, that these name.")
     ]
     unseen: Annotated[tuple[Unseen, ...], Meta()]
-    place: Place = "the input"
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
-        return not self.unseen
 
     @property
     def policy_kind(self) -> Annotated[GroupKind, Meta()]:

@@ -20,9 +20,8 @@ from kubectl_policy.questions.shared.effects import affected, from_the_root
 from kubectl_policy.questions.shared.reported import contrary_report, has_report
 from kubectl_policy.questions.shared.selection import is_about_hierarchy
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy
-from kubectl_policy.questions.unseen.relevance import gaps_in_list
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
 from kubectl_policy.questions.unseen.things import unknown_parents
-from kubectl_policy.questions.unseen.unread import gaps
 from kubectl_policy.resolution.enforcement import Enforcements
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.paths import Paths

@@ -23,9 +23,8 @@ from kubectl_policy.questions.shared.selection import (
     select,
     type_named,
 )
-from kubectl_policy.questions.unseen.relevance import gaps_in_list
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
 from kubectl_policy.questions.unseen.things import unknown_labels
-from kubectl_policy.questions.unseen.unread import gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

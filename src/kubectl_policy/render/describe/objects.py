@@ -48,13 +48,13 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         *_paths(answer, places, view),
         *((BLANK,) if kinds else ()),
         *sections_of(kinds, places, names, view),
-        *references_section(answer.referred_to_by, answer.subject.object),
+        *references_section(answer.mentions.referred_to_by, answer.subject.object),
         *section("Does not apply", _not_applying(answer)),
         *unseen_section(answer.unseen),
-        *not_looked_into_section(answer.not_looked_into),
+        *not_looked_into_section(answer.influences.not_looked_into),
         *problems_section(_problems(answer), (entry.message for entry in answer.not_applying)),
-        *reported_section(answer.reported),
-        *events_section(answer.events),
+        *reported_section(answer.reports.reported),
+        *events_section(answer.reports.events),
         # What controllers should report is for `status`; here it is left to who asks for everything.
         *(expected_section(answer.expected) if view.everything else ()),
         *next_section(after_object(answer), view),
@@ -72,7 +72,7 @@ def _problems(answer: ObjectDescription) -> Iterator[Diagnostic]:
 
 def _paths(answer: ObjectDescription, places: Places, view: View) -> tuple[Line, ...]:
     """The paths, where some words name them by their numbers, or where routes lead to the route."""
-    numbered = any(places.numbered(group.positions) for group in answer.in_force)
+    numbered = any(places.numbered(group.extent.positions) for group in answer.in_force)
     is_delegated = len(places.routes) > 1 and answer.subject.object in places.routes
     if not (numbered or is_delegated):
         return ()
@@ -86,7 +86,7 @@ def _not_applying(answer: ObjectDescription) -> Iterator[Line]:
 
     Why a route is attached to nothing, the headline has said; policies that it does not get by that are named only.
     """
-    said = {(cause.parent, cause.message) for cause in told_causes(answer.unattached)}
+    said = {(cause.parent, cause.message) for cause in told_causes(answer.requests.unattached)}
     together: dict[NotApplying, list[str]] = {}
     for entry in answer.not_applying:
         names = together.setdefault(replace(entry, policy=None), [])

@@ -254,8 +254,8 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
         *((BLANK, Line(heading, 0, 2), *body) if body else ()),
         # What any controller may be expected to report by GEP-713 tells nothing about this policy.
         *(expected_places_section(answer.expected) if answer.profile.status != STANDARD_STATUS else ()),
-        *reported_section(answer.reported),
-        *events_section(answer.events),
+        *reported_section(answer.reports.reported),
+        *events_section(answer.reports.events),
         *unseen_section(answer.unseen),
         *problems_section(answer.diagnostics, {attachment.message for attachment in answer.attachments}),
         *next_section(after_policy(answer), view),

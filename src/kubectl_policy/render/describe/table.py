@@ -42,7 +42,9 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
         narrow=False,
     ),
     Column("ORIGIN", lambda row: str(row.setting.origin or ""), narrow=False),
-    Column("STRATEGY", lambda row: ", ".join(strategy.value for strategy in row.group.strategies), narrow=False),
+    Column(
+        "STRATEGY", lambda row: ", ".join(strategy.value for strategy in row.group.combination.strategies), narrow=False
+    ),
 )
 
 
@@ -60,8 +62,8 @@ def _rows(answer: ObjectDescription) -> list[_SettingRow]:
     number = len(answer.paths)
     rows: list[_SettingRow] = []
     for group in answer.in_force:
-        words = group.scope.removesuffix(" only").removeprefix("paths ").removeprefix("path ")
+        words = group.extent.scope.removesuffix(" only").removeprefix("paths ").removeprefix("path ")
         everywhere = f"all {number}" if number > 1 else "1"
-        paths = everywhere if len(group.positions) == number else words
+        paths = everywhere if len(group.extent.positions) == number else words
         rows += (_SettingRow(setting, group, paths, answer.subject) for setting in group.settings)
     return rows
