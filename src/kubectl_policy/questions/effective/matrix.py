@@ -189,7 +189,7 @@ def _entries(
     return [
         entry
         for entry in entries
-        if (entry.effective.kind in kinds if kinds else not known(entry.effective.kind).patches)
+        if (entry.effective.resolution.kind in kinds if kinds else not known(entry.effective.resolution.kind).patches)
     ]
 
 

@@ -201,13 +201,13 @@ def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce
 
 
 def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
-    effective = entries[0].effective
-    parts = effective.contributions
-    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+    effective, resolution = entries[0].effective, entries[0].effective.resolution
+    parts = resolution.contributions
+    profile = analysis.registry.known(resolution.kind).at(effective.target.object.group_kind)
     places = Places(analysis, effective, profile)
-    fates = [(named.field, named.leaf, fate) for named, fate in named_fates(effective, profile)]
+    fates = [(named.field, named.leaf, fate) for named, fate in named_fates(resolution, profile)]
     beaten: dict[Field, list[Fate]] = {}
-    for field, leaf, fate in (*fates, *effective.resolution.own_fates):
+    for field, leaf, fate in (*fates, *resolution.own_fates):
         if fate.state not in {"effective", "undecided"}:
             origin, declared_in = origin_of(analysis, fate.source), places.field(field, leaf)
             beaten.setdefault(field, []).append(replace(fate, origin=origin, declared_in=declared_in))
@@ -218,34 +218,34 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
             source=named.leaf.source,
             removed=named.leaf.removed,
             defaulted=named.leaf.defaulted,
-            certain=named.leaf.source not in effective.resolution.undecided,
+            certain=named.leaf.source not in resolution.undecided,
             instead_of=tuple(beaten.pop(named.field, ())),
             origin=origin_of(analysis, named.leaf.source),
             declared_in=places.field(named.field, named.leaf),
             security=profile.is_security(named.field[1:] if profile.all_apply else named.field),
         )
-        for named in named_leaves(effective.spec, profile)
+        for named in named_leaves(resolution.spec, profile)
     )
     strategies = () if profile.own else tuple(dict.fromkeys(part.strategy for part in parts))
     if profile.chooser == "challenger":
         # The nearest one alone decides.
-        strategies = tuple(part.strategy for part in parts if part.source not in effective.rejected)[-1:]
+        strategies = tuple(part.strategy for part in parts if part.source not in resolution.rejected)[-1:]
     return InForce(
-        kind=effective.kind,
+        kind=resolution.kind,
         profile=profile,
-        policies=() if profile.own else tuple(sorted(effective.policies_in_force())),
-        undecided=tuple(sorted(effective.resolution.policies_undecided)),
+        policies=() if profile.own else tuple(sorted(resolution.policies_in_force)),
+        undecided=tuple(sorted(resolution.policies_undecided)),
         strategies=strategies,
         positions=tuple(dict.fromkeys(entry.path for entry in entries)),
         at=tuple(dict.fromkeys(entry.effective.target for entry in entries)),
         settings=settings,
         without_effect=tuple(fate for fates in beaten.values() for fate in fates),
         passes_down=entries[0].passes_down,
-        assumed=assumed_of(profile, [effective]),
-        doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
+        assumed=assumed_of(profile, [resolution]),
+        doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.resolution.doubts})),
         contest=Contest(
             order=tuple(part.source for part in parts),
-            members=effective.members,
+            members=resolution.members,
             same_level=same_level_of(profile, parts),
             strategy_of={part.source: part.strategy for part in parts},
             weights=_weights(analysis, effective, profile),
@@ -257,7 +257,7 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
 
 def summary_of(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[str, ...]:
     """An effective policy in a few short phrases; where all policies apply, those of each."""
-    values = plain(effective.spec)
+    values = plain(effective.resolution.spec)
     if not profile.all_apply:
         return profile.summary_of(values)
     policies = (spec for spec in values.values() if isinstance(spec, dict))
@@ -292,7 +292,7 @@ def _own_words(analysis: Analysis, effective: EffectivePolicy) -> Mapping[str, s
     return {field_name(each.field): settings.words(each.object_field) for each in own if settings}
 
 
-def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy | Resolution]) -> tuple[str, ...]:
+def assumed_of(profile: PolicyKindProfile, resolutions: Iterable[Resolution]) -> tuple[str, ...]:
     """What of a kind rests on a default or a guess and matters for some of its outcomes.
 
     How specs merge matters where several meet and one has not chosen; where that is not decided, nothing is assumed.
@@ -300,9 +300,9 @@ def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy | 
     if "merge strategy" not in profile.assumed:
         return profile.assumed
     by_guess, merges = profile.combines_by_guess, False
-    for effective in outcomes:
-        parts = effective.contributions
-        if len(parts) > 1 and "combination unknown" not in effective.doubts:
+    for resolution in resolutions:
+        parts = resolution.contributions
+        if len(parts) > 1 and "combination unknown" not in resolution.doubts:
             merges = merges or any(part.guessed if by_guess else part.field == "spec" for part in parts)
     return tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges)
 
@@ -311,7 +311,7 @@ def _weights(analysis: Analysis, effective: EffectivePolicy, profile: PolicyKind
     """The weight of every policy that takes part and has one, if the kind has weights."""
     if not profile.weight_annotation:
         return {}
-    refs = sorted({part.source.object for part in effective.contributions})
+    refs = sorted({part.source.object for part in effective.resolution.contributions})
     policies = (policy for ref in refs if (policy := analysis.index.get(ref)))
     weights = {policy.ref: number_in_annotation(policy.raw, profile.weight_annotation) for policy in policies}
     return {ref: weight for ref, weight in weights.items() if weight}
@@ -340,7 +340,7 @@ def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -
     by_path: dict[int, list[EffectivePolicy]] = {}
     for entry in effective_entries(analysis, node, paths, kind):
         # Where all that stands there is refused or ignored, nothing is in force.
-        if entry.effective.spec or entry.effective.policies_in_force():
+        if entry.effective.resolution.spec or entry.effective.resolution.policies_in_force:
             by_path.setdefault(entry.path, []).append(entry.effective)
     carrying = [analysis.topology.carries_traffic(path) for path in paths]
     return tuple(
