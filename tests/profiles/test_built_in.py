@@ -81,7 +81,7 @@ class TestDirectPoliciesOnServices:
         )
         analysis = analyze(snapshot(newer, older, service("s", ("http", 80)), complete=True))
         (effective,) = analysis.effective(node("Service", "s", "http", group=""))
-        assert plain(effective.spec) == {"by": "z"}
+        assert plain(effective.resolution.spec) == {"by": "z"}
         assert analysis.enforcement(older.ref).state == "Enforced"
         assert (analysis.enforcement(newer.ref).state, analysis.enforcement(newer.ref).by) == (
             "Conflicted",
@@ -110,7 +110,10 @@ def test_a_backend_tls_policy_on_a_port_beats_one_on_the_service() -> None:
     )
     analysis = analyze(snapshot(whole, one_port, service("s", ("http", 80), ("https", 443)), complete=True))
     specs = {
-        section: [plain(effective.spec) for effective in analysis.effective(node("Service", "s", section, group=""))]
+        section: [
+            plain(effective.resolution.spec)
+            for effective in analysis.effective(node("Service", "s", section, group=""))
+        ]
         for section in ("http", "https")
     }
     assert specs == {"http": [{"by": "whole"}], "https": [{"by": "port"}]}

@@ -48,7 +48,7 @@ def test_policies_of_the_route_above_reach_those_below(analysis: Analysis, name:
     (path,) = describe(analysis, NodeRef(http_route(name))).paths
     rule = next(place for place, node in enumerate(path) if node.section and node.object == http_route(name))
     (effective,) = analysis.effective_on(path[: rule + 1])
-    sources = {fate.field: fate.source.object.name for fate in effective.fates() if fate.state == "effective"}
+    sources = {fate.field: fate.source.object.name for fate in effective.resolution.fates if fate.state == "effective"}
     assert {field.partition(".")[0]: source for field, source in sources.items()} == {"retry": retry, "buffer": buffer}
 
 

@@ -127,7 +127,7 @@ def test_no_policy_of_the_one_is_on_a_path_of_the_others_gateway() -> None:
     at_entrance = {str(ref) for ref in _on_gateway(analysis, "entrance")}
     at_front = {str(ref) for ref in _on_gateway(analysis, "front")}
     found = {
-        words(each.path): {str(part.source.object) for part in each.contributions}
+        words(each.path): {str(part.source.object) for part in each.resolution.contributions}
         for kind in sorted({str(each.ref.group_kind) for each in analysis.policies})
         for each in effective(analysis, kind).values()
     }

@@ -303,7 +303,7 @@ def contentions(enforcements: Iterable[Enforcement], field: str, topology: Topol
     for enforcement in enforcements:
         policy = enforcement.policy
         ends = dict.fromkeys(
-            effective.target for effective in enforcement.outcomes if policy in effective.policies_in_force()
+            effective.target for effective in enforcement.outcomes if policy in effective.resolution.policies_in_force
         )
         for section in ends:
             for entry in _entries(section, field, topology):

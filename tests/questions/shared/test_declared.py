@@ -100,16 +100,20 @@ def test_where_all_apply_each_has_its_settings_under_their_own_names() -> None:
         colours("b", "r", color="blue"),
         colours("empty", "r"),
     )
-    named = list(named_leaves(found.spec, APART))
+    named = list(named_leaves(found.resolution.spec, APART))
     assert [(each.name, each.leaf.source.object.name) for each in named] == [
         ("color", "a"),
         ("deep.x", "a"),
         ("color", "b"),
     ]
     assert [each.field[0] for each in named] == ["default/a", "default/a", "default/b"]
+<<<<<<< HEAD
     fates = [(each.name, fate.field, fate.state) for part in named_fates(found, APART) for each, fate in part]
+=======
+    fates = [(each.name, fate.field, fate.state) for each, fate in named_fates(found.resolution, APART)]
+>>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
     assert fates == [(name, name, "effective") for name in ("color", "deep.x", "color")]
-    assert [(each.field, each.value) for each in declared_fields(found, APART)] == [
+    assert [(each.field, each.value) for each in declared_fields(found.resolution, APART)] == [
         ("color", "red"),
         ("deep.x", 1),
         ("color", "blue"),
@@ -129,7 +133,7 @@ def test_what_stands_beside_policies_that_all_apply_has_its_own_name() -> None:
     route = build.resource("HTTPRoute", "r", {"parentRefs": [build.parent()], "color": "green"})
     analysis = analyze(build.snapshot(build.gateway("g"), route, colours("a", "r", color="red")), profiles=[profile])
     (found,) = analysis.effective(build.node("HTTPRoute", "r"))
-    assert [each.name for each in named_leaves(found.spec, profile)] == ["color", "color"]
+    assert [each.name for each in named_leaves(found.resolution.spec, profile)] == ["color", "color"]
 
 
 def outcomes(profile: PolicyKindProfile, policy: Resource, *others: Resource) -> dict[str, FieldOutcome]:

@@ -193,10 +193,11 @@ def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable
     nodes: dict[NodeRef, set[ObjectRef]] = {}
     for outcome in policy_outcomes(enforcement):
         if not outcome.in_force:
-            effective = outcome.effective
-            winners = {source.object for fate in effective.fates_of(policy) for source in fate.superseded_by}
+            resolution = outcome.effective.resolution
+            fates = resolution.fates_of.get(policy, ())
+            winners = {source.object for fate in fates for source in fate.superseded_by}
             for node in outcome.nodes(profile):
-                nodes.setdefault(node, set()).update(winners - {policy} or effective.policies_in_force())
+                nodes.setdefault(node, set()).update(winners - {policy} or resolution.policies_in_force)
     by_winners = grouped((tuple(sorted(nodes[node])), node) for node in from_the_root(nodes.keys() - {*in_force}))
     return tuple(SupersededOn(objects, winners) for winners, objects in by_winners.items())
 

@@ -138,8 +138,8 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         paths=tuple(outcome.path for outcome in outcomes),
         affected=affected(enforcement, profile),
         all_fields=_fields(resource, profile, enforcement),
-        assumed=assumed_of(profile, outcomes),
-        doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
+        assumed=assumed_of(profile, (outcome.resolution for outcome in outcomes)),
+        doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.resolution.doubts})),
         expected=policy_status(analysis, policy),
         reports=reports_on(analysis, policy),
         unseen=unseen_for_policy(analysis, enforcement),
@@ -155,7 +155,7 @@ def _fields(policy: Resource, profile: PolicyKindProfile, enforcement: Enforceme
         target = effective.target
         key = effective.resolution.likeness, target.object.group_kind
         if key not in known:
-            fields = declared_fields(effective, profile.at(target.object.group_kind))
+            fields = declared_fields(effective.resolution, profile.at(target.object.group_kind))
             known[key] = target, [declared for declared in fields if declared.source.object == policy.ref]
         first, found = known[key]
         for declared in found if first == target else (_beaten_at(target, first, each) for each in found):

@@ -250,13 +250,13 @@ class _EffectiveFields:
         self._undecided: frozenset[Source] = frozenset()
         if effective is None:
             return
-        self._profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+        self._profile = analysis.registry.known(effective.resolution.kind).at(effective.target.object.group_kind)
         self._places = Places(analysis, effective, self._profile)
         self._undecided = effective.resolution.undecided
-        self.named = {named.field: named for named in named_leaves(effective.spec, self._profile)}
-        for part in effective.contributions:
+        self.named = {named.field: named for named in named_leaves(effective.resolution.spec, self._profile)}
+        for part in effective.resolution.contributions:
             source = part.source
-            if source in effective.members and not any(named_leaves(part.spec, self._profile)):
+            if source in effective.resolution.members and not any(named_leaves(part.spec, self._profile)):
                 value = EffectiveValue({}, source, removed=False, origin=origin_of(analysis, source))
                 self.silent[source.object] = value
 

@@ -113,14 +113,14 @@ class _Outcome:
     def __init__(self, analysis: Analysis, effective: EffectivePolicy) -> None:
         """Remember what it is about; nothing is computed yet."""
         self._analysis, self._effective = analysis, effective
-        self._profile: PolicyKindProfile = analysis.registry.known(effective.kind).at(
+        self._profile: PolicyKindProfile = analysis.registry.known(effective.resolution.kind).at(
             effective.target.object.group_kind
         )
 
     @property
     def kind(self) -> GroupKind:
         """The policy kind."""
-        return self._effective.kind
+        return self._effective.resolution.kind
 
     @property
     def is_security(self) -> bool:
@@ -140,7 +140,7 @@ class _Outcome:
                 certain=named.leaf.source not in self._effective.resolution.undecided,
                 security=self._profile.is_security(named.field[1:] if self._profile.all_apply else named.field),
             )
-            for named in named_leaves(self._effective.spec, self._profile)
+            for named in named_leaves(self._effective.resolution.spec, self._profile)
             if not named.leaf.removed
         )
 
@@ -179,10 +179,10 @@ class _Outcome:
         """What is below a field in the short phrases of its kind; nothing for a field with a value of its own."""
         if settings[0].field == field:
             return ()
-        specs = [each for each in plain(self._effective.spec).values() if isinstance(each, dict)]
+        specs = [each for each in plain(self._effective.resolution.spec).values() if isinstance(each, dict)]
         phrases = (
             phrase
-            for spec in (specs if self._profile.all_apply else [plain(self._effective.spec)])
+            for spec in (specs if self._profile.all_apply else [plain(self._effective.resolution.spec)])
             for phrase in self._profile.summary_of(_alone(spec, field))
         )
         return tuple(dict.fromkeys(phrases))

@@ -215,14 +215,23 @@ def group_entries(analysis: Analysis, entries: Iterable[Entry], which: WhichPath
     return tuple(sorted(described, key=lambda group: (group.kind, group.extent.positions, group.extent.at)))
 
 
+<<<<<<< HEAD
 def _in_force(analysis: Analysis, entries: list[Entry], which: WhichPaths | None) -> InForce:
     effective = entries[0].effective
     parts = effective.contributions
     profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
     places = Places(analysis, effective, profile)
     fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(effective, profile))]
+=======
+def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
+    effective, resolution = entries[0].effective, entries[0].effective.resolution
+    parts = resolution.contributions
+    profile = analysis.registry.known(resolution.kind).at(effective.target.object.group_kind)
+    places = Places(analysis, effective, profile)
+    fates = [(named.field, named.leaf, fate) for named, fate in named_fates(resolution, profile)]
+>>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
     beaten: dict[Field, list[Fate]] = {}
-    for field, leaf, fate in (*fates, *effective.resolution.own_fates):
+    for field, leaf, fate in (*fates, *resolution.own_fates):
         if fate.state not in {"effective", "undecided"}:
             origin, declared_in = origin_of(analysis, fate.source), places.field(field, leaf)
             beaten.setdefault(field, []).append(replace(fate, origin=origin, declared_in=declared_in))
@@ -233,22 +242,27 @@ def _in_force(analysis: Analysis, entries: list[Entry], which: WhichPaths | None
             source=named.leaf.source,
             removed=named.leaf.removed,
             defaulted=named.leaf.defaulted,
-            certain=named.leaf.source not in effective.resolution.undecided,
+            certain=named.leaf.source not in resolution.undecided,
             instead_of=tuple(beaten.pop(named.field, ())),
             origin=origin_of(analysis, named.leaf.source),
             declared_in=places.field(named.field, named.leaf),
             security=profile.is_security(named.field[1:] if profile.all_apply else named.field),
         )
-        for named in named_leaves(effective.spec, profile)
+        for named in named_leaves(resolution.spec, profile)
     )
     strategies = () if profile.own else tuple(dict.fromkeys(part.strategy for part in parts))
     if profile.chooser == "challenger":
         # The nearest one alone decides.
+<<<<<<< HEAD
         strategies = tuple(part.strategy for part in parts if part.source not in effective.rejected)[-1:]
     positions = tuple(dict.fromkeys(entry.path for entry in entries))
+=======
+        strategies = tuple(part.strategy for part in parts if part.source not in resolution.rejected)[-1:]
+>>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
     return InForce(
-        kind=effective.kind,
+        kind=resolution.kind,
         profile=profile,
+<<<<<<< HEAD
         policies=() if profile.own else tuple(sorted(effective.policies_in_force())),
         undecided=tuple(sorted(effective.resolution.policies_undecided)),
         combination=Combination(
@@ -264,9 +278,21 @@ def _in_force(analysis: Analysis, entries: list[Entry], which: WhichPaths | None
         ),
         settings=settings,
         without_effect=tuple(fate for fates in beaten.values() for fate in fates),
+=======
+        policies=() if profile.own else tuple(sorted(resolution.policies_in_force)),
+        undecided=tuple(sorted(resolution.policies_undecided)),
+        strategies=strategies,
+        positions=tuple(dict.fromkeys(entry.path for entry in entries)),
+        at=tuple(dict.fromkeys(entry.effective.target for entry in entries)),
+        settings=settings,
+        without_effect=tuple(fate for fates in beaten.values() for fate in fates),
+        passes_down=entries[0].passes_down,
+        assumed=assumed_of(profile, [resolution]),
+        doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.resolution.doubts})),
+>>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
         contest=Contest(
             order=tuple(part.source for part in parts),
-            members=effective.members,
+            members=resolution.members,
             same_level=same_level_of(profile, parts),
             strategy_of={part.source: part.strategy for part in parts},
             weights=_weights(analysis, effective, profile),
@@ -278,7 +304,7 @@ def _in_force(analysis: Analysis, entries: list[Entry], which: WhichPaths | None
 
 def summary_of(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[str, ...]:
     """An effective policy in a few short phrases; where all policies apply, those of each."""
-    values = plain(effective.spec)
+    values = plain(effective.resolution.spec)
     if not profile.all_apply:
         return profile.summary_of(values)
     policies = (spec for spec in values.values() if isinstance(spec, dict))
@@ -312,7 +338,7 @@ def _own_words(analysis: Analysis, effective: EffectivePolicy) -> Mapping[str, s
     return {field_name(each.field): settings.words(each.object_field) for each in own if settings}
 
 
-def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy | Resolution]) -> tuple[str, ...]:
+def assumed_of(profile: PolicyKindProfile, resolutions: Iterable[Resolution]) -> tuple[str, ...]:
     """What of a kind rests on a default or a guess and matters for some of its outcomes.
 
     How specs merge matters where several meet and one has not chosen; where that is not decided, nothing is assumed.
@@ -320,9 +346,9 @@ def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy | 
     if "merge strategy" not in profile.assumed:
         return profile.assumed
     by_guess, merges = profile.combines_by_guess, False
-    for effective in outcomes:
-        parts = effective.contributions
-        if len(parts) > 1 and "combination unknown" not in effective.doubts:
+    for resolution in resolutions:
+        parts = resolution.contributions
+        if len(parts) > 1 and "combination unknown" not in resolution.doubts:
             merges = merges or any(part.guessed if by_guess else part.field == "spec" for part in parts)
     return tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges)
 
@@ -331,7 +357,42 @@ def _weights(analysis: Analysis, effective: EffectivePolicy, profile: PolicyKind
     """The weight of every policy that takes part and has one, if the kind has weights."""
     if not profile.weight_annotation:
         return {}
-    refs = sorted({part.source.object for part in effective.contributions})
+    refs = sorted({part.source.object for part in effective.resolution.contributions})
     policies = (policy for ref in refs if (policy := analysis.index.get(ref)))
     weights = {policy.ref: number_in_annotation(policy.raw, profile.weight_annotation) for policy in policies}
     return {ref: weight for ref, weight in weights.items() if weight}
+<<<<<<< HEAD
+=======
+
+
+class WayInForce(Struct, frozen=True, kw_only=True):
+    """What is in force on one way: a full path from the root down to a rule, a backend, or wherever it ends."""
+
+    path: Path
+    carries_traffic: bool
+    effective: tuple[EffectivePolicy, ...]
+    """One for each kind that is in force there, or may be (`resolution.policies_undecided`); none without traffic."""
+
+
+def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -> tuple[WayInForce, ...]:
+    """What is in force at every rule and backend below an object, or a section of it; of one policy kind, if given.
+
+    There is an entry for each way through it, also where nothing is in force: "all requests to this route need JWT" is
+    a question about all of them. Raises `NotFoundError` for an object that was not read, for a section that it has not,
+    and for a kind that is no policy kind.
+    """
+    analysis.require(node)
+    if kind is not None:
+        analysis.require_kind(kind)
+    paths = analysis.topology.paths_through(node)
+    by_path: dict[int, list[EffectivePolicy]] = {}
+    for entry in effective_entries(analysis, node, paths, kind):
+        # Where all that stands there is refused or ignored, nothing is in force.
+        if entry.effective.resolution.spec or entry.effective.resolution.policies_in_force:
+            by_path.setdefault(entry.path, []).append(entry.effective)
+    carrying = [analysis.topology.carries_traffic(path) for path in paths]
+    return tuple(
+        WayInForce(path=path, carries_traffic=carries, effective=tuple(by_path.get(place, ())) if carries else ())
+        for place, (path, carries) in enumerate(zip(paths, carrying, strict=True))
+    )
+>>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b

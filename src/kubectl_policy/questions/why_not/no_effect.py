@@ -112,7 +112,8 @@ class _Chain:
         contributing = [
             entry.effective
             for entry in self._effect.entries
-            if entry.path == place and any(part.source.object == self._policy for part in entry.effective.contributions)
+            if entry.path == place
+            and any(part.source.object == self._policy for part in entry.effective.resolution.contributions)
         ]
         for effective in contributing:
             yield from lost_to_others(self._analysis, self._policy, effective)

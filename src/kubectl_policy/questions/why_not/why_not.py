@@ -124,7 +124,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
         target_origin=read.origin if read else None,
         effect=effect,
         profile=case.profile,
-        assumed=assumed_of(case.profile, [entry.effective for entry in effect.entries]),
+        assumed=assumed_of(case.profile, (entry.effective.resolution for entry in effect.entries)),
         reasons=reasons,
         edits=edits,
         tried=tried,

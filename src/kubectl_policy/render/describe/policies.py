@@ -207,8 +207,8 @@ class _Fields:
         """A phrase for the paths on which the policy has no say, because policies of sections apply there instead."""
         groups: dict[tuple[ObjectRef, ...], list[int]] = {}
         for position, outcome in enumerate(self.answer.enforcement.outcomes):
-            if all(part.source.object != self.answer.policy for part in outcome.contributions):
-                groups.setdefault(tuple(sorted(outcome.policies_in_force())), []).append(position)
+            if all(part.source.object != self.answer.policy for part in outcome.resolution.contributions):
+                groups.setdefault(tuple(sorted(outcome.resolution.policies_in_force)), []).append(position)
         for policies, positions in groups.items():
             names, verb = listed([str(ref) for ref in policies]), "apply" if len(policies) > 1 else "applies"
             if len(positions) == len(self.answer.paths):

@@ -73,7 +73,7 @@ def _in_force(answer: PolicyDescription) -> set[int]:
     return {
         position
         for position, outcome in enumerate(answer.enforcement.outcomes)
-        if answer.policy in outcome.policies_in_force()
+        if answer.policy in outcome.resolution.policies_in_force
     }
 
 

@@ -133,9 +133,9 @@ def _retries(world: Linted, rule: NodeRef) -> int:
     paths = [path for path in world.topology.paths(rule) if world.topology.carries_traffic(path)]
     entries = (*effective_entries(world.analysis, rule, paths), *own_entries(world.analysis, paths))
     found = (
-        integer_at(plain(entry.effective.spec), part.field)
+        integer_at(plain(entry.effective.resolution.spec), part.field)
         for entry in entries
-        for part in world.registry.known(entry.effective.kind).summary
+        for part in world.registry.known(entry.effective.resolution.kind).summary
         if part.words == _RETRIES
     )
     return max(filter(None, found), default=0)
@@ -203,9 +203,9 @@ def _request_timeouts(world: Linted, route: ObjectRef, place: int, rule: Json) -
     timeouts: dict[tuple[str, ObjectRef], None] = {}
     for entry in effective_entries(world.analysis, node, paths):
         effective = entry.effective
-        profile = world.registry.known(effective.kind).at(effective.target.object.group_kind)
+        profile = world.registry.known(effective.resolution.kind).at(effective.target.object.group_kind)
         for field, stands_for in profile.object_fields.items():
-            leaf = there(effective.spec, field.split(".")) if stands_for == _REQUEST else None
+            leaf = there(effective.resolution.spec, field.split(".")) if stands_for == _REQUEST else None
             if isinstance(leaf, Leaf) and isinstance(leaf.value, str):
                 timeouts[leaf.value, leaf.source.object] = None
     return timeouts
