@@ -26,7 +26,7 @@ from kubectl_policy.render.changes.traffic import (
     places_words,
     traffic_sections,
 )
-from kubectl_policy.render.output.text import Line, Span, pad
+from kubectl_policy.render.output.text import Line, Span, in_a_row, pad
 from kubectl_policy.render.wording.names import attachment_words, count
 from kubectl_policy.render.wording.next_commands import after_blast_radius, next_section
 from kubectl_policy.render.wording.sections import BLANK, headline_line, references_section, section, unseen_section
@@ -174,10 +174,7 @@ def _counts(counts: ObjectCounts) -> Iterator[Line]:
     width = max(len(label) for label, _ in rows)
     for label, items in rows if counts.total else ():
         # A number stays with what it counts.
-        spans = (
-            Span(f"{' ' if number else ''}{item}{',' * (number < len(items) - 1)}") for number, item in enumerate(items)
-        )
-        yield Line((Span(f"{pad(label, width)}   "), *spans), 2, width + 5)
+        yield Line((Span(f"{pad(label, width)}   "), *in_a_row(items)), 2, width + 5)
 
 
 def _object_words(superseded: SupersededOn) -> list[str]:

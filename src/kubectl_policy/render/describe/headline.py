@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, listed, plural
-from kubectl_policy.questions.unseen.unread import some_of
 from kubectl_policy.render.describe.places import Places
 from kubectl_policy.render.wording.names import count, in_file, node_words
 from kubectl_policy.render.wording.unseen import as_far_as
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 # So many causes, or ways that lead somewhere, are told in a sentence, and so many names of listeners and hosts.
 _MOST_CAUSES: Final = 2
 _MOST_NAMED: Final = 4
+# So many policies are named of those that only controllers speak of.
+_MOST_MARKED: Final = 5
 
 
 def object_headline(answer: ObjectDescription) -> str:
@@ -55,7 +56,7 @@ def _marked(answer: ObjectDescription) -> Iterator[str]:
         who, own = list(dict.fromkeys(named)), on == answer.subject.object
         affects = "affects" if len(who) == 1 and " " in who[0] else "affect"
         where = f"its {written}" if own else f"the {written} of {on}"
-        yield f"by {where}, {some_of(who)} {affects} {'it' if own else 'that'} as well"
+        yield f"by {where}, {listed(who, _MOST_MARKED)} {affects} {'it' if own else 'that'} as well"
 
 
 def _absent(answer: ObjectDescription) -> str:
@@ -210,9 +211,7 @@ def _hostnames(hostnames: Sequence[str]) -> Iterator[str]:
     if hostnames == ("*",):
         yield "any hostname"
     elif hostnames:
-        few = len(hostnames) <= _MOST_NAMED
-        shown = list(hostnames) if few else [*hostnames[: _MOST_NAMED - 1], f"{len(hostnames) - _MOST_NAMED + 1} more"]
-        yield f"{'hostname' if len(hostnames) == 1 else 'hostnames'} {listed(shown)}"
+        yield f"{'hostname' if len(hostnames) == 1 else 'hostnames'} {listed(hostnames, _MOST_NAMED)}"
 
 
 def _sources(groups: Iterable[InForce], subject: ObjectRef, noun: str = "") -> str:

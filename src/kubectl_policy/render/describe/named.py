@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.wording.names import in_file, mark, node_words
+from kubectl_policy.render.wording.names import (
+    MOST_TARGETS,
+    in_file,
+    itself_words,
+    mark,
+    node_words,
+    source_filter_words,
+)
 from kubectl_policy.render.wording.settings import blame_words
-from kubectl_policy.topology.references import ROUTES, section_words
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,9 +26,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.render.describe.by_policy import OfSource
     from kubectl_policy.resolution import Source
-
-# So many targets of one policy are named.
-_MOST_TARGETS: Final = 4
 
 
 class Names:
@@ -75,22 +79,17 @@ class Names:
     def policy(self, source: Source, kind: GroupKind) -> str:
         """`shop/cart`, as the kind stands beside it; `the route itself` for what an object says itself."""
         if source.object == source.target.object:
-            return self._itself(source.object)
+            own = source.object == self._subject.object
+            return itself_words(source.object) if own else f"{source.object} itself"
         return source.object.qualified_name if source.object.group_kind == kind else str(source.object)
-
-    def _itself(self, obj: ObjectRef) -> str:
-        if obj != self._subject.object:
-            return f"{obj} itself"
-        return f"the {'route' if obj.kind.endswith('Route') else obj.kind} itself"
 
     def targets(self, source: Source, targets: Iterable[NodeRef]) -> str:
         """` → rule cart`, of several targets all; of an object's own fields only a rule or listener."""
-        of_rule = source.target.object.group_kind in ROUTES
-        how = (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""
         if source.object == source.target.object:
-            sections = [section_words(node) for node in targets if node.section]
-            return f", {_some(sections)}" if sections else ""
-        return f" → {_some([self.target(node) for node in targets])}{how}"
+            sections = dict.fromkeys(section_words(node) for node in targets if node.section)
+            return f", {listed(list(sections), MOST_TARGETS)}" if sections else ""
+        words = dict.fromkeys(self.target(node) for node in targets)
+        return f" → {listed(list(words), MOST_TARGETS)}{source_filter_words(source)}"
 
     def source(self, source: Source, kind: GroupKind) -> str:
         """`shop/cart → rule cart`."""
@@ -121,10 +120,3 @@ def contrary_words(condition: ReportedCondition) -> str:
     own_word = condition.reason and condition.reason != condition.type
     what = condition.reason if own_word else f"{condition.type} {condition.status}"
     return f"controller {verb} {what}"
-
-
-def _some(words: Sequence[str]) -> str:
-    words = list(dict.fromkeys(words))
-    if len(words) > _MOST_TARGETS:
-        words = [*words[: _MOST_TARGETS - 1], f"{len(words) - _MOST_TARGETS + 1} more"]
-    return listed(words)

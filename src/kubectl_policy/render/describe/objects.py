@@ -11,7 +11,7 @@ from kubectl_policy.render.describe.headline import object_headline, told_causes
 from kubectl_policy.render.describe.named import Names
 from kubectl_policy.render.describe.overview import by_kind, overview
 from kubectl_policy.render.describe.places import Places
-from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.output.text import Line, Span, in_a_row
 from kubectl_policy.render.wording.names import node_words
 from kubectl_policy.render.wording.next_commands import after_object, next_section
 from kubectl_policy.render.wording.sections import (
@@ -100,10 +100,6 @@ def _not_applying(answer: ObjectDescription) -> Iterator[Line]:
             lead = f" → {target}: " if target else ": "
         else:
             lead = "" if entry.message.startswith(target) else f"{target}: "
-        last = len(policies) - 1
-        who = (
-            Span(f"{' ' if place else ''}{name}{',' if place < last else ''}") for place, name in enumerate(policies)
-        )
         reason = Span(f" [{entry.reason}]" if entry.reason else "")
         message = "it is not attached there" if is_said else entry.message
-        yield Line((*who, Span(lead), Span(message, prose=True), reason), 2)
+        yield Line((*in_a_row(policies), Span(lead), Span(message, prose=True), reason), 2)

@@ -10,7 +10,7 @@ from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.output.text import Line, Span, cells, pad
+from kubectl_policy.render.output.text import Line, Span, cells, in_a_row, pad
 from kubectl_policy.render.wording.headlines import fully_enforced, policy_headline, with_target
 from kubectl_policy.render.wording.names import (
     attachment_words,
@@ -287,11 +287,7 @@ def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
         by_kind.setdefault(ref.kind, []).append(ref)
     for kind, refs in by_kind.items():
         shown = refs[:_MOST] if view.cuts else refs
-        last = len(shown) - 1
-        names = [
-            Span(f" {ref.qualified_name}{_sections(sections[ref])}{',' if place < last else ''}")
-            for place, ref in enumerate(shown)
-        ]
+        names = in_a_row([f"{ref.qualified_name}{_sections(sections[ref])}" for ref in shown], lead=" ")
         more = f", and {len(refs) - len(shown):,} more; --show-all shows them" if len(refs) > len(shown) else ""
         yield Line((Span(f"{count(len(refs), kind)}:", "subject"), *names, Span(more, "aside")), 2, 4)
 

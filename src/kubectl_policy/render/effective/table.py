@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
-from kubectl_policy.render.wording.names import flow, node_words
+from kubectl_policy.render.wording.names import flow, itself_words, node_words
 from kubectl_policy.topology.references import ROUTES, section_words
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _from(row: MatrixRow, place: int) -> tuple[str, ...]:
 def _source(source: Source) -> str:
     if source.object != source.target.object:
         return f"{source.object} → {node_words(source.target)}"
-    return "the route itself" if source.object.group_kind in ROUTES else f"{source.object} itself"
+    return itself_words(source.object) if source.object.group_kind in ROUTES else f"{source.object} itself"
 
 
 def _lines(file: str, lines: Sequence[int]) -> str:

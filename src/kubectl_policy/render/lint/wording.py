@@ -59,7 +59,7 @@ def related_words(related: Related) -> str:
 
 def world_words(finding: Finding) -> str:
     """`only in dev and prod`; empty for what is found in all worlds."""
-    return f"only in {_some(finding.worlds)}" if finding.worlds else ""
+    return f"only in {listed(finding.worlds, _NAMED, 'others')}" if finding.worlds else ""
 
 
 def notes(finding: Finding) -> Iterator[str]:
@@ -81,7 +81,7 @@ def lint_headline(report: Report, *, hints: bool = False) -> str:
     """How much is wrong, of how much; if not all could be checked, the same sentence says so, and with `hints` why."""
     files = f" of {count(report.files, 'file')}" if report.files else ""
     where = f" in {count(report.objects, 'object')}{files}"
-    among = f" for {_some(report.worlds)}" if report.worlds else ""
+    among = f" for {listed(report.worlds, _NAMED, 'others')}" if report.worlds else ""
     if report.findings:
         since = f", new since {report.since}" if report.since else ""
         first = f"{severity_counts(report.counts)}{where}{among}{since}"
@@ -101,9 +101,3 @@ def lint_headline(report: Report, *, hints: bool = False) -> str:
 def severity_counts(counts: Mapping[Severity, int]) -> str:
     """`3 errors, 1 warning and 2 infos`."""
     return listed([count(number, severity) for severity, number in counts.items() if number])
-
-
-def _some(names: Sequence[str]) -> str:
-    if len(names) <= _NAMED:
-        return listed(names)
-    return f"{', '.join(names[: _NAMED - 1])} and {len(names) - _NAMED + 1} others"

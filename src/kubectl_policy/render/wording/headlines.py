@@ -7,27 +7,34 @@ their own words, and is in their slices.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
-from kubectl_policy.render.wording.names import attachment_words, count, in_file, kind_counts, node_words, of_all
+from kubectl_policy.render.wording.names import (
+    attachment_words,
+    count,
+    in_file,
+    in_namespace,
+    kind_counts,
+    node_words,
+    of_all,
+)
 from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Json
+    from kubectl_policy.questions.changes.blast_radius import PolicyReach
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.shared.selection import Listing
     from kubectl_policy.questions.status.comparison import ObjectStatus
     from kubectl_policy.questions.status.report import StatusReport
     from kubectl_policy.questions.why_not.why_not import WhyNot
-    from kubectl_policy.resolution.enforcement import Enforcement
 
 # With one of these as the first reason, it is not known whether there is an effect.
 _UNDECIDED: Final = frozenset({"not-computed", "combination-unknown", "target-unknown", "parent-unknown"})
@@ -76,26 +83,7 @@ def _in_force(answer: PolicyDescription) -> set[int]:
     }
 
 
-class AttachedPolicy(Protocol):
-    """An answer about a policy: whether it is attached, and how far it is in force below its targets."""
-
-    @property
-    def attachments(self) -> Sequence[Attachment]:
-        """A reference each, also those that fail."""
-        ...
-
-    @property
-    def enforcement(self) -> Enforcement:
-        """Its state over all paths."""
-        ...
-
-    @property
-    def reasons(self) -> Sequence[Reason]:
-        """Why it has no effect anywhere, if that is known."""
-        ...
-
-
-def with_target(answer: AttachedPolicy) -> str:
+def with_target(answer: PolicyDescription | PolicyReach) -> str:
     """The policy, with its target if it has one alone."""
     policy = answer.enforcement.policy
     targets = list(
@@ -104,7 +92,7 @@ def with_target(answer: AttachedPolicy) -> str:
     return f"{policy} → {targets[0]}" if len(targets) == 1 else str(policy)
 
 
-def may_affect_more(answer: AttachedPolicy) -> bool:
+def may_affect_more(answer: PolicyDescription | PolicyReach) -> bool:
     """Whether it affects nothing where it is attached, which what was not read might change.
 
     What a route is attached to, it says itself.
@@ -113,13 +101,13 @@ def may_affect_more(answer: AttachedPolicy) -> bool:
     return _is_idle(answer) and any(target and target.object.group_kind not in ROUTES for target in targets)
 
 
-def _is_idle(answer: AttachedPolicy) -> bool:
+def _is_idle(answer: PolicyDescription | PolicyReach) -> bool:
     """Whether nothing is below what it is attached to that it could affect."""
     idle = answer.enforcement.state == "NoEffect" and not answer.enforcement.outcomes
     return idle and any(attachment.state == "attached" for attachment in answer.attachments)
 
 
-def why_idle(answer: AttachedPolicy) -> str:
+def why_idle(answer: PolicyDescription | PolicyReach) -> str:
     """Why a policy that is attached has no effect; empty if that depends on its kind, or it is not attached."""
     if answer.enforcement.state == "Overridden":
         return f"it is replaced everywhere, by {names(answer.enforcement.by)}"
@@ -176,14 +164,14 @@ def _idle(answer: PolicyDescription) -> str:
 
 def list_headline(listing: Listing[object]) -> str:
     """`3 policies in namespace baker.`; if the list is incomplete, the same sentence says so."""
-    where = f" in namespace {listing.namespace}" if listing.namespace else ""
-    return f"{count(len(listing.rows), listing.type.noun)}{where}{as_far_as(listing.unseen)}."
+    number = count(len(listing.rows), listing.type.noun)
+    return f"{number}{in_namespace(listing.namespace)}{as_far_as(listing.unseen)}."
 
 
 def status_headline(report: StatusReport) -> str:
     """How much disagrees, of how much; if little or nothing could be compared, the same sentence says so."""
     if not report.items:
-        where = f" in namespace {report.namespace}" if report.namespace else ""
+        where = in_namespace(report.namespace)
         return f"Nothing to compare: no {plural(report.noun)}{where}{as_far_as(report.unseen)}."
     silent = [status for status in report.items if not status.has_status]
     if len(silent) == len(report.items):

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution import Source
 
-# So many objects can be named in a sentence.
-_NAMED: Final = 4
+# So many targets of one policy are named in a sentence.
+MOST_TARGETS: Final = 4
 
 
 def count(number: int, noun: str) -> str:
@@ -77,6 +77,17 @@ def filter_words(attachment: Attachment) -> str:
     return {"reference": "", "filter": " (by its filter)", "parameters": " (as its parameters)"}[way]
 
 
+def source_filter_words(source: Source) -> str:
+    """` (by its filter)` of a source that a filter names; empty for any other."""
+    of_rule = source.target.object.group_kind in ROUTES
+    return (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""
+
+
+def itself_words(obj: ObjectRef) -> str:
+    """`the route itself`: the object that an answer is about, as the source of its own settings."""
+    return f"the {'route' if obj.kind.endswith('Route') else obj.kind} itself"
+
+
 # By a source, all of its targets by way of which it brings the same.
 Targets: TypeAlias = "Mapping[Source, Sequence[NodeRef]]"
 ONE_TARGET: Final[Targets] = MappingProxyType({})
@@ -90,11 +101,9 @@ def source_spans(source: Source, lead: str = "", style: Style = "", targets: Tar
     if source.object == source.target.object:
         section = f", {section_words(source.target)}" if source.target.section else ""
         return (Span(f"{lead}{source.object} itself{section}", style),)
-    of_rule = source.target.object.group_kind in ROUTES
-    how = (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""
     words = [node_words(target) for target in targets.get(source, ())] or [node_words(source.target)]
-    names = listed(words if len(words) <= _NAMED else [*words[: _NAMED - 1], f"{len(words) - _NAMED + 1} more"])
-    return Span(f"{lead}{source.object}", style), Span(f" → {names}{how}", style)
+    how = source_filter_words(source)
+    return Span(f"{lead}{source.object}", style), Span(f" → {listed(words, MOST_TARGETS)}{how}", style)
 
 
 def source_words(source: Source, targets: Targets = ONE_TARGET) -> str:
@@ -154,6 +163,11 @@ def levels_words(levels: Iterable[TargetLevel]) -> str:
         for noun, kinds in nouns.items()
     ]
     return ", or ".join(parts)
+
+
+def in_namespace(name: str) -> str:
+    """` in namespace baker`; empty for all namespaces."""
+    return f" in namespace {name}" if name else ""
 
 
 def in_file(origin: Origin | None, form: str = "{}") -> str:

@@ -74,6 +74,11 @@ def after_why_not(answer: WhyNot) -> list[Command]:
     return [_describe(answer.policy), _describe(target.object, *section_option)]
 
 
+def nothing_found(namespace: str, elsewhere: Sequence[str], noun: str) -> list[str]:
+    """What kubectl says of an empty list, and where there is something."""
+    return [f"No resources found{f' in {namespace} namespace.' if namespace else ''}", *elsewhere_hint(elsewhere, noun)]
+
+
 def elsewhere_hint(elsewhere: Sequence[str], noun: str) -> list[str]:
     """Where there is something, if nothing was found here: `elsewhere` has a namespace for each such object."""
     if not elsewhere:

@@ -209,8 +209,8 @@ class Branches:
         """A policy of which nothing is drawn that it refers to: to what it does, and why it is not attached there."""
         failing = next((each for each in policy.attachments if each.state != "attached"), None)
         targets = [attachment_words(each) for each in policy.attachments if each.target]
-        shown = targets if len(targets) <= _NAMED else [*targets[: _NAMED - 1], f"{len(targets) - _NAMED + 1} more"]
-        return self._of_policy(policy, failing, f" → {listed(shown)}" if shown else "", is_shared=False)
+        scope = f" → {listed(targets, _NAMED)}" if targets else ""
+        return self._of_policy(policy, failing, scope, is_shared=False)
 
     def _of_policy(self, policy: GraphPolicy, attachment: Attachment | None, scope: str, *, is_shared: bool) -> Row:
         """How far a policy is enforced or, of a reference that fails, why it does."""
