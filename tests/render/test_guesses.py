@@ -12,7 +12,7 @@ from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.listing.lists import Lists, list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
@@ -22,7 +22,7 @@ from kubectl_policy.render.describe.headline import object_headline
 from kubectl_policy.render.describe.objects import object_tree
 from kubectl_policy.render.describe.policies import policy_tree
 from kubectl_policy.render.describe.table import settings
-from kubectl_policy.render.listing.columns import list_table, remarks
+from kubectl_policy.render.listing.tables import list_remarks, list_tables
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.tree import why_not_tree
 from kubectl_policy.render.wording.headlines import policy_headline, why_not_headline
@@ -90,12 +90,14 @@ def test_of_a_policy(world: Analysis) -> None:
 def test_of_lists(world: Analysis) -> None:
     """The numbers are as sure as they can be."""
     listing = list_type(world, "policies", Selection())
-    rows = list_table(listing, View()).text(View(headers=False), wide=False)
+    rows = list_tables(Lists((listing,)), View()).text(View(headers=False), wide=False)
     assert "ColorPolicy (assumed)" in rows
     assert "up to 4" in rows
     assert "depends on default/b" in rows
-    assert "1 to 2" in list_table(list_type(world, "routes", Selection()), View()).text(View(headers=False), wide=False)
-    assert remarks(listing, empty=False) == []
+    assert "1 to 2" in list_tables(Lists((list_type(world, "routes", Selection()),)), View()).text(
+        View(headers=False), wide=False
+    )
+    assert list_remarks(Lists((listing,)), empty=False) == []
 
 
 def test_of_a_policy_and_an_object(world: Analysis) -> None:
