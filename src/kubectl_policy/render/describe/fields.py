@@ -13,8 +13,7 @@ from kubectl_policy.render.describe.together import parent_of, together, words_o
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.wording.names import flow
 from kubectl_policy.render.wording.reasons import basis_lines, doubts_of, merge_not_counting
-from kubectl_policy.render.wording.settings import DEFAULT, perhaps
-from kubectl_policy.render.wording.values import shortened
+from kubectl_policy.render.wording.settings import DEFAULT, perhaps, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

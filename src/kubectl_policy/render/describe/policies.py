@@ -34,8 +34,7 @@ from kubectl_policy.render.wording.sections import (
     section,
     unseen_section,
 )
-from kubectl_policy.render.wording.settings import GAP, INDENT, blame_words, default_spans, without_keys
-from kubectl_policy.render.wording.values import shortened
+from kubectl_policy.render.wording.settings import GAP, INDENT, blame_words, default_spans, shortened, without_keys
 from kubectl_policy.topology.references import section_noun
 
 if TYPE_CHECKING:
