@@ -39,10 +39,7 @@ class _Diff(Forms["StateDiff"]):
 
         return diff_markdown(answer)
 
-    def summary(self, answer: StateDiff) -> str:
-        from kubectl_policy.render.changes.headlines import diff_headline
-
-        return diff_headline(answer)
+    summary = headline
 
     def names(self, answer: StateDiff) -> Iterable[ObjectRef]:
         from kubectl_policy.render.changes.table import diff_names
@@ -73,10 +70,7 @@ class _BlastRadius(Forms["BlastRadius"]):
 
         return blast_radius_markdown(answer)
 
-    def summary(self, answer: BlastRadius) -> str:
-        from kubectl_policy.render.changes.headlines import blast_headline
-
-        return blast_headline(answer)
+    summary = headline
 
     def names(self, answer: BlastRadius) -> Iterable[ObjectRef]:
         from kubectl_policy.render.changes.table import diff_names

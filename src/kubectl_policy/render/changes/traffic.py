@@ -11,7 +11,7 @@ from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.questions.differences.traffic import RouteTraffic
 from kubectl_policy.render.output.text import Line, Span, cells, in_a_row, pad
-from kubectl_policy.render.wording.names import count, sections_words
+from kubectl_policy.render.wording.names import count, namespace_words, sections_words
 from kubectl_policy.render.wording.sections import section
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, UDP_ROUTE
 
@@ -64,9 +64,7 @@ def hit_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "
     about = about_words(routes, owner_key)
     if len(refs) == 1:
         return f"{refs[0]}{about}"
-    namespaces = sorted({ref.namespace for ref in refs})
-    where = f"namespace {namespaces[0]}" if len(namespaces) == 1 else count(len(namespaces), "namespace")
-    return f"{count(len(refs), 'route')} in {where}{about}"
+    return f"{count(len(refs), 'route')}{namespace_words(ref.namespace for ref in refs)}{about}"
 
 
 def about_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "") -> str:

@@ -28,7 +28,7 @@ from kubectl_policy.render.changes.traffic import (
 )
 from kubectl_policy.render.output.text import Line, Span, in_a_row, pad
 from kubectl_policy.render.wording.names import attachment_words, count
-from kubectl_policy.render.wording.next_commands import after_blast_radius, next_section
+from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.sections import BLANK, headline_line, references_section, section, unseen_section
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     parents = [change for change in difference.parents if change.route not in mentioned]
     with_it, superseded = [str(ref) for ref in answer.deleted_with_it], answer.superseded
     failed = [attachment for attachment in answer.targets if attachment.state != "attached"]
+    most_changed = [changed.node.object for change in difference.effects for changed in change.objects][:1]
     return (
         headline_line(blast_headline(answer, summary)),
         *traffic_sections(difference, view),
@@ -152,7 +153,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
             "Problems fixed", [problem for problem in difference.problems.fixed if problem.subject not in deleted], view
         ),
         *unseen_section(difference.unseen),
-        *next_section(after_blast_radius(answer), view),
+        *next_section(map(describing, dict.fromkeys([*most_changed, subject])), view),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, listed, plural
 from kubectl_policy.render.describe.places import Places
-from kubectl_policy.render.wording.names import count, in_file, node_words
+from kubectl_policy.render.wording.names import count, in_file, node_words, who_words
 from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_words
 
@@ -74,9 +74,8 @@ def _failing(answer: ObjectDescription) -> str:
     if not routes:
         return ""
     some = "All" if all(failing.whole for failing in answer.failing) else "Some"
-    who = str(next(iter(routes))) if len(routes) == 1 else count(len(routes), "route")
-    whose = f"{next(iter(policies))} is" if len(policies) == 1 else f"{count(len(policies), 'policy')} are"
-    return f"{some} requests to {who} get an error response, since {whose} not valid."
+    whose = f"{who_words(policies, 'policy')} {'is' if len(policies) == 1 else 'are'}"
+    return f"{some} requests to {who_words(routes, 'route')} get an error response, since {whose} not valid."
 
 
 def _of_object(answer: ObjectDescription) -> str:

@@ -13,7 +13,7 @@ from kubectl_policy.render.describe.overview import by_kind, overview
 from kubectl_policy.render.describe.places import Places
 from kubectl_policy.render.output.text import Line, Span, in_a_row
 from kubectl_policy.render.wording.names import node_words
-from kubectl_policy.render.wording.next_commands import after_object, next_section
+from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.sections import (
     BLANK,
     events_section,
@@ -57,7 +57,7 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         *events_section(answer.events),
         # What controllers should report is for `status`; here it is left to who asks for everything.
         *(expected_section(answer.expected) if view.everything else ()),
-        *next_section(after_object(answer), view),
+        *next_section(map(describing, answer.policies), view),
     )
 
 

@@ -21,7 +21,7 @@ from kubectl_policy.render.wording.names import (
     sections_words,
     source_spans,
 )
-from kubectl_policy.render.wording.next_commands import after_policy, next_section
+from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.paths import path_lines
 from kubectl_policy.render.wording.reasons import assumption_lines, doubt_lines, merging_words, note_lines
 from kubectl_policy.render.wording.sections import (
@@ -257,7 +257,7 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
         *events_section(answer.events),
         *unseen_section(answer.unseen),
         *problems_section(answer.diagnostics, {attachment.message for attachment in answer.attachments}),
-        *next_section(after_policy(answer), view),
+        *next_section(map(describing, dict.fromkeys(node.object for node in answer.affected)), view),
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
-from kubectl_policy.render.wording.names import count, either, flow, in_namespace, itself_words, node_words
+from kubectl_policy.render.wording.names import count, either, flow, itself_words, namespace_words, node_words
 from kubectl_policy.render.wording.next_commands import nothing_found
 from kubectl_policy.render.wording.unseen import as_far_as, missing
 from kubectl_policy.topology.references import ROUTES, section_words
@@ -129,7 +129,7 @@ def _style(row: MatrixRow, place: int) -> Style:
 
 def matrix_headline(matrix: Matrix) -> str:
     """How many rows there are or, of those that are missing something, how many of how many and what."""
-    where, number = in_namespace(matrix.namespace), len(matrix.rows)
+    where, number = namespace_words({matrix.namespace}), len(matrix.rows)
     noun = "rule" if matrix.type.kinds[0] in ROUTES else matrix.type.noun
     if not matrix.asked.missing:
         return f"{count(number, noun)}{where}{as_far_as(matrix.unseen)}."

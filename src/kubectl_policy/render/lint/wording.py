@@ -10,11 +10,11 @@ from kubectl_policy.render.wording.names import count, in_file
 from kubectl_policy.render.wording.unseen import as_far_as
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kubectl_policy.lint.finding import Finding, Related
     from kubectl_policy.lint.report import Report
-    from kubectl_policy.model import ObjectRef, Severity
+    from kubectl_policy.model import Severity
 
 # So many worlds are named.
 _NAMED: Final = 4
@@ -70,11 +70,6 @@ def notes(finding: Finding) -> Iterator[str]:
         yield f"see {related_words(related)}"
     if finding.worlds:
         yield world_words(finding)
-
-
-def objects(report: Report) -> Sequence[ObjectRef]:
-    """The objects with findings, each once."""
-    return list(dict.fromkeys(finding.subject for finding in report.findings if finding.subject))
 
 
 def lint_headline(report: Report, *, hints: bool = False) -> str:

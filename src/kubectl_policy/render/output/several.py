@@ -15,7 +15,7 @@ from kubectl_policy.render.output.formats import format_of
 from kubectl_policy.render.output.text import Line, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from kubectl_policy.render.output.columns import Cell
     from kubectl_policy.render.output.formats import Forms, Shown
@@ -64,29 +64,20 @@ def _document(answers: Answers, name: str) -> Shown:
     return chain(json_pieces(document), ("\n",))
 
 
-def _texts(answers: Answers, heading: Callable[[str], str]) -> str:
-    """The texts of all answers, each under a heading, with an empty line between them."""
-    return "\n".join(f"{heading(each.context)}{cast('str', each.shown)}" for each in answers.told)
-
-
 def _trees(answers: Answers, _: str) -> Document:
-    return tuple(chain.from_iterable(_under_headings(answers)))
-
-
-def _under_headings(answers: Answers) -> Iterator[Sequence[Line]]:
-    for place, each in enumerate(answers.told):
-        if isinstance(each.shown, tuple):
-            yield [Line()] if place else []
-            yield [Line((Span(f"Context {each.context}", "title"),)), *each.shown]
+    lines: list[Line] = []
+    for answer in answers.told:
+        shown = cast("Document", answer.shown)
+        lines += (*((Line(),) if lines else ()), Line((Span(f"Context {answer.context}", "title"),)), *shown)
+    return tuple(lines)
 
 
 def _lines(answers: Answers, _: str) -> Document:
     """Answers of one line each."""
     return tuple(
-        Line((Span(f"{each.context}: "), *line.spans))
-        for each in answers.told
-        if isinstance(each.shown, tuple)
-        for line in each.shown
+        Line((Span(f"{answer.context}: "), *line.spans))
+        for answer in answers.told
+        for line in cast("Document", answer.shown)
     )
 
 
@@ -158,7 +149,9 @@ _WAYS: Final[dict[str, Callable[[Answers, str], Shown]]] = {
     "tree": _trees,
     "table": _tables,
     "document": _document,
-    "markdown": lambda answers, _: _texts(answers, lambda context: f"## Context {code(context)}\n\n"),
+    "markdown": lambda answers, _: "\n".join(
+        f"## Context {code(answer.context)}\n\n{answer.shown!s}" for answer in answers.told
+    ),
     "summary": _lines,
     # As kubectl prints them, without a line break at the end.
     "jsonpath": lambda answers, _: "\n".join(str(each.shown).removesuffix("\n") for each in answers.told),

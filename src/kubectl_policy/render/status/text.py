@@ -12,7 +12,7 @@ from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.wording.headlines import status_headline
 from kubectl_policy.render.wording.names import count, in_file, node_words
-from kubectl_policy.render.wording.next_commands import after_status, next_section
+from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.sections import BLANK, headline_line, section, unseen_section
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def status_tree(report: StatusReport, view: View) -> Document:
         *section("Not compared", _not_compared(report)),
         *unseen_section(report.unseen),
         *_asides(report, view),
-        *next_section(after_status(report), view),
+        *next_section((describing(status.resource.ref) for status in report.items if status.disagrees), view),
     )
 
 

@@ -16,8 +16,8 @@ from kubectl_policy.render.wording.names import (
     attachment_words,
     count,
     in_file,
-    in_namespace,
     kind_counts,
+    namespace_words,
     node_words,
     of_all,
 )
@@ -165,13 +165,13 @@ def _idle(answer: PolicyDescription) -> str:
 def list_headline(listing: Listing[object]) -> str:
     """`3 policies in namespace baker.`; if the list is incomplete, the same sentence says so."""
     number = count(len(listing.rows), listing.type.noun)
-    return f"{number}{in_namespace(listing.namespace)}{as_far_as(listing.unseen)}."
+    return f"{number}{namespace_words({listing.namespace})}{as_far_as(listing.unseen)}."
 
 
 def status_headline(report: StatusReport) -> str:
     """How much disagrees, of how much; if little or nothing could be compared, the same sentence says so."""
     if not report.items:
-        where = in_namespace(report.namespace)
+        where = namespace_words({report.namespace})
         return f"Nothing to compare: no {plural(report.noun)}{where}{as_far_as(report.unseen)}."
     silent = [status for status in report.items if not status.has_status]
     if len(silent) == len(report.items):

@@ -11,7 +11,7 @@ from kubectl_policy.render.output.text import Span
 from kubectl_policy.topology.references import ROUTES, depth_of, section_noun, section_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
@@ -165,9 +165,17 @@ def levels_words(levels: Iterable[TargetLevel]) -> str:
     return ", or ".join(parts)
 
 
-def in_namespace(name: str) -> str:
-    """` in namespace baker`; empty for all namespaces."""
-    return f" in namespace {name}" if name else ""
+def namespace_words(names: Iterable[str]) -> str:
+    """` in 2 namespaces`, ` in namespace baker`; empty for cluster-scoped objects, which are in none."""
+    named = sorted({*names} - {""})
+    if len(named) == 1:
+        return f" in namespace {named[0]}"
+    return f" in {count(len(named), 'namespace')}" if named else ""
+
+
+def who_words(refs: Collection[ObjectRef], noun: str = "object") -> str:
+    """The number of some objects, or the name of the only one."""
+    return str(next(iter(refs))) if len(refs) == 1 else count(len(refs), noun)
 
 
 def in_file(origin: Origin | None, form: str = "{}") -> str:
