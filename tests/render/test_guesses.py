@@ -21,7 +21,7 @@ from kubectl_policy.render.changes.tree import diff_tree
 from kubectl_policy.render.describe.headline import object_headline
 from kubectl_policy.render.describe.objects import object_tree
 from kubectl_policy.render.describe.policies import policy_tree
-from kubectl_policy.render.describe.table import settings
+from kubectl_policy.render.describe.table import settings_of
 from kubectl_policy.render.listing.tables import list_remarks, list_tables
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.tree import why_not_tree
@@ -67,7 +67,7 @@ def test_of_an_object(world: Analysis) -> None:
     assert "one 1 (may hold)" in text
     assert text.count("in doubt: how policies of this kind combine is not known") == 1
     assert "assumed, because no profile covers it: it is a policy kind" in text
-    assert "1 (may hold)" in settings(answer).text(View(headers=False), wide=False)
+    assert "1 (may hold)" in settings_of([answer], named=False).text(View(headers=False), wide=False)
     third = analyze(build.snapshot(*HIERARCHY, SECOND, build.policy("c", ON_ROUTE, age=3, three=3), complete=True))
     assert object_headline(describe(third, ROUTE)).startswith("HTTPRoute default/r is affected by 1 to 3 policies. ")
     assert object_headline(describe(third, build.node("Service", "s", group=""))).startswith(

@@ -111,13 +111,13 @@ def _where(answer: ObjectDescription, groups: Iterable[InForce]) -> str:
     places = Places(answer)
     if places.numbered(positions):
         return f", on {len(positions)} of its {len(answer.paths)} paths"
-    return f", on {places.limits_all(positions)}"
+    return f", on {places.limits(positions, range(len(answer.paths)))}"
 
 
 def _unattached(causes: Sequence[Unattached]) -> str:
     """Why a route is attached to nothing: each cause with its place and the nearest name."""
     told = [_cause(cause) for cause in told_causes(causes)]
-    more = [f"{count(len(causes) - _MOST_CAUSES, 'more reason')}"] if len(causes) > _MOST_CAUSES else []
+    more = [count(len(causes) - _MOST_CAUSES, "more reason")] if len(causes) > _MOST_CAUSES else []
     return f"it is attached to nothing: {listed([*told, *more])}" if told else "it is attached to nothing"
 
 
@@ -143,7 +143,9 @@ def _around(answer: ObjectDescription) -> list[str]:
     if kind in ROUTES:
         return [*_hostnames(answer.hostnames), *_of_route(answer)]
     if kind in WITH_LISTENERS:
-        return [*_of_listeners(answer), *_hostnames(answer.hostnames), f"{count(answer.routes, 'route')} attached"]
+        sections = () if answer.subject.section else Places(answer).sections
+        listeners = [_named([node.section for node in sections])] if sections else []
+        return [*listeners, *_hostnames(answer.hostnames), f"{count(answer.routes, 'route')} attached"]
     if kind in WITH_PORTS or _is_led_to_by_nothing(answer):
         return _of_backend(answer)
     return []
@@ -167,13 +169,6 @@ def _of_route(answer: ObjectDescription) -> Iterator[str]:
     through = f"through {parents}" if others else ""
     if where or through:
         yield " ".join(filter(None, (rules, f"on {where}" if where else "", through)))
-
-
-def _of_listeners(answer: ObjectDescription) -> Iterator[str]:
-    """`listeners http and https`, of a Gateway or a ListenerSet as a whole."""
-    sections = Places(answer).sections
-    if sections and not answer.subject.section:
-        yield _named([node.section for node in sections])
 
 
 def _of_backend(answer: ObjectDescription) -> list[str]:

@@ -51,7 +51,7 @@ class Places:
 
     @cached_property
     def _on(self) -> Mapping[NodeRef, frozenset[int]]:
-        """The paths that lead through each node."""
+        """The paths that lead through each node, in the order of the nodes on them."""
         on: dict[NodeRef, list[int]] = {}
         for place, path in enumerate(self._answer.paths):
             for node in path:
@@ -72,10 +72,6 @@ class Places:
         """The paths that lead through any of some targets, which goes without saying of their policy."""
         return frozenset[int]().union(*(self._on.get(target, ()) for target in targets))
 
-    def limits_all(self, positions: Collection[int]) -> str:
-        """`limits` among all paths of the answer."""
-        return self.limits(positions, range(len(self._answer.paths)))
-
     def numbered(self, positions: Collection[int]) -> bool:
         """Whether the words for these paths name them by their numbers."""
         return len(set(positions)) < len(self._answer.paths) and self._which.phrase(positions).numbered
@@ -84,8 +80,7 @@ class Places:
     def sections(self) -> tuple[NodeRef, ...]:
         """The rules, listeners or ports of the object that are on any path, in their order."""
         subject = self._answer.subject.object
-        nodes = dict.fromkeys(node for path in self._answer.paths for node in path)
-        return tuple(node for node in nodes if node.object == subject and node.section)
+        return tuple(node for node in self._on if node.object == subject and node.section)
 
     @cached_property
     def _everywhere(self) -> str:
@@ -102,14 +97,12 @@ class Places:
     @cached_property
     def routes(self) -> tuple[ObjectRef, ...]:
         """The routes on the paths, each once."""
-        nodes = dict.fromkeys(node.object for path in self._answer.paths for node in path)
-        return tuple(obj for obj in nodes if obj.group_kind in ROUTES)
+        return tuple(dict.fromkeys(node.object for node in self._on if node.object.group_kind in ROUTES))
 
     @cached_property
     def listeners(self) -> tuple[NodeRef, ...]:
         """The listeners on the paths, each once."""
-        nodes = dict.fromkeys(node for path in self._answer.paths for node in path)
-        return tuple(node for node in nodes if node.section and node.object.group_kind in WITH_LISTENERS)
+        return tuple(node for node in self._on if node.section and node.object.group_kind in WITH_LISTENERS)
 
     def backends(self, positions: Iterable[int]) -> tuple[str, ...]:
         """What the rules on some paths of a route lead to: `Service shop/cart:http`."""

@@ -182,7 +182,11 @@ class _Fields:
         for effect, beaters, together in by_fate.values():
             nowhere = not (together[0][0].effective_on or together[0][0].undecided_on)
             yield Line((Span(effect, "beaten" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
-            yield from _beaten_lines(beaters, view)
+            shown = beaters[:_MOST_BEATERS] if view.cuts else beaters
+            yield from (Line(spans, 2 * INDENT, 3 * INDENT) for spans in shown)
+            if len(beaters) > len(shown):
+                left = count(len(beaters) - len(shown), "more policy")
+                yield Line((Span(f"and by {left}; --show-all shows them", "aside"),), 2 * INDENT)
             for declared, text in together:
                 yield self._row(declared, text, (field, value), nowhere=nowhere)
         for phrase in self.displaced():
@@ -222,16 +226,6 @@ _MOST_BEATERS: Final = 4
 _MOST_SECTIONS: Final = 4
 # A value column is no wider than this: a longer value just reaches further.
 _WIDEST_VALUE: Final = 24
-
-
-def _beaten_lines(beaten: Sequence[tuple[Span, ...]], view: View) -> Iterator[Line]:
-    """Who beats some fields, a line each; of many the first ones, at a terminal."""
-    shown = beaten[:_MOST_BEATERS] if view.cuts else beaten
-    for spans in shown:
-        yield Line(spans, 2 * INDENT, 3 * INDENT)
-    if len(beaten) > len(shown):
-        left = count(len(beaten) - len(shown), "more policy")
-        yield Line((Span(f"and by {left}; --show-all shows them", "aside"),), 2 * INDENT)
 
 
 def policy_tree(answer: PolicyDescription, view: View) -> Document:

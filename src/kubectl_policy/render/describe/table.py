@@ -46,22 +46,17 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
 )
 
 
-def settings(answer: ObjectDescription) -> Table[_SettingRow]:
-    """A row for each effective setting of an object; `wide` also has where it stands, what it beat, how kinds merge."""
-    return Table(_SETTINGS, _rows(answer))
+def settings_of(answers: Iterable[ObjectDescription], *, named: bool) -> Table[_SettingRow]:
+    """A row for each effective setting of objects; `wide` also has where it stands, what it beat, how kinds merge.
 
-
-def settings_of(answers: Iterable[ObjectDescription]) -> Table[_SettingRow]:
-    """The same for each of several objects, which are named in front."""
-    return Table((_OBJECT, *_SETTINGS), [row for answer in answers for row in _rows(answer)])
-
-
-def _rows(answer: ObjectDescription) -> list[_SettingRow]:
-    number = len(answer.paths)
+    Of several objects each row is `named` by its object.
+    """
     rows: list[_SettingRow] = []
-    for group in answer.in_force:
-        words = group.scope.removesuffix(" only").removeprefix("paths ").removeprefix("path ")
-        everywhere = f"all {number}" if number > 1 else "1"
-        paths = everywhere if len(group.positions) == number else words
-        rows += (_SettingRow(setting, group, paths, answer.subject) for setting in group.settings)
-    return rows
+    for answer in answers:
+        number = len(answer.paths)
+        for group in answer.in_force:
+            words = group.scope.removesuffix(" only").removeprefix("paths ").removeprefix("path ")
+            everywhere = f"all {number}" if number > 1 else "1"
+            paths = everywhere if len(group.positions) == number else words
+            rows += (_SettingRow(setting, group, paths, answer.subject) for setting in group.settings)
+    return Table((_OBJECT, *_SETTINGS) if named else _SETTINGS, rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import listed
@@ -39,37 +40,24 @@ def matrix_table(matrix: Matrix, view: View) -> Table[MatrixRow]:
         shown.append(Column("RULE", lambda row: section_words(row.subject) if row.subject.section else ""))
         shown.append(Column("HOSTNAMES", lambda row: row.hostnames, narrow=False))
     for place, column in enumerate(matrix.columns):
-        shown.append(_values(column.title, place))
-        shown.append(_sources(column.title, place))
+        cell, style = partial(_cell, place=place), partial(_style, place=place)
+        shown.append(Column(column.title, cell, rank=place + 1, least=_LEAST, style=style))
+        shown.append(Column(f"{column.title} FROM", partial(_from, place=place), narrow=False))
     return Table(tuple(shown), matrix.rows)
 
 
-def _values(title: str, place: int) -> Column[MatrixRow]:
-    return Column(
-        title,
-        lambda row: Sentence(_cell(row, place)),
-        rank=place + 1,
-        least=_LEAST,
-        style=lambda row: _style(row, place),
-    )
-
-
-def _sources(title: str, place: int) -> Column[MatrixRow]:
-    return Column(f"{title} FROM", lambda row: _from(row, place), narrow=False)
-
-
-def _cell(row: MatrixRow, place: int) -> str:
+def _cell(row: MatrixRow, place: int) -> Sentence:
     """What is in force, with where that is unless it is everywhere; what is not known is marked."""
     cell = row.cells[place]
     if not row.paths:
-        return _UNKNOWN if row.unseen else _IDLE
+        return Sentence(_UNKNOWN if row.unseen else _IDLE)
     if not cell.parts:
-        return _UNKNOWN if cell.unknown else NOTHING
+        return Sentence(_UNKNOWN if cell.unknown else NOTHING)
     which = WhichPaths(row.paths)
     told = [f"{_words(part)}{_scope(which, row, part.positions)}" for part in cell.parts]
     if cell.without:
         told.append(f"{'unknown' if cell.unknown else 'nothing'}{_scope(which, row, cell.without)}")
-    return "; ".join(told)
+    return Sentence("; ".join(told))
 
 
 def _scope(which: WhichPaths, row: MatrixRow, positions: tuple[int, ...]) -> str:

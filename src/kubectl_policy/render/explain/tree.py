@@ -17,7 +17,6 @@ from kubectl_policy.render.wording.unseen import as_far_as
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.explain.kinds import Explanation
     from kubectl_policy.render.explain.wording import Statement
@@ -85,6 +84,7 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
     """The answer about a policy kind in the order of thought that every command keeps."""
     profile, said = answer.profile, list(statements(answer))
     nearer = " (the nearer one is the one nearer to the backend)" if profile.policy_class == "inherited" else ""
+    remedies = {**REMEDIES, **({"class": _BELIED} if profile.policy_class == "direct" else {})}
     notes = [Line((Span(profile.notes, prose=True),), 2, 2)] if profile.notes else []
     return (
         headline_line(explanation_headline(answer)),
@@ -94,7 +94,7 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
             for line in section(topic + (nearer if topic == TWO else ""), _rows(_labelled(together, answer)))
         ),
         *section("How this is known", _rows(_known(answer, said))),
-        *section("What is assumed", _rows((choice, _remedy(profile, choice), "") for choice in profile.assumed)),
+        *section("What is assumed", _rows((choice, remedies[choice], "") for choice in profile.assumed)),
         *section(_NOTES[profile.approximate], notes),
         *unseen_section(answer.unseen),
         *next_section(_next(answer), view),
@@ -143,11 +143,6 @@ def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str
         yield "" if position else "evidence", evidence, ""
     if any(statement.basis == "default" for statement in said):
         yield "by default", _BY_DEFAULT, ""
-
-
-def _remedy(profile: PolicyKindProfile, choice: str) -> str:
-    """How to find out whether an assumption is right."""
-    return _BELIED if choice == "class" and profile.policy_class == "direct" else REMEDIES[choice]
 
 
 def _rows(rows: Iterable[tuple[str, str, str]]) -> Iterator[Line]:

@@ -78,10 +78,7 @@ def _lines(picture: Picture, drawn: Boxes) -> Iterator[str]:
         yield f"  %% {_comment(drawn.folded)}"
         yield f'  folded>"{_label(drawn.folded)}"]'
     flow = _Flow(picture, drawn)
-    by_namespace: dict[str, list[Box]] = {}
-    for box in drawn.boxes:
-        by_namespace.setdefault(box.namespace if picture.asked.grouped else "", []).append(box)
-    for place, (namespace, inside) in enumerate(by_namespace.items()):
+    for place, (namespace, inside) in enumerate(drawn.by_namespace(grouped=picture.asked.grouped).items()):
         if namespace:
             yield f'  subgraph ns{place}["{_label(f"namespace {namespace}")}"]'
         yield from (f"  {'  ' if namespace else ''}{flow.node(box)}" for box in inside)

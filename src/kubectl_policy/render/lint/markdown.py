@@ -111,15 +111,11 @@ def _row(finding: Finding, report: Report) -> str:
     origin = finding.origin
     path = path_of(origin, report)
     where = code(f"{path}:{origin.line}") if origin and path else code(str(origin)) if origin else ""
+    problem = "<br>".join(map(inert, (message_words(finding), *notes(finding))))
     severity = f"**{finding.severity_}**" if report.settings.fails(finding.severity_) else finding.severity_
-    return f"| {severity} | {where} | {_object(finding)} | {_problem(finding)} | {inert(rule_words(finding))} |\n"
+    return f"| {severity} | {where} | {_object(finding)} | {problem} | {inert(rule_words(finding))} |\n"
 
 
 def _object(finding: Finding) -> str:
     subject = subject_words(finding)
     return code(subject) if subject else ""
-
-
-def _problem(finding: Finding) -> str:
-    said = [message_words(finding), *notes(finding)]
-    return "<br>".join(map(inert, said))

@@ -217,10 +217,6 @@ def _affects(row: PolicyRow) -> Number:
 _Object = TypeVar("_Object", bound="ObjectRow")
 
 
-def _name(row: ObjectRow) -> str:
-    return row.name if isinstance(row, ListenerRow) else row.ref.name
-
-
 def _routes(row: GatewayRow | ListenerRow) -> Number:
     return number(len(row.routes), complete=not (row.undecided_routes or row.listed.unseen))
 
@@ -305,7 +301,7 @@ def _policies(row: ObjectRow) -> Number:
 
 def _object(*own: Column[_Object]) -> tuple[Column[_Object], ...]:
     return (
-        Column("NAME", _name),
+        Column("NAME", lambda row: row.name if isinstance(row, ListenerRow) else row.ref.name),
         *own,
         Column("POLICIES", _policies),
         Column("TARGETED BY", _targeted_by, narrow=False),

@@ -11,6 +11,7 @@ from kubectl_policy.render.graph.tree.rows import ARROW, REFUSED, Head, Rows
 from kubectl_policy.render.graph.tree.wins import Wins
 from kubectl_policy.render.graph.wording import kind_names, node_details, policy_state, presence_words
 from kubectl_policy.render.wording.names import attachment_words, filter_words, node_words, sections_words
+from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.references import ROUTES, section_noun, section_words
 
 if TYPE_CHECKING:
@@ -30,17 +31,8 @@ _DEEPEST: Final = 60
 _MOST_OFTEN: Final = 8
 # So many targets of a policy are named.
 _NAMED: Final = 3
-_STATE_STYLES: Final[Mapping[EnforcementState, Style]] = {
-    "Enforced": "",
-    "PartiallyEnforced": "",
-    "Overridden": "warning",
-    "Conflicted": "error",
-    "TargetNotFound": "error",
-    "NotPermitted": "error",
-    "Invalid": "error",
-    "NoEffect": "warning",
-    "Unknown": "warning",
-}
+# The states of policies that something is wrong with; others that are not in force may be so on purpose.
+_WRONG: Final[frozenset[EnforcementState]] = frozenset({"Conflicted", "TargetNotFound", "NotPermitted", "Invalid"})
 _LINK_WORDS: Final[Mapping[LinkState, str]] = {
     "attached": "",
     "broken": "requests fail",
@@ -215,7 +207,8 @@ class Branches:
     def _of_policy(self, policy: GraphPolicy, attachment: Attachment | None, scope: str, *, is_shared: bool) -> Row:
         """How far a policy is enforced or, of a reference that fails, why it does."""
         words, why, reason = policy_state(policy), "", ""
-        tone: Style = _STATE_STYLES[policy.state] or ("warning" if policy.contrary else "")
+        is_fine = ENFORCEMENT[policy.state].in_force and not policy.contrary
+        tone: Style = "error" if policy.state in _WRONG else "" if is_fine else "warning"
         if policy.mark == "removed":
             words, tone = "", ""
         elif attachment and attachment.state != "attached":
