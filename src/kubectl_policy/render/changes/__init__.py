@@ -61,9 +61,7 @@ class _BlastRadius(Forms["BlastRadius"]):
         return blast_radius_tree(answer, view)
 
     def table(self, answer: BlastRadius, view: View) -> Table[Any] | Tables:
-        from kubectl_policy.render.changes.table import diff_table
-
-        return diff_table(answer.difference, view)
+        return DIFF.table(answer.difference, view)
 
     def markdown(self, answer: BlastRadius) -> str:
         from kubectl_policy.render.changes.markdown import blast_radius_markdown
@@ -73,9 +71,7 @@ class _BlastRadius(Forms["BlastRadius"]):
     summary = headline
 
     def names(self, answer: BlastRadius) -> Iterable[ObjectRef]:
-        from kubectl_policy.render.changes.table import diff_names
-
-        return diff_names(answer.difference)
+        return DIFF.names(answer.difference)
 
 
 DIFF: Final = _Diff()

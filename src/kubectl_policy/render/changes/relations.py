@@ -28,10 +28,10 @@ def first_lines(items: Sequence[_Item], line: Callable[[_Item], Line], noun: str
     return (*map(line, shown), *((more_line(rest, noun),) if rest else ()))
 
 
-def gateways_section(gateways: Sequence[ObjectRef], view: View) -> tuple[Line, ...]:
-    """The Gateways that lose their class."""
-    lines = [list_line([str(gateway) for gateway in gateways], view)] if gateways else ()
-    return section("Gateways left without a class, so that no controller acts on them", lines)
+def objects_section(title: str, objects: Iterable[ObjectRef | NodeRef], view: View) -> tuple[Line, ...]:
+    """Objects one after another under a title."""
+    words = [str(obj) for obj in objects]
+    return section(title, [list_line(words, view)] if words else ())
 
 
 def parents_section(

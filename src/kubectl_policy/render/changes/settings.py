@@ -13,7 +13,7 @@ from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.questions.shared.which_paths import which_paths
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
-from kubectl_policy.render.wording.names import flow, mark, sections_words, source_words
+from kubectl_policy.render.wording.names import flow, kind_names, mark, sections_words, source_words
 from kubectl_policy.render.wording.reasons import assumption_lines, doubt_lines
 from kubectl_policy.render.wording.sections import BLANK
 from kubectl_policy.render.wording.settings import GAP, INDENT
@@ -89,13 +89,11 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
     }
     together = _alike(changes)
     shown = together[:SHOWN] if view.cuts else together
-    kinds = {change.policy_kind for change in changes}
-    names = [kind.kind for kind in kinds]
-    kind_names = {kind: str(kind) if names.count(kind.kind) > 1 else kind.kind for kind in kinds}
+    kinds = kind_names(change.policy_kind for change in changes)
     blocks = [
         (
             BLANK,
-            _heading(_joined(same), kind_names),
+            _heading(_joined(same), kinds),
             *_effect(same, view, subject),
             *doubt_lines(sorted({*same[0].doubts} - common)),
         )

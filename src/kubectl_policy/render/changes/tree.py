@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import names
@@ -14,7 +14,7 @@ from kubectl_policy.render.changes.relations import (
     changed_problems_section,
     enforcement_section,
     first_lines,
-    gateways_section,
+    objects_section,
     parents_section,
 )
 from kubectl_policy.render.changes.settings import effect_sections
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from kubectl_policy.render.changes.summary import ChangeSummary
     from kubectl_policy.render.output.text import Document, View
 
+_CLASSLESS: Final = "Gateways left without a class, so that no controller acts on them"
+
 
 def diff_tree(difference: StateDiff, view: View) -> Document:
     """The comparison in the order of thought that every command keeps."""
@@ -56,7 +58,7 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
         headline_line(diff_headline(difference)),
         *traffic_sections(difference, view),
         *_then(difference, effect_sections(lasting, view)),
-        *gateways_section(difference.without_class, view),
+        *objects_section(_CLASSLESS, difference.without_class, view),
         *parents_section("Routes that lose parents", lost, view, difference.cut_off, deleted),
         *parents_section("Routes that get parents", got, view),
         *ending_section(summarize(difference), view),
@@ -107,7 +109,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     hidden = deleted | invalid
     targets = [change for change in difference.attachments if change.policy not in hidden]
     parents = [change for change in difference.parents if change.route not in mentioned]
-    with_it, superseded = [str(ref) for ref in answer.deleted_with_it], answer.superseded
+    superseded = answer.superseded
     failed = [attachment for attachment in answer.targets if attachment.state != "attached"]
     most_changed = [changed.node.object for change in difference.effects for changed in change.objects][:1]
     return (
@@ -115,7 +117,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
         *traffic_sections(difference, view),
         *behind_section(answer.behind, answer.counts.owner_key, view),
         *section("Affects" if answer.policy else "Touches", _counts(answer.counts)),
-        *section("Deleted with it", [list_line(with_it, view)] if with_it else []),
+        *objects_section("Deleted with it", answer.deleted_with_it, view),
         *_then(difference, effect_sections(kept, view, subject if answer.policy else None)),
         *section(
             "Attached, but others set every field",
@@ -139,7 +141,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
                 *first_lines(failed, _failed, "target", view),
             ),
         ),
-        *gateways_section(difference.without_class, view),
+        *objects_section(_CLASSLESS, difference.without_class, view),
         *parents_section("Routes that lose parents", parents, view, difference.cut_off, deleted),
         *ending_section(summary, view),
         *attachments_section("Policies that lose a target", targets, view),
@@ -161,7 +163,7 @@ def ending_section(summary: ChangeSummary, view: View) -> tuple[Line, ...]:
     """Where settings end with their paths, but for what is said of routes and for what is itself gone."""
     ended = summary.ended
     nodes = from_the_root(NodeRef(ref) for ref in ended.on_all_paths | ended.on_some_paths)
-    return section("Traffic ends", [list_line([str(node) for node in nodes], view)] if nodes else [])
+    return objects_section("Traffic ends", nodes, view)
 
 
 def _counts(counts: ObjectCounts) -> Iterator[Line]:

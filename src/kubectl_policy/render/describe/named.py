@@ -10,6 +10,7 @@ from kubectl_policy.render.wording.names import (
     MOST_TARGETS,
     in_file,
     itself_words,
+    kind_names,
     mark,
     node_words,
     source_filter_words,
@@ -34,9 +35,7 @@ class Names:
     def __init__(self, answer: ObjectDescription) -> None:
         """Look up which kinds share a name, and what controllers report of policies."""
         self._subject = answer.subject
-        kinds = {group.kind for group in answer.in_force}
-        names = [kind.kind for kind in kinds]
-        self._ambiguous = {name for name in names if names.count(name) > 1}
+        self._kinds = kind_names(group.kind for group in answer.in_force)
         self.about = {each.policy: each for each in answer.sources}
         self._origins = {each.policy: each.origin for each in answer.sources} | {answer.subject.object: answer.origin}
         folders = [each.origin.source.split("/")[:-1] for each in answer.sources if each.origin]
@@ -67,8 +66,7 @@ class Names:
 
     def kind(self, group: InForce) -> str:
         """`RetryPolicy`; with its API group where two kinds of one name are in force."""
-        name = str(group.kind) if group.kind.kind in self._ambiguous else group.kind.kind
-        return f"{name}{mark(group.profile, 'being a policy')}"
+        return f"{self._kinds[group.kind]}{mark(group.profile, 'being a policy')}"
 
     def target(self, node: NodeRef) -> str:
         """`rule cart` of what the answer is about, `Gateway infra/public, listener https` of anything else."""

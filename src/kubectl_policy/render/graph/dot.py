@@ -11,8 +11,8 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.render.graph.boxes import Box, boxes
 from kubectl_policy.render.graph.wording import (
     MARKS,
+    drawn_kinds,
     graph_headline,
-    kind_names,
     node_details,
     node_title,
     policy_state,
@@ -110,7 +110,7 @@ class Statements:
     def __init__(self, picture: Picture, anchors: Mapping[NodeRef, str] | None = None) -> None:
         """Remember what is drawn."""
         self._picture, self._anchors = picture, anchors or {}
-        self._kinds = kind_names(picture)
+        self._kinds = drawn_kinds(picture)
 
     def node(self, box: Box) -> str:
         """The statement about a box."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.render.graph.boxes import boxes
 from kubectl_policy.render.graph.wording import (
     MARKS,
+    drawn_kinds,
     graph_headline,
-    kind_names,
     node_details,
     node_title,
     policy_state,
@@ -94,7 +94,7 @@ class _Flow:
 
     def __init__(self, picture: Picture, drawn: Boxes) -> None:
         """Number the boxes; `classes` are the nodes of each, which are known once all nodes are made."""
-        self._picture, self._kinds = picture, kind_names(picture)
+        self._picture, self._kinds = picture, drawn_kinds(picture)
         self._ids = {box.id: f"n{place}" for place, box in enumerate(drawn.boxes)}
         self._boxes = {box.id: box for box in drawn.boxes}
         self.classes: dict[str, list[str]] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from msgspec.structs import replace
@@ -10,7 +9,7 @@ from msgspec.structs import replace
 from kubectl_policy.model.kinds import SERVICE
 from kubectl_policy.questions.listing.objects import ListenerRow
 from kubectl_policy.render.output.columns import Column, Number, Sentence, number
-from kubectl_policy.render.wording.names import attachment_words, filter_words, mark
+from kubectl_policy.render.wording.names import attachment_words, filter_words, kind_names, mark
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.references import section_noun
 
@@ -69,16 +68,12 @@ def _policy_columns(rows: Sequence[PolicyRow]) -> tuple[Column[PolicyRow], ...]:
 
     A kind stands with its group only next to another one of its name, reasons in the table only where there is one.
     """
-    kinds = Counter(kind.kind for kind in {row.ref.group_kind for row in rows})
+    kinds = kind_names(row.ref.group_kind for row in rows)
     idle = any(row.reason for row in rows)
-
-    def kind(row: PolicyRow) -> str:
-        name = row.ref.kind if kinds[row.ref.kind] == 1 else str(row.ref.group_kind)
-        return f"{name}{mark(row.profile, 'being a policy')}"
 
     return (
         Column("NAME", lambda row: row.ref.name),
-        Column("KIND", kind),
+        Column("KIND", lambda row: f"{kinds[row.ref.group_kind]}{mark(row.profile, 'being a policy')}"),
         Column(
             "ENFORCEMENT",
             lambda row: row.enforcement.state,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -53,9 +54,7 @@ def node_words(node: NodeRef) -> str:
 
 def kind_counts(kinds: Iterable[GroupKind]) -> str:
     """`6 HTTPRoutes, 3 Services`: how many there are of each kind, the most frequent first."""
-    numbers: dict[str, int] = {}
-    for group_kind in kinds:
-        numbers[group_kind.kind] = numbers.get(group_kind.kind, 0) + 1
+    numbers = Counter(group_kind.kind for group_kind in kinds)
     ordered = sorted(numbers.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(count(number, kind) for kind, number in ordered)
 
@@ -137,6 +136,13 @@ def mark(profile: PolicyKindProfile, choice: str) -> str:
 def either(words: Sequence[str]) -> str:
     """`a`, `a or b`, `a, b or c`."""
     return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def kind_names(kinds: Iterable[GroupKind]) -> dict[GroupKind, str]:
+    """What kinds are called next to each other: with a group only where that tells two apart."""
+    kinds = dict.fromkeys(kinds)
+    number = Counter(kind.kind for kind in kinds)
+    return {kind: kind.kind if number[kind.kind] == 1 else str(kind) for kind in kinds}
 
 
 def kind_words(kind: GroupKind) -> str:

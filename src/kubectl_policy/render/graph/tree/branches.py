@@ -9,7 +9,7 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.graph.tree.rows import ARROW, REFUSED, Head, Rows
 from kubectl_policy.render.graph.tree.wins import Wins
-from kubectl_policy.render.graph.wording import kind_names, node_details, policy_state, presence_words
+from kubectl_policy.render.graph.wording import drawn_kinds, node_details, policy_state, presence_words
 from kubectl_policy.render.wording.names import attachment_words, filter_words, node_words, sections_words
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.references import ROUTES, section_noun, section_words
@@ -47,7 +47,7 @@ class Branches:
     def __init__(self, picture: Picture, links: TreeLinks) -> None:
         """See the class."""
         self._picture, self._links = picture, links
-        self._names = kind_names(picture)
+        self._names = drawn_kinds(picture)
         self._wins = Wins(picture, self._names)
         self._times: dict[NodeRef, int] = {}
         asked = picture.asked
