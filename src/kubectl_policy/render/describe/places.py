@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.shared.which_paths import WhichPaths
-    from kubectl_policy.topology import Path
 
 
 class Places:
@@ -108,20 +107,17 @@ class Places:
         """What the rules on some paths of a route lead to: `Service shop/cart:http`."""
         if self._answer.subject.object.group_kind not in ROUTES:
             return ()
-        ends = (backend_of(self._answer.paths[position]) for position in sorted(positions))
-        return tuple(dict.fromkeys(end for end in ends if end))
+        ends = dict.fromkeys(self._answer.paths[position][-1] for position in sorted(positions))
+        above = {*ROUTES, *WITH_LISTENERS, NAMESPACE}
+        return tuple(
+            f"{end.object}:{end.section}" if end.section else str(end.object)
+            for end in ends
+            if end.object.group_kind not in above
+        )
 
     def is_one_section(self, positions: Collection[int]) -> bool:
         """Whether some paths are those through one rule, listener or port of the object."""
         return any(self._on[section] == frozenset(positions) for section in self.sections)
-
-
-def backend_of(path: Path) -> str:
-    """The backend at the end of a path through a rule, with its port; empty if the path ends before."""
-    last = path[-1]
-    if last.object.group_kind in (*ROUTES, *WITH_LISTENERS, NAMESPACE):
-        return ""
-    return f"{last.object}:{last.section}" if last.section else str(last.object)
 
 
 def _all(number: int, noun: str) -> str:

@@ -15,7 +15,7 @@ from kubectl_policy.render.lint.wording import notes, rule_words, sentence
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.report import Report
@@ -30,14 +30,14 @@ def lint_junit(report: Report) -> str:
     names, summaries = _Names(), {rule.id: rule.summary for rule in report.rules}
     for finding in report.findings:
         test = names.test(suite, finding, report)
-        text = _lines(_text(finding, summaries.get(finding.rule, "")))
+        text = _text(finding, summaries)
         if report.settings.fails(finding.severity_):
             _element(test, "failure", message=sentence(finding), type=finding.severity_).text = text
         else:
             _element(test, "system-out").text = f"{finding.severity_}: {text}"
     for finding, reason in _skipped(report):
         test = names.test(suite, finding, report)
-        _element(test, "skipped", message=reason).text = _lines(_text(finding, summaries.get(finding.rule, "")))
+        _element(test, "skipped", message=reason).text = _text(finding, summaries)
     for rule in report.rules:
         if rule.id not in names.rules:
             _element(suite, "testcase", classname=f"{rule.id} {rule.name}", name="nothing found")
@@ -73,12 +73,11 @@ def _name(finding: Finding, report: Report) -> str:
     return f"{words} ({path})" if words and path else words or path or finding.message
 
 
-def _text(finding: Finding, summary: str) -> Iterator[str]:
-    origin = finding.origin
-    yield (f"{origin}: " if origin else "") + sentence(finding)
-    yield from notes(finding)
-    if summary:
-        yield summary
+def _text(finding: Finding, summaries: Mapping[str, str]) -> str:
+    """What is wrong, and a line for each note and for the rule; escape what XML cannot hold."""
+    first = (f"{finding.origin}: " if finding.origin else "") + sentence(finding)
+    summary = summaries.get(finding.rule, "")
+    return "\n".join(map(visible, (first, *notes(finding), *([summary] if summary else []))))
 
 
 def _skipped(report: Report) -> Iterable[tuple[Finding, str]]:
@@ -106,8 +105,3 @@ def _element(parent: Element | None, tag: str, /, **attributes: object) -> Eleme
     """Return a new element, a child of its parent if it has one; escape what XML cannot hold in an attribute."""
     escaped = {key: visible(str(attribute)) for key, attribute in attributes.items()}
     return Element(tag, escaped) if parent is None else SubElement(parent, tag, escaped)
-
-
-def _lines(texts: Iterable[str]) -> str:
-    """Join lines of text; escape what XML cannot hold."""
-    return "\n".join(map(visible, texts))

@@ -10,11 +10,10 @@ from kubectl_policy.render.wording.names import count, in_file
 from kubectl_policy.render.wording.unseen import as_far_as
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.lint.finding import Finding, Related
     from kubectl_policy.lint.report import Report
-    from kubectl_policy.model import Severity
 
 # So many worlds are named.
 _NAMED: Final = 4
@@ -79,7 +78,8 @@ def lint_headline(report: Report, *, hints: bool = False) -> str:
     among = f" for {listed(report.worlds, _NAMED, 'others')}" if report.worlds else ""
     if report.findings:
         since = f", new since {report.since}" if report.since else ""
-        first = f"{severity_counts(report.counts)}{where}{among}{since}"
+        counts = [count(number, severity) for severity, number in report.counts.items() if number]
+        first = f"{listed(counts)}{where}{among}{since}"
     else:
         new, since = ("new ", f" since {report.since}") if report.since else ("", "")
         first = f"No {new}problems{since}{where}{among}"
@@ -91,8 +91,3 @@ def lint_headline(report: Report, *, hints: bool = False) -> str:
         f"{len(report.suppressed)} suppressed" if report.suppressed else "",
     ]
     return f"{'; '.join(filter(None, (f'{first}{as_far_as(report.unseen)}', ', '.join(filter(None, more)))))}."
-
-
-def severity_counts(counts: Mapping[Severity, int]) -> str:
-    """`3 errors, 1 warning and 2 infos`."""
-    return listed([count(number, severity) for severity, number in counts.items() if number])
