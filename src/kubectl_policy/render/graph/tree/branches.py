@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.graph.picture import GraphLink, GraphPolicy, LinkState, Mark, Picture
     from kubectl_policy.render.graph.tree.links import TreeLinks
     from kubectl_policy.render.graph.tree.rows import Row
-    from kubectl_policy.render.graph.tree.wins import Told
+    from kubectl_policy.render.graph.tree.wins import BranchWin
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution.enforcement import EnforcementState
     from kubectl_policy.topology import Path
@@ -63,7 +63,7 @@ class Branches:
         node: NodeRef,
         link: GraphLink | None = None,
         above: Path = (),
-        said: frozenset[Told] = frozenset(),
+        said: frozenset[BranchWin] = frozenset(),
         lines: Iterable[Row] = (),
     ) -> Row:
         """A node on a branch, with `lines` and all that is below it; what was `said` to be in force above still is."""
@@ -153,8 +153,8 @@ class Branches:
         return tuple(filter(None, told)), why, tone
 
     def _told(
-        self, node: NodeRef, links: Sequence[GraphLink], above: Path, said: frozenset[Told]
-    ) -> tuple[dict[NodeRef, list[Row]], frozenset[Told]]:
+        self, node: NodeRef, links: Sequence[GraphLink], above: Path, said: frozenset[BranchWin]
+    ) -> tuple[dict[NodeRef, list[Row]], frozenset[BranchWin]]:
         """What is in force at a node and is not `said` yet, there and at what it leads to; and what is said by now.
 
         What is so at all of its sections is told at the node.
@@ -171,13 +171,13 @@ class Branches:
         common = self._wins.at_each(sections, here)
         where = f" on each {noun} below" if len(sections) > 1 else ""
         own, at_ends = self._wins.at(node, above, [each.child for each in links if each.relation == "backend"])
-        rows = {end: [self._win_row(told, node) for told in found] for end, found in at_ends.items()}
-        rows[node] = [self._win_row(told, node) for told in own if told not in said]
-        rows[node] += [self._win_row(told, node, where) for told in common if told not in said]
-        return rows, said.union(common, [told for told in own if not told.scope])
+        rows = {end: [self._win_row(win, node) for win in found] for end, found in at_ends.items()}
+        rows[node] = [self._win_row(win, node) for win in own if win not in said]
+        rows[node] += [self._win_row(win, node, where) for win in common if win not in said]
+        return rows, said.union(common, [win for win in own if not win.scope])
 
-    def _win_row(self, told: Told, place: NodeRef, where: str = "") -> Row:
-        head, members = self._wins.head(told, place, where, is_gone=self._links.nodes[place].mark == "removed")
+    def _win_row(self, on_branch: BranchWin, place: NodeRef, where: str = "") -> Row:
+        head, members = self._wins.head(on_branch, place, where, is_gone=self._links.nodes[place].mark == "removed")
         return self.rows.row(head, *members)
 
     def _policy_rows(self, node: NodeRef, *, is_inside: bool) -> Iterator[Row]:

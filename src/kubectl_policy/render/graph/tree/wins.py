@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-    from kubectl_policy.questions.graph.picture import Outcome, Picture
+    from kubectl_policy.questions.graph.picture import Outcome, Picture, Win
     from kubectl_policy.render.graph.tree.rows import Member
     from kubectl_policy.topology import Path
 
@@ -25,13 +25,11 @@ if TYPE_CHECKING:
 _ABOVE_ROUTES: Final = frozenset({NAMESPACE, GATEWAY_CLASS, *WITH_LISTENERS})
 
 
-class Told(Struct, frozen=True, gc=False):
-    """What is in force of one kind: what, and who set it. `scope` is where, if that is not the whole of a branch."""
+class BranchWin(Struct, frozen=True, gc=False):
+    """What is in force of one kind on a branch; `scope` says where, if that is not the whole of it."""
 
-    kind: GroupKind
-    summary: tuple[str, ...]
-    policies: tuple[ObjectRef, ...]
-    certain: bool
+    win: Win
+    """Without its positions, which are among all paths."""
     scope: str = ""
 
 
@@ -49,7 +47,7 @@ class Wins:
 
     def at(
         self, place: NodeRef, above: Path, backends: Sequence[NodeRef] = ()
-    ) -> tuple[tuple[Told, ...], Mapping[NodeRef, tuple[Told, ...]]]:
+    ) -> tuple[tuple[BranchWin, ...], Mapping[NodeRef, tuple[BranchWin, ...]]]:
         """What is in force at a place, on the paths through all that is `above` it on a branch.
 
         Of several backends that a place leads to, what is in force for all requests to some of them, and for no others,
@@ -59,48 +57,49 @@ class Wins:
         if not outcome:
             return (), {}
         positions = self._positions(outcome, above)
-        found: list[Told] = []
-        further: dict[NodeRef, list[Told]] = {}
+        found: list[BranchWin] = []
+        further: dict[NodeRef, list[BranchWin]] = {}
         leading: dict[NodeRef, set[int]] = {}
         if len(backends) > 1:
             leading = {each: {number for number in positions if each in outcome.paths[number]} for each in backends}
         for win in outcome.wins:
-            told = Told(win.policy_kind, win.summary, win.policies, win.certain)
+            here = BranchWin(replace(win, positions=()))
             if len(win.positions) == len(outcome.paths) and positions:
-                found.append(told)
+                found.append(here)
                 continue
             on = set(win.positions).intersection(positions)
             ends = [backend for backend, through in leading.items() if through and through <= on]
             if on and len(on) == len(positions):
-                found.append(told)
+                found.append(here)
             elif ends and len(on) == len(set[int]().union(*(leading[backend] for backend in ends))):
                 for backend in ends:
-                    further.setdefault(backend, []).append(told)
+                    further.setdefault(backend, []).append(here)
             elif on:
-                found.append(replace(told, scope=_scope(outcome, on, positions)))
+                found.append(replace(here, scope=_scope(outcome, on, positions)))
         return tuple(found), {backend: tuple(each) for backend, each in further.items()}
 
-    def at_each(self, places: Sequence[NodeRef], above: Path) -> tuple[Told, ...]:
+    def at_each(self, places: Sequence[NodeRef], above: Path) -> tuple[BranchWin, ...]:
         """What is in force at each of some places, on all paths of a branch, as the first of them has it."""
         if not places:
             return ()
-        first, *others = ([told for told in self.at(place, above)[0] if not told.scope] for place in places)
-        return tuple([told for told in first if all(told in other for other in others)])
+        first, *others = ([won for won in self.at(place, above)[0] if not won.scope] for place in places)
+        return tuple([won for won in first if all(won in other for other in others)])
 
-    def head(self, told: Told, place: NodeRef, where: str, *, is_gone: bool) -> tuple[Head, list[Member]]:
+    def head(self, on_branch: BranchWin, place: NodeRef, where: str, *, is_gone: bool) -> tuple[Head, list[Member]]:
         """What a row says of it, and the policies that are there for the place alone: other places have others."""
-        own = [policy for policy in told.policies if self._is_own(policy, place)]
-        others = [policy.qualified_name for policy in told.policies if policy not in own]
+        win = on_branch.win
+        own = [policy for policy in win.policies if self._is_own(policy, place)]
+        others = [policy.qualified_name for policy in win.policies if policy not in own]
         is_certain, was_certain = ("in force", "may be in force"), ("was in force", "may have been in force")
-        perhaps = (was_certain if is_gone else is_certain)[not told.certain]
+        perhaps = (was_certain if is_gone else is_certain)[not win.certain]
         head = Head(
             sort="in force",
             # What the route says itself is of no kind of policies.
-            noun=self._names.get(told.kind, told.kind.kind) if told.policies else "",
+            noun=self._names.get(win.policy_kind, win.policy_kind.kind) if win.policies else "",
             lead=f"{perhaps}{where}: ",
-            what=", ".join(told.summary),
-            others=tuple(others) if told.policies else ("the route itself",),
-            scope=f", on {told.scope}" if told.scope else "",
+            what=", ".join(win.summary),
+            others=tuple(others) if win.policies else ("the route itself",),
+            scope=f", on {on_branch.scope}" if on_branch.scope else "",
         )
         return head, [(policy.qualified_name, "") for policy in own]
 
