@@ -101,15 +101,11 @@ class Names:
         own = of.source.object == of.source.target.object
         return f"{self.kind(group)}{', by ' if own else ' '}{words}"
 
-    def contrary(self, policies: Iterable[ObjectRef]) -> str:
-        """`controller reports Invalid`; empty where no controller says otherwise."""
-        told = (self.about[policy].contrary for policy in policies if policy in self.about)
-        return next((contrary_words(condition) for condition in told if condition), "")
-
-    def otherwise(self, policies: Iterable[ObjectRef]) -> str:
-        """`may be different`, if a policy may not be as it was read; else empty."""
-        doubtful = any(self.about[policy].otherwise for policy in policies if policy in self.about)
-        return "may be different" if doubtful else ""
+    def warning(self, policies: Iterable[ObjectRef]) -> str:
+        """`controller reports Invalid; may be different`: what is doubtful about some policies; else empty."""
+        sources = [self.about[policy] for policy in policies if policy in self.about]
+        contrary = [contrary_words(source.contrary) for source in sources if source.contrary][:1]
+        return "; ".join([*contrary, *(["may be different"] if any(source.otherwise for source in sources) else [])])
 
 
 def contrary_words(condition: ReportedCondition) -> str:

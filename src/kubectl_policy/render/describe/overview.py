@@ -133,7 +133,7 @@ def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names:
         summary="; ".join(_summary(group)),
         sources="" if group.profile.own else _sources(group, targets, names),
         doubt=" (may hold)" if group.undecided else "",
-        warning="; ".join(filter(None, [names.contrary(group.policies), names.otherwise(group.policies)])),
+        warning=names.warning(group.policies),
         rank=_rank(group),
     )
 
@@ -183,21 +183,16 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
     }
     if losers["superseded"]:
         # What beats others may say nothing itself that is asked about.
-        told.append(f"{'' if told else _beaters(group, names)}replaces {listed(losers['superseded'], _MOST_OTHERS)}")
+        superseded = (fate for fate in group.without_effect if fate.state == "superseded")
+        by = dict.fromkeys(beater for fate in superseded for beater in fate.superseded_by)
+        beaters = "" if told else listed([names.policy(source, kind) for source in by], _MOST_OTHERS)
+        told.append(" ".join(filter(None, (beaters, "replaces", listed(losers["superseded"], _MOST_OTHERS)))))
     further = [
         f"{listed(losers[state], _MOST_OTHERS)} {'is' if len(losers[state]) == 1 else 'are'} {verb}"
         for state, verb in _FATES.items()
         if losers[state]
     ]
     return "; ".join(filter(None, [", ".join(told), *further]))
-
-
-def _beaters(group: InForce, names: Names) -> str:
-    """`shop/pages-basic `: what replaces others and sets nothing that is asked about."""
-    by = dict.fromkeys(
-        beater for fate in group.without_effect if fate.state == "superseded" for beater in fate.superseded_by
-    )
-    return f"{listed([names.policy(source, group.kind) for source in by], _MOST_OTHERS)} " if by else ""
 
 
 def _shortened(summary: str, room: int) -> str:

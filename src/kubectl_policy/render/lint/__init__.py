@@ -32,9 +32,9 @@ class _Lint(Forms["Report"]):
         return dict.fromkeys(finding.subject for finding in answer.findings if finding.subject)
 
     def markdown(self, answer: Report) -> str:
-        from kubectl_policy.render.lint.markdown import lint_markdown
+        from kubectl_policy.render.lint.markdown import LIMIT, markdown
 
-        return lint_markdown(answer)
+        return markdown(answer, LIMIT, marked=True)
 
     summary = headline
 

@@ -40,11 +40,6 @@ _FIXED: Final = "\n<details><summary>Fixed</summary>\n\n"
 _END: Final = "\n</details>\n"
 
 
-def lint_markdown(report: Report) -> str:
-    """A comment, which begins with a mark that nobody sees: by it a later run finds the comment that it replaces."""
-    return markdown(report, LIMIT, marked=True)
-
-
 def mark(report: Report) -> str:
     """What a comment about the same worlds begins with."""
     worlds = "".join(f" {re.sub('[^A-Za-z0-9._]+', '-', world)}" for world in report.worlds)
@@ -54,6 +49,7 @@ def mark(report: Report) -> str:
 def markdown(report: Report, limit: int, *, marked: bool) -> str:
     """A title, how much is wrong, what could not be seen, and the findings, the worst first, in at most so many bytes.
 
+    It begins with a mark that nobody sees if it is `marked`: by it a later run finds the comment that it replaces.
     Whole lines are left out where there is no room; the last line then says how many of what. Nothing from the input
     is markup, a link, a mention or a reference.
     """

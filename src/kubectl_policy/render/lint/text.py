@@ -88,17 +88,12 @@ def _block(group: Sequence[Finding], manifests: set[str], view: View) -> Iterato
         if note.startswith("fix: "):
             yield from _manifest(first, manifests, view)
     if len(group) > 1:
-        yield from _members(group, view)
-
-
-def _members(group: Sequence[Finding], view: View) -> Iterator[Line]:
-    """The objects of which the same is said."""
-    for finding in group[:_SHOWN_ALIKE]:
-        spans = [*_where(finding), Span(subject_words(finding), "subject")]
-        yield Line(_words(spans, view), _NOTE, _NOTE + 2)
-    left = len(group) - _SHOWN_ALIKE
-    if left > 0:
-        yield _aside(f"and {count(left, 'more object')}: --show-all shows them", _NOTE, view)
+        for finding in group[:_SHOWN_ALIKE]:
+            spans = [*_where(finding), Span(subject_words(finding), "subject")]
+            yield Line(_words(spans, view), _NOTE, _NOTE + 2)
+        left = len(group) - _SHOWN_ALIKE
+        if left > 0:
+            yield _aside(f"and {count(left, 'more object')}: --show-all shows them", _NOTE, view)
 
 
 def _line(finding: Finding, view: View, word: str = "", more: str = "") -> Line:
