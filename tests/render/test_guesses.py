@@ -19,9 +19,8 @@ from kubectl_policy.render.changes.headlines import blast_headline, diff_headlin
 from kubectl_policy.render.changes.table import diff_table
 from kubectl_policy.render.changes.tree import diff_tree
 from kubectl_policy.render.describe.headline import object_headline
-from kubectl_policy.render.describe.objects import object_tree
+from kubectl_policy.render.describe.objects import object_tree, settings_of
 from kubectl_policy.render.describe.policies import policy_tree
-from kubectl_policy.render.describe.table import settings_of
 from kubectl_policy.render.listing.tables import list_remarks, list_tables
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.tree import why_not_tree

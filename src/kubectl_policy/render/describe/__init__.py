@@ -32,7 +32,7 @@ class _Object(Forms["ObjectDescription"]):
 
     def table(self, answer: ObjectDescription, view: View) -> Table[Any] | Tables:
         del view
-        from kubectl_policy.render.describe.table import settings_of
+        from kubectl_policy.render.describe.objects import settings_of
 
         return settings_of([answer], named=False)
 
@@ -101,8 +101,8 @@ class _Several(Forms["Descriptions"]):
         del view
         from kubectl_policy.questions.describe.objects import ObjectDescription
         from kubectl_policy.questions.describe.policies import PolicyDescription
+        from kubectl_policy.render.describe.objects import settings_of
         from kubectl_policy.render.describe.policies import targets_of
-        from kubectl_policy.render.describe.table import settings_of
         from kubectl_policy.render.output.columns import Tables
 
         objects = [item for item in answer.items if isinstance(item, ObjectDescription)]
