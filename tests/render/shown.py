@@ -63,7 +63,7 @@ def shown(answer: object, name: str, view: View | None = None) -> str:
 
 def _answer(answer: object) -> object:
     """The answer that a command gives: lists, also if it is of one type."""
-    return Lists((cast("Listing[Any]", answer),)) if isinstance(answer, Listing) else answer
+    return Lists((cast("Any", answer),)) if isinstance(answer, Listing) else answer
 
 
 def as_json(document: object) -> str:
