@@ -10,7 +10,8 @@ import pytest
 from kubectl_policy import MergeStrategy, TargetLevel, analyze, plain
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles.contradictions import contradictions
-from kubectl_policy.profiles.load import PROFILE_FILE, built_in_profiles
+from kubectl_policy.profiles.load import ProfileFile, built_in_profiles
+from kubectl_policy.profiles.reading import problems
 from tests import fast_yaml
 from tests.build import node, policy, ref, resource, service, snapshot, target
 from tests.profiles.claims import CLAIMS, GATEWAY_API_KINDS
@@ -36,7 +37,7 @@ def test_no_file_has_problems() -> None:
     """Built-in files obey what users' files have to obey, and are named after their group."""
     for file in FILES:
         found = document(file)
-        assert (file, [*PROFILE_FILE.problems(found), *contradictions(found)]) == (file, [])
+        assert (file, [*problems(found, ProfileFile), *contradictions(found)]) == (file, [])
         assert f"{found['group']}.yaml" == file
 
 

@@ -69,7 +69,7 @@ def test_a_route_that_is_passed_over_says_why(analysis: Analysis, name: str, rea
     (found,) = answer.not_applying
     assert (found.reason, found.message) == (reason, message)
     assert (found.policy and found.policy.name, found.target) == ("house", NodeRef(http_route("site")))
-    assert not answer.carries_traffic
+    assert not answer.requests.carries_traffic
     assert answer.policies == ()
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from kubectl_policy.lint.report import Checkout
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.lint.markdown import LIMIT, mark, markdown
-from tests.render.lint.reports import CLEAN, EVERYTHING, LOST, MISSING, SMALL, UNSEEN
+from tests.render.lint.reports import CLEAN, EVERYTHING, LOST, MISSING, SCOPE, SMALL, UNSEEN
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def test_nothing_is_the_headline_alone() -> None:
 )
 def test_the_mark_tells_worlds_apart(worlds: tuple[str, ...], wanted: str) -> None:
     """And no name ends it."""
-    assert mark(replace(CLEAN, worlds=worlds)) == wanted
+    assert mark(replace(CLEAN, scope=replace(SCOPE, worlds=worlds))) == wanted
 
 
 def test_what_lets_the_run_fail_stands_out() -> None:
@@ -53,7 +54,7 @@ def test_what_lets_the_run_fail_stands_out() -> None:
 
 def test_files_are_told_from_the_root_of_the_repository() -> None:
     """As the pull request shows them."""
-    report = replace(CLEAN, findings=(MISSING,), root="/repo", folder="/repo/deploy")
+    report = replace(CLEAN, findings=(MISSING,), checkout=Checkout(root="/repo", folder="/repo/deploy"))
     assert "| `deploy/shop.yaml:14` |" in LINT.markdown(report)
     assert "|  | `BackendTLSPolicy" in LINT.markdown(replace(CLEAN, findings=(replace(MISSING, origin=None),)))
 
@@ -78,4 +79,4 @@ def test_one_row_does_not_take_the_place_of_all() -> None:
     assert text.count("| **error** |") == 2
     assert "Not everything could be seen" in text
     assert text.endswith("\nNot shown for lack of room: 1 unseen thing and 1 finding.\n")
-    assert len(LINT.markdown(replace(CLEAN, since="@" * LIMIT))) < LIMIT
+    assert len(LINT.markdown(replace(CLEAN, scope=replace(SCOPE, since="@" * LIMIT)))) < LIMIT

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.in_force import summary_of
-from kubectl_policy.questions.shared.numbered import numbers
 from kubectl_policy.questions.shared.places import Places, origin_of
+from kubectl_policy.questions.shared.which_paths import numbers
 from kubectl_policy.questions.unseen.answers import unseen_needs
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps
 from kubectl_policy.resolution import plain
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.in_force import Entry
-    from kubectl_policy.questions.shared.numbered import PathNumber
+    from kubectl_policy.questions.shared.which_paths import PathNumber
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
 
@@ -115,13 +116,6 @@ class _Outcome:
         self._profile: PolicyKindProfile = analysis.registry.known(effective.kind).at(
             effective.target.object.group_kind
         )
-        self._parts: dict[MatrixColumn, CellPart | None] = {}
-
-    def part(self, column: MatrixColumn) -> CellPart | None:
-        """What it says in a column, on no path yet; None if that is nothing."""
-        if column not in self._parts:
-            self._parts[column] = self._part(column) if column.kind in {None, self.kind} else None
-        return self._parts[column]
 
     @property
     def kind(self) -> GroupKind:
@@ -150,7 +144,11 @@ class _Outcome:
             if not named.leaf.removed
         )
 
-    def _part(self, column: MatrixColumn) -> CellPart | None:
+    @cached_method
+    def part(self, column: MatrixColumn) -> CellPart | None:
+        """What it says in a column, on no path yet; None if that is nothing."""
+        if column.kind not in {None, self.kind}:
+            return None
         resolution, field, settings = self._effective.resolution, column.field, tuple[WrittenSetting, ...]()
         if field:
             parts = (f"{field}.", f"{field}[")
@@ -227,7 +225,10 @@ class Cells:
         for entry in entries:
             part = self.outcome(entry).part(column)
             if part:
-                key = _same(part, passes_down=entry.passes_down)
+                # What is the same where parts of a cell are told as one.
+                fields = tuple((setting.field, setting.source) for setting in part.settings)
+                sources = tuple(written.source for written in part.sources)
+                key = (part.kind, part.summary, fields, sources, entry.passes_down)
                 found.setdefault(key, (part, entry.passes_down, {}))[2][entry.path] = None
         reached = {position for _, _, positions in found.values() for position in positions}
         return MatrixCell(
@@ -238,9 +239,3 @@ class Cells:
             without=tuple(position for position in range(paths) if position not in reached),
             unknown=unknown,
         )
-
-
-def _same(part: CellPart, *, passes_down: bool) -> tuple[object, ...]:
-    """What is the same where parts of a cell are told as one."""
-    fields = tuple((setting.field, setting.source) for setting in part.settings)
-    return part.kind, part.summary, fields, tuple(by.source for by in part.sources), passes_down

@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Diagnostic, ObjectRef
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius, PolicyReach
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.differences.effects import ChangeSort
     from kubectl_policy.render.changes.summary import ChangeSummary, Relation, Relations, TrafficChange
+    from kubectl_policy.resolution.enforcement import Enforcement
 
 _PLURAL: Final = {
     "is": "are",
@@ -140,48 +141,47 @@ def _aside(difference: StateDiff) -> str:
 
 def blast_headline(answer: BlastRadius, summary: ChangeSummary | None = None) -> str:
     """What a policy affects and what deleting it changes, or what deleting any other object does."""
-    reach, unread = answer.reach, as_far_as(answer.difference.unseen)
+    unread = as_far_as(answer.difference.unseen)
     known = summary or summarize(answer.difference, {answer.subject, *answer.deleted_with_it})
-    if reach:
-        return f"{_affects(answer, reach)}. {_without_policy(answer, reach, known)}{unread}."
+    if answer.enforcement:
+        without = _without_policy(answer, answer.enforcement, known)
+        return f"{_affects(answer, answer.enforcement)}. {without}{unread}."
     first, addition = _without(answer, known)
     absent = "" if answer.in_input else f" {answer.subject} is not in {answer.place}: it is assumed to exist."
     return f"{first}{unread}.{f' It also {addition}.' if addition else ''}{absent}"
 
 
-def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
+def _affects(answer: BlastRadius, enforcement: Enforcement) -> str:
     """What a policy affects, or why it has no effect."""
-    subject, undecided = with_target(reach), reach.enforcement.undecided_with
-    if reach.affected:
-        objects, key = {node.object for node in reach.affected}, answer.counts.owner_key
+    subject, undecided = with_target(answer.subject, answer.targets), enforcement.undecided_with
+    if answer.affected:
+        objects, key = {node.object for node in answer.affected}, answer.counts.owner_key
         verb = "may affect" if undecided else "affects"
         # All that it affects may be for any hostname.
-        about, in_front = hostname_words(reach.hostnames) if {*reach.hostnames} - {"*"} else [], ""
-        if reach.behind:
-            about, in_front = [], f", in front of {hit_words(reach.behind, key)}"
+        about, in_front = hostname_words(answer.hostnames) if {*answer.hostnames} - {"*"} else [], ""
+        if answer.behind:
+            about, in_front = [], f", in front of {hit_words(answer.behind, key)}"
         elif len(objects) > 1:
             about += owner_words((counted.owner for counted in answer.counts.owners), key)
         if len(objects) > 1:
             objects_words = _count_words(objects, about)
         else:
-            objects_words = f"{places_words(reach.affected)}{f' ({about[0]})' if about else ''}"
+            objects_words = f"{places_words(answer.affected)}{f' ({about[0]})' if about else ''}"
         objects_words += in_front
         return (
             f"{subject} {verb} {objects_words}{f'; {undecided_words(answer.subject, undecided)}' if undecided else ''}"
         )
-    if reach.enforcement.state == "Unknown":
-        unknown = failure_words(reach.attachments) or "that is not computed"
+    if enforcement.state == "Unknown":
+        unknown = failure_words(answer.targets) or "that is not computed"
         return f"Whether {answer.subject} has an effect is unknown: {unknown}"
-    if answer.difference.unseen and may_affect_more(reach):
+    if answer.difference.unseen and may_affect_more(enforcement, answer.targets):
         return f"{subject} affects nothing that was read, but not all below its target may have been"
-    return f"{subject} has no effect: {_why_not(reach)}"
-
-
-def _why_not(reach: PolicyReach) -> str:
-    if reach.enforcement.state == "Conflicted":
-        beaters = names(reach.enforcement.by)
-        return f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
-    return why_idle(reach) or failure_words(reach.attachments) or "it is attached to nothing"
+    if enforcement.state == "Conflicted":
+        beaters = names(enforcement.by)
+        why = f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
+    else:
+        why = why_idle(enforcement, answer.targets, answer.reasons) or failure_words(answer.targets)
+    return f"{subject} has no effect: {why or 'it is attached to nothing'}"
 
 
 def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
@@ -199,10 +199,10 @@ def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
     return f"{total}{namespace_words({ref.namespace for ref in objects})}{details}"
 
 
-def _without_policy(answer: BlastRadius, reach: PolicyReach, summary: ChangeSummary) -> str:
+def _without_policy(answer: BlastRadius, enforcement: Enforcement, summary: ChangeSummary) -> str:
     """What deleting a policy changes: on what it affects, on what else, and for other policies."""
     difference = answer.difference
-    affected = {node.object for node in reach.affected}
+    affected = {node.object for node in answer.affected}
     clauses = [
         *passing_clauses(difference),
         *_traffic_clauses(summary),
@@ -213,10 +213,10 @@ def _without_policy(answer: BlastRadius, reach: PolicyReach, summary: ChangeSumm
         clauses.insert(0, _said("{who} {gets} the same values from elsewhere", str(len(moved)), one=len(moved) == 1))
     deleted_with_it = f", and {count(len(answer.deleted_with_it), 'object')} with it," if answer.deleted_with_it else ""
     if summary.changed or clauses or affected:
-        changes = f"{_how_many(summary, affected)}{_left_with_nothing(answer, reach)}"
-        verb = "may change" if reach.enforcement.undecided_with else "changes"
+        changes = f"{_how_many(summary, affected)}{_left_with_nothing(answer)}"
+        verb = "may change" if enforcement.undecided_with else "changes"
         return "; ".join([f"Deleting it{deleted_with_it} {verb} {changes}", *clauses])
-    if reach.enforcement.state == "Unknown":
+    if enforcement.state == "Unknown":
         return f"What deleting it{deleted_with_it} would change is unknown too"
     return f"Deleting it{deleted_with_it} changes nothing"
 
@@ -238,9 +238,9 @@ def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
     return f"{text}{addition}{security}"
 
 
-def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
+def _left_with_nothing(answer: BlastRadius) -> str:
     """On how many of those that a policy affects no other of its kind is left; empty if on none."""
-    kind, affected = answer.subject.group_kind, {node.object for node in reach.affected}
+    kind, affected = answer.subject.group_kind, {node.object for node in answer.affected}
     kept = [change for change in answer.difference.effects if change.policy_kind == kind and change.where == "kept"]
     emptied = [change for change in kept if change.to_nothing and not change.from_nothing]
     rest = (change for change in kept if change.from_nothing or not change.to_nothing)
@@ -250,7 +250,7 @@ def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
         return ""
     # What happens on other paths or in other sections of an object is another matter.
     whole = on_all_paths(emptied)
-    as_named = len(reach.affected) == 1 and whole.issuperset(reach.affected)
+    as_named = len(answer.affected) == 1 and whole.issuperset(answer.affected)
     where = "" if as_named or bare <= {node.object for node in whole if not node.section} else _THERE
     phrase = f"{'are' if len(bare) > 1 else 'is'} left without any {kind.kind}{where}"
     return f", which {phrase}" if bare == affected else f"; {len(bare)} of them {phrase}"

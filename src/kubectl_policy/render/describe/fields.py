@@ -53,7 +53,7 @@ class _Section:
     def __init__(self, kind: OfKind, places: Places, names: Names, view: View) -> None:
         self.kind, self.places, self.names, self.view = kind, places, names, view
         # All of a kind is behind what the answer is about, or none of it is.
-        words = places.words(kind.positions, behind=True) if kind.groups[0].passes_down else ""
+        words = places.words(kind.positions, behind=True) if kind.groups[0].extent.passes_down else ""
         self.behind = bool(words)
         self.on = "behind" if words.startswith("behind ") else "on"
         self.field = 0

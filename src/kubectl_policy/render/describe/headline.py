@@ -48,7 +48,7 @@ def object_headline(answer: ObjectDescription) -> str:
 def _marked(answer: ObjectDescription) -> Iterator[str]:
     """`by its status, RetryPolicy baker/resilience affects it as well`: what controllers say of what was not read."""
     together: dict[tuple[ObjectRef, str], list[str]] = {}
-    for mark in answer.marks:
+    for mark in answer.influences.marks:
         named = [str(policy) for policy in mark.policies] or [plural(mark.policy_kind.kind)]
         written = "status" if mark.sort == "condition" else "annotations"
         together.setdefault((mark.object, written), []).extend(named)
@@ -61,10 +61,10 @@ def _marked(answer: ObjectDescription) -> Iterator[str]:
 
 def _absent(answer: ObjectDescription) -> str:
     """Why an object was not read that is known of all the same; empty if it was."""
-    if answer.in_input:
+    if answer.availability.in_input:
         return ""
     by = ": something there" if answer.place == "the input" else "; something in the cluster"
-    return f"{answer.subject.object} {answer.absent}{by} names it."
+    return f"{answer.subject.object} {answer.availability.absent}{by} names it."
 
 
 def _failing(answer: ObjectDescription) -> str:
@@ -80,12 +80,12 @@ def _failing(answer: ObjectDescription) -> str:
 
 def _of_object(answer: ObjectDescription) -> str:
     subject = node_words(answer.subject)
-    if not answer.carries_traffic:
+    if not answer.requests.carries_traffic:
         is_route = answer.subject.object.group_kind in ROUTES
-        why = _unattached(answer.unattached) if is_route else "no route sends requests to it"
+        why = _unattached(answer.requests.unattached) if is_route else "no route sends requests to it"
         return f"Nothing takes effect on {subject}, because {why}"
-    here = [group for group in answer.in_force if group.policies and not group.passes_down]
-    below = [group for group in answer.in_force if group.policies and group.passes_down]
+    here = [group for group in answer.in_force if group.policies and not group.extent.passes_down]
+    below = [group for group in answer.in_force if group.policies and group.extent.passes_down]
     take = "takes" if len({ref for group in below for ref in group.policies}) == 1 else "take"
     behind = "in" if answer.subject.object.group_kind == NAMESPACE else "behind"
     if here:
@@ -96,16 +96,16 @@ def _of_object(answer: ObjectDescription) -> str:
         sources = _sources(below, answer.subject.object)
         return f"{sources[:1].upper()}{sources[1:]} {take} effect on what is {behind} {subject}"
     affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
-    if answer.marks:
+    if answer.influences.marks:
         return f"No policy that was read {affects} {subject}"
-    if not answer.targeted_by and all(group.profile.own for group in answer.in_force):
+    if not answer.targeting.targeted_by and all(group.profile.own for group in answer.in_force):
         return f"No policy {affects} {subject}: no policy kind in {answer.place} targets {plural(answer.subject.kind)}"
     return f"No policy {affects} {subject}"
 
 
 def _where(answer: ObjectDescription, groups: Iterable[InForce]) -> str:
     """`, on rule cart only`; empty where some policy is in force on every path."""
-    positions = {position for group in groups for position in group.positions}
+    positions = {position for group in groups for position in group.extent.positions}
     if len(positions) == len(answer.paths):
         return ""
     places = Places(answer)
@@ -138,14 +138,18 @@ def _cause(cause: Unattached) -> str:
 def _around(answer: ObjectDescription) -> list[str]:
     """The hostnames of an object, and what leads to it or hangs on it, a part each; else what would affect it."""
     kind, number = answer.subject.object.group_kind, len(answer.policies)
-    if not answer.carries_traffic:
+    if not answer.requests.carries_traffic:
         return [f"{count(number, 'policy')} would take effect if it were"] if number else []
     if kind in ROUTES:
-        return [*_hostnames(answer.hostnames), *_of_route(answer)]
+        return [*_hostnames(answer.requests.hostnames), *_of_route(answer)]
     if kind in WITH_LISTENERS:
         sections = () if answer.subject.section else Places(answer).sections
         listeners = [_named([node.section for node in sections])] if sections else []
-        return [*listeners, *_hostnames(answer.hostnames), f"{count(answer.routes, 'route')} attached"]
+        return [
+            *listeners,
+            *_hostnames(answer.requests.hostnames),
+            f"{count(answer.requests.routes, 'route')} attached",
+        ]
     if kind in WITH_PORTS or _is_led_to_by_nothing(answer):
         return _of_backend(answer)
     return []
@@ -155,7 +159,7 @@ def _is_led_to_by_nothing(answer: ObjectDescription) -> bool:
     """Whether nothing that was read leads to an object that policies could affect by way of something else."""
     obj = answer.subject.object
     alone = all(node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path)
-    return bool(alone and answer.targeted_by and obj.namespace and not answer.referred_to_by)
+    return bool(alone and answer.targeting.targeted_by and obj.namespace and not answer.mentions.referred_to_by)
 
 
 def _of_route(answer: ObjectDescription) -> Iterator[str]:
@@ -233,7 +237,7 @@ def _number(groups: Sequence[InForce], role: Role, noun: str = "") -> str:
 def _parameters(groups: Sequence[InForce], subject: ObjectRef) -> str:
     """The parameters of a Gateway are one thing, whoever says what in them."""
     having_any = (group for group in groups if group.profile.role == "parameters" and group.policies)
-    gateways = {node.object for group in having_any for node in group.at}
+    gateways = {node.object for group in having_any for node in group.extent.at}
     if not gateways:
         return ""
     if gateways == {subject}:

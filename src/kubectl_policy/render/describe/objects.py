@@ -52,13 +52,13 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
         *_paths(answer, places, view),
         *((BLANK,) if kinds else ()),
         *sections_of(kinds, places, names, view),
-        *references_section(answer.referred_to_by, answer.subject.object),
+        *references_section(answer.mentions.referred_to_by, answer.subject.object),
         *section("Does not apply", _not_applying(answer)),
         *unseen_section(answer.unseen),
-        *not_looked_into_section(answer.not_looked_into),
+        *not_looked_into_section(answer.influences.not_looked_into),
         *problems_section(_problems(answer), (entry.message for entry in answer.not_applying)),
-        *reported_section(answer.reported),
-        *events_section(answer.events),
+        *reported_section(answer.reports.reported),
+        *events_section(answer.reports.events),
         # What controllers should report is for `status`; here it is left to who asks for everything.
         *(expected_section(answer.expected) if view.everything else ()),
         *next_section(map(describing, answer.policies), view),
@@ -76,7 +76,7 @@ def _problems(answer: ObjectDescription) -> Iterator[Diagnostic]:
 
 def _paths(answer: ObjectDescription, places: Places, view: View) -> tuple[Line, ...]:
     """The paths, where some words name them by their numbers, or where routes lead to the route."""
-    numbered = any(places.numbered(group.positions) for group in answer.in_force)
+    numbered = any(places.numbered(group.extent.positions) for group in answer.in_force)
     is_delegated = len(places.routes) > 1 and answer.subject.object in places.routes
     if not (numbered or is_delegated):
         return ()
@@ -90,7 +90,7 @@ def _not_applying(answer: ObjectDescription) -> Iterator[Line]:
 
     Why a route is attached to nothing, the headline has said; policies that it does not get by that are named only.
     """
-    said = {(cause.parent, cause.message) for cause in told_causes(answer.unattached)}
+    said = {(cause.parent, cause.message) for cause in told_causes(answer.requests.unattached)}
     together: dict[NotApplying, list[str]] = {}
     for entry in answer.not_applying:
         names = together.setdefault(replace(entry, policy=None), [])
@@ -133,7 +133,9 @@ _SETTINGS: Final[tuple[Column[_SettingRow], ...]] = (
         narrow=False,
     ),
     Column("ORIGIN", lambda row: str(row.setting.origin or ""), narrow=False),
-    Column("STRATEGY", lambda row: ", ".join(strategy.value for strategy in row.group.strategies), narrow=False),
+    Column(
+        "STRATEGY", lambda row: ", ".join(strategy.value for strategy in row.group.combination.strategies), narrow=False
+    ),
 )
 
 
@@ -146,8 +148,8 @@ def settings_of(answers: Iterable[ObjectDescription], *, named: bool) -> Table[_
     for answer in answers:
         number = len(answer.paths)
         for group in answer.in_force:
-            words = group.scope.removesuffix(" only").removeprefix("paths ").removeprefix("path ")
+            words = group.extent.scope.removesuffix(" only").removeprefix("paths ").removeprefix("path ")
             everywhere = f"all {number}" if number > 1 else "1"
-            paths = everywhere if len(group.positions) == number else words
+            paths = everywhere if len(group.extent.positions) == number else words
             rows += (_SettingRow(setting, group, paths, answer.subject) for setting in group.settings)
     return Table((_OBJECT, *_SETTINGS) if named else _SETTINGS, rows)

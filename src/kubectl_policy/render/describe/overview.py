@@ -60,8 +60,8 @@ def overview(answer: ObjectDescription, places: Places, names: Names, view: View
         for group in of_kind:
             by_likeness.setdefault(repr(_likeness(group)), []).append(group)
         for alike in by_likeness.values():
-            positions = tuple(sorted({position for group in alike for position in group.positions}))
-            key = alike[0].passes_down, len(positions) == len(answer.paths), positions
+            positions = tuple(sorted({position for group in alike for position in group.extent.positions}))
+            key = alike[0].extent.passes_down, len(positions) == len(answer.paths), positions
             # By each source of the first group, the targets that it has in all of them.
             same_sources = zip(*(group.contest.order for group in alike), strict=True)
             targets = {same[0]: tuple(dict.fromkeys(source.target for source in same)) for same in same_sources}
@@ -77,7 +77,7 @@ def overview(answer: ObjectDescription, places: Places, names: Names, view: View
         heading = places.words(positions, behind=behind)
         alone = everywhere and not behind and len(by_place) == 1
         tail = _backends(places, positions) if alone or places.is_one_section(positions) else ""
-        tail += "" if answer.carries_traffic else ", if it were attached" if is_route else ", if requests came"
+        tail += "" if answer.requests.carries_traffic else ", if it were attached" if is_route else ", if requests came"
         if heading:
             yield Line((Span(heading, "subject"), Span(tail, prose=True)), 0, 4)
         for entry in sorted(by_place[behind, everywhere, positions], key=lambda entry: entry.rank):
@@ -91,8 +91,8 @@ def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
     """The groups of each kind, those that take effect further down apart: security first, as `_rank` has them."""
     found: dict[object, list[InForce]] = {}
     for group in groups:
-        found.setdefault((group.kind, group.passes_down), []).append(group)
-    return sorted(found.values(), key=lambda of_kind: (of_kind[0].passes_down, min(map(_rank, of_kind))))
+        found.setdefault((group.kind, group.extent.passes_down), []).append(group)
+    return sorted(found.values(), key=lambda of_kind: (of_kind[0].extent.passes_down, min(map(_rank, of_kind))))
 
 
 def _likeness(group: InForce) -> object:
@@ -102,9 +102,9 @@ def _likeness(group: InForce) -> object:
     def told(fate: Fate, why: str) -> object:
         return fate.field, fate.value, places.get(fate.source, fate.source), fate.defaulted, why
 
-    at = group.at[0]
+    at = group.extent.at[0]
     return (
-        (at.object.group_kind, bool(at.section), group.passes_down, group.strategies, group.assumed, group.doubts),
+        (at.object.group_kind, bool(at.section), group.extent.passes_down, group.combination),
         [(source.object, source.overrides, source.filter) for source in group.contest.order],
         [
             (

@@ -247,8 +247,8 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
         *((BLANK, Line(heading, 0, 2), *body) if body else ()),
         # What any controller may be expected to report by GEP-713 tells nothing about this policy.
         *(expected_places_section(answer.expected) if answer.profile.status != STANDARD_STATUS else ()),
-        *reported_section(answer.reported),
-        *events_section(answer.events),
+        *reported_section(answer.reports.reported),
+        *events_section(answer.reports.events),
         *unseen_section(answer.unseen),
         *problems_section(answer.diagnostics, {attachment.message for attachment in answer.attachments}),
         *next_section(map(describing, dict.fromkeys(node.object for node in answer.affected)), view),
@@ -259,7 +259,7 @@ def _targets(answer: PolicyDescription) -> Iterator[Line]:
     """What a policy names; nothing for the only target of one that is attached, which the headline names."""
     places = [attachment_words(attachment).removeprefix("spec.") for attachment in answer.attachments]
     only = answer.attachments[0] if len(places) == 1 else None
-    if only and only.state == "attached" and not only.message and places[0] in with_target(answer):
+    if only and only.state == "attached" and not only.message and places[0] in with_target(answer.policy, [only]):
         return
     width = max(map(cells, places), default=0)
     # Of the only target, the headline has just said what is wrong with it.

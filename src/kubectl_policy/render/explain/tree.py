@@ -118,9 +118,7 @@ def _labelled(together: Iterable[Statement], answer: Explanation) -> Iterator[tu
         yield "" if again else said.label, said.text, "" if again else _MARKS.get(said.basis, "")
         last = said.label
         if said.attributes == ("declared_targets",) and answer.policies:
-            parts = [
-                f"{levels_words([target.level])} ({count(target.references, 'reference')})" for target in answer.targets
-            ]
+            parts = [f"{levels_words([target])} ({count(target.references, 'reference')})" for target in answer.targets]
             named = "; ".join(parts) or "without target references"
             yield f"in {answer.place}", f"{count(answer.policies, 'policy')}: {named}", ""
 

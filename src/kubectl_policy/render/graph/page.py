@@ -211,7 +211,7 @@ class _Data:
             "own": bool(group.profile.own),
             "summary": list(group.summary),
             "policies": [self.places[ref] for ref in group.policies if ref in self.places],
-            "passesDown": group.passes_down,
+            "passesDown": group.extent.passes_down,
             "settings": [
                 {
                     "field": setting.field,
@@ -227,8 +227,8 @@ class _Data:
                 for setting in group.settings
             ],
             "withoutEffect": [self.beaten(fate, why_without_effect(fate, group)) for fate in group.without_effect],
-            "assumed": list(group.assumed),
-            "doubts": list(group.doubts),
+            "assumed": list(group.combination.assumed),
+            "doubts": list(group.combination.doubts),
         }
 
     def beaten(self, fate: Fate, why: str) -> Json:

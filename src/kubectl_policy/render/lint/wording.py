@@ -83,7 +83,7 @@ def lint_headline(report: Report, *, hints: bool = False) -> str:
     else:
         new, since = ("new ", f" since {report.since}") if report.since else ("", "")
         first = f"No {new}problems{since}{where}{among}"
-    remedy = (_OPEN if report.place == "the input" and not report.closed else _HIDDEN) if hints else ""
+    remedy = (_OPEN if report.scope.is_open else _HIDDEN) if hints else ""
     more = [
         f"{len(report.known)} known" if report.known else "",
         f"{len(report.fixed)} fixed" if report.fixed else "",

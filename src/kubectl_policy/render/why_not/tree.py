@@ -85,18 +85,18 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
     yield BLANK
     yield Line((Span(heading if several else "Change that would make it effective (checked):", "heading", prose=True),))
     for number, offered in enumerate(answer.edits, 1):
-        edit, indent = offered.edit, 5 if several else 2
-        lead = {"change": "", "create": "a new ", "delete": "delete "}[edit.action]
+        indent = 5 if several else 2
+        lead = {"change": "", "create": "a new ", "delete": "delete "}[offered.action]
         where = in_file(offered.origin, " ({})")
         label = (Span(f"{number}. "),) if several else ()
-        yield Line((*label, Span(f"{lead}{edit.object}", "subject"), Span(where, "aside")), 2)
-        yield from _lines(edit, view, indent)
+        yield Line((*label, Span(f"{lead}{offered.object}", "subject"), Span(where, "aside")), 2)
+        yield from _lines(offered, view, indent)
         yield from _side_effects(offered, answer.place, indent)
 
 
 def _side_effects(offered: Offered, place: Place, indent: int) -> Iterator[Line]:
     """What else the edit changes, what it takes away, and what could not be checked of it."""
-    also, edit = offered.also_changes, offered.edit
+    also = offered.also_changes
     told = [
         f"changes {count(also.settings, 'setting')} on {_objects(also.objects)}" if also.settings else "",
         f"lets more requests in to {_objects(also.gaining)}" if also.gaining else "",
@@ -105,7 +105,7 @@ def _side_effects(offered: Offered, place: Place, indent: int) -> Iterator[Line]
     taken = [
         f"{_objects(also.unprotected)} would lose protection, or have another one" if also.unprotected else "",
         f"{_objects(also.losing)} would lose traffic" if also.losing else "",
-        f"{edit.object} would be gone" if also.deletes else "",
+        f"{offered.object} would be gone" if also.deletes else "",
     ]
     besides = listed(list(filter(None, told)))
     owners = f" ({also.owner_key} {listed(also.owners)})" if also.owners else ""
@@ -121,7 +121,7 @@ def _side_effects(offered: Offered, place: Place, indent: int) -> Iterator[Line]
         lost = listed([*nodes, *([f"{left} more"] if left else [])])
         yield _told(f"It would then have no effect any more on {lost}.", indent, "warning")
     if not offered.defined:
-        yield _told(f"Not checked against a definition of {edit.object.kind}: none is in {place}.", indent)
+        yield _told(f"Not checked against a definition of {offered.object.kind}: none is in {place}.", indent)
 
 
 def _told(sentence: str, indent: int, style: Style = "aside") -> Line:

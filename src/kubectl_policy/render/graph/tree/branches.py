@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.questions.graph.picture import GraphLink, GraphPolicy, LinkState, Mark, Picture
+    from kubectl_policy.questions.graph.picture import GraphLink, GraphPolicy, LinkState, Mark, Picture, Win
     from kubectl_policy.render.graph.tree.links import TreeLinks
     from kubectl_policy.render.graph.tree.rows import Row
-    from kubectl_policy.render.graph.tree.wins import BranchWin
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution.enforcement import EnforcementState
     from kubectl_policy.topology import Path
@@ -63,7 +62,7 @@ class Branches:
         node: NodeRef,
         link: GraphLink | None = None,
         above: Path = (),
-        said: frozenset[BranchWin] = frozenset(),
+        said: frozenset[Win] = frozenset(),
         lines: Iterable[Row] = (),
     ) -> Row:
         """A node on a branch, with `lines` and all that is below it; what was `said` to be in force above still is."""
@@ -153,8 +152,8 @@ class Branches:
         return tuple(filter(None, told)), why, tone
 
     def _told(
-        self, node: NodeRef, links: Sequence[GraphLink], above: Path, said: frozenset[BranchWin]
-    ) -> tuple[dict[NodeRef, list[Row]], frozenset[BranchWin]]:
+        self, node: NodeRef, links: Sequence[GraphLink], above: Path, said: frozenset[Win]
+    ) -> tuple[dict[NodeRef, list[Row]], frozenset[Win]]:
         """What is in force at a node and is not `said` yet, there and at what it leads to; and what is said by now.
 
         What is so at all of its sections is told at the node.
@@ -176,8 +175,8 @@ class Branches:
         rows[node] += [self._win_row(win, node, where) for win in common if win not in said]
         return rows, said.union(common, [win for win in own if not win.scope])
 
-    def _win_row(self, on_branch: BranchWin, place: NodeRef, where: str = "") -> Row:
-        head, members = self._wins.head(on_branch, place, where, is_gone=self._links.nodes[place].mark == "removed")
+    def _win_row(self, win: Win, place: NodeRef, where: str = "") -> Row:
+        head, members = self._wins.head(win, place, where, is_gone=self._links.nodes[place].mark == "removed")
         return self.rows.row(head, *members)
 
     def _policy_rows(self, node: NodeRef, *, is_inside: bool) -> Iterator[Row]:
