@@ -12,7 +12,7 @@ from kubectl_policy.lint.report import Scope
 from kubectl_policy.model import Origin
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.lint.text import lint_text
-from kubectl_policy.render.lint.wording import lint_headline, objects
+from kubectl_policy.render.lint.wording import lint_headline
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import Line, View, to_text
 from tests import build
@@ -220,6 +220,6 @@ def test_a_check_that_could_not_be_made_needs_more_input() -> None:
 
 def test_the_objects_with_findings() -> None:
     """As other commands take them, each once."""
-    assert objects(with_findings(MISSING, LOST, UNGRANTED, UNREADABLE, LIVE)) == [POLICY, ROUTE, GATEWAY]
+    assert [*LINT.names(with_findings(MISSING, LOST, UNGRANTED, UNREADABLE, LIVE))] == [POLICY, ROUTE, GATEWAY]
     assert lines(SMALL, View())[-2] == ""
     assert RULES[0].name in to_text((Line(lint_text(SMALL, View())[0].spans),), 300)

@@ -11,7 +11,7 @@ from kubectl_policy.cli import terminal
 from kubectl_policy.cli.clusters.live import PATIENCE, Live, attempt, fetched_all
 from kubectl_policy.errors import FOUND, INCOMPLETE, ClusterError, PolicyError, UsageError
 from kubectl_policy.render.output.formats import OF_CI, PICTURES, format_of
-from kubectl_policy.render.output.several import Answers, Told, Unanswered, render_several
+from kubectl_policy.render.output.several import Answers, ClusterAnswer, Unanswered, render_several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,11 +30,11 @@ class ContextAnswer:
     def __init__(self, context: str) -> None:
         """Start without an answer."""
         self.context = context
-        self.answer: Told | None = None
+        self.answer: ClusterAnswer | None = None
 
     def take(self, forms: Forms[Any], answer: object, view: View, shown: Shown) -> None:
         """Keep an answer, to be shown with those of the other clusters."""
-        self.answer = Told(context=self.context, forms=forms, answer=answer, view=view, shown=shown)
+        self.answer = ClusterAnswer(context=self.context, forms=forms, answer=answer, view=view, shown=shown)
 
 
 class ClusterQuestion(Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ def ask_clusters(questions: Sequence[ClusterQuestion], output_format: str) -> in
         Unanswered(context=context, message=error.message, hint=error.hint) for context, error in errors.items()
     )
     if answers:
-        shown = render_several(Answers(told=answers, unanswered=unanswered), output_format)
+        shown = render_several(Answers(answered=answers, unanswered=unanswered), output_format)
         terminal.show(shown, answers[0].view.width, coloured=answers[0].view.coloured)
     for context, (output, _) in ends.items():
         output.let_go(f"{context}: ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import BUILT_IN, CRD, NAMESPACE, TARGETS, plural
+from kubectl_policy.model.kinds import BUILT_IN, CRD, NAMESPACE, TARGETS, listed, plural
 from kubectl_policy.model.refs import NodeRef
 from kubectl_policy.model.unknown import may_equal
 from kubectl_policy.questions.unseen.hidden import (
@@ -174,7 +174,7 @@ def _called(several: Sequence[Gap]) -> str:
     kind, namespaces = first.kind, list(dict.fromkeys(gap.namespace for gap in several))
     if first.name:
         names = [f"{gap.namespace}/{gap.name}" if gap.namespace else gap.name for gap in several]
-        return f"{kind if len(names) == 1 else plural(kind)} {some_of(names)}"
+        return f"{kind if len(names) == 1 else plural(kind)} {listed(names, _MOST_NAMES)}"
     if not kind:
         where = f" in namespace {first.namespace}" if first.namespace else ""
         return f"objects of any kind{where}" if not first.group else f"objects of API group {first.group}"
@@ -188,11 +188,4 @@ def _called(several: Sequence[Gap]) -> str:
 
 def in_namespaces(names: Sequence[str]) -> str:
     """`in namespace a`, `in namespaces a and b`; of many the first ones, and how many others there are."""
-    return f"in namespace{'' if len(names) == 1 else 's'} {some_of(names)}"
-
-
-def some_of(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b, c, d and 9 more`."""
-    left_out = len(names) - _MOST_NAMES
-    shown = [*names] if left_out <= 0 else [*names[: _MOST_NAMES - 1], f"{left_out + 1} more"]
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    return f"in namespace{'' if len(names) == 1 else 's'} {listed(names, _MOST_NAMES)}"

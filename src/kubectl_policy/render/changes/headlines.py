@@ -26,7 +26,7 @@ from kubectl_policy.render.changes.traffic import (
     places_words,
 )
 from kubectl_policy.render.wording.headlines import may_affect_more, why_idle, with_target
-from kubectl_policy.render.wording.names import count
+from kubectl_policy.render.wording.names import count, namespace_words, who_words
 from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
@@ -114,15 +114,15 @@ def _settings(summary: ChangeSummary) -> Iterator[str]:
     sorts = [(template, refs) for sort, template in _SORT_WORDS.items() if (refs := summary.of_sort(sort))]
     if len(sorts) == 1:
         ((template, refs),) = sorts
-        subject = f"{_who_words(refs)}{_namespace_words({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
+        subject = f"{who_words(refs)}{namespace_words({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
         yield f"{_said(template, subject, one=len(refs) == 1)}{_security_words(summary)}"
     elif sorts:
-        where = _namespace_words({ref.namespace for ref in summary.changed})
+        where = namespace_words({ref.namespace for ref in summary.changed})
         clauses = [_said(template, str(len(refs)), one=len(refs) == 1) for template, refs in sorts]
         security = _security_words(summary)
         yield f"{count(len(summary.changed), 'object')} change{where}{security}: {listed(clauses)}"
     if moved := summary.of_sort("moved"):
-        yield _said("{who} {gets} the same values from elsewhere", _who_words(moved), one=len(moved) == 1)
+        yield _said("{who} {gets} the same values from elsewhere", who_words(moved), one=len(moved) == 1)
 
 
 def _aside(difference: StateDiff) -> str:
@@ -196,7 +196,7 @@ def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
     total = kinds[0] if is_single else count(len(objects), "object")
     parts = filter(None, ["" if is_single else ", ".join(kinds), ", ".join(about)])
     details = f" ({text})" if (text := "; ".join(parts)) else ""
-    return f"{total}{_namespace_words({ref.namespace for ref in objects})}{details}"
+    return f"{total}{namespace_words({ref.namespace for ref in objects})}{details}"
 
 
 def _without_policy(answer: BlastRadius, enforcement: Enforcement, summary: ChangeSummary) -> str:
@@ -227,7 +227,7 @@ def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
     security = _security_words(summary).removeprefix(", ")
     security = f" ({security})" if security else ""
     if not affected:
-        return f"{_who_words(elsewhere)}{security}" if elsewhere else "no setting"
+        return f"{who_words(elsewhere)}{security}" if elsewhere else "no setting"
     if len(affected) == 1:
         text = f"that {next(iter(affected)).kind}" if hit else "nothing there"
     elif len(hit) == len(affected):
@@ -272,7 +272,7 @@ def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
     parts = [*_relation_clauses(unsaid, active=True), *other_traffic]
     if summary.changed:
         verb = "takes settings from" if summary.changed == summary.of_sort("lost") else "changes settings of"
-        parts.append(f"{verb} {_who_words(summary.changed)}{_security_words(summary)}")
+        parts.append(f"{verb} {who_words(summary.changed)}{_security_words(summary)}")
     parts += _relation_clauses(force, active=True)
     if problems:
         parts.append(f"introduces {count(len(problems), 'problem')}")
@@ -280,8 +280,8 @@ def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
     if summary.failing and not ends:
         # They did so for another reason already.
         routes = {failing.route for failing in difference.failing}
-        requests = f"requests to {_who_words(routes, 'route')} fail already"
-        parts.insert(0, f"makes {_who_words(summary.failing, 'policy')} invalid ({requests})")
+        requests = f"requests to {who_words(routes, 'route')} fail already"
+        parts.insert(0, f"makes {who_words(summary.failing, 'policy')} invalid ({requests})")
     if ends:
         first = f"Deleting {answer.subject} {listed(ends)}{keeping_clause(traffic.lost)}{_since_words(summary)}"
         return first, listed([*also, *parts])
@@ -303,7 +303,7 @@ def _referred_to(answer: BlastRadius) -> str:
     single, guessed = len(policies) == 1, all(reference.guessed for reference in answer.referred_to_by)
     verb = ("seems to refer" if single else "seem to refer") if guessed else "refers" if single else "refer"
     where = f" ({next(iter(fields))})" if len(fields) == 1 else ""
-    return f"{_who_words(policies, 'policy')} {verb} to {answer.subject}{where}"
+    return f"{who_words(policies, 'policy')} {verb} to {answer.subject}{where}"
 
 
 def _orphaned(difference: StateDiff, summary: ChangeSummary) -> Iterator[str]:
@@ -311,13 +311,13 @@ def _orphaned(difference: StateDiff, summary: ChangeSummary) -> Iterator[str]:
     if gateways := summary.relations["without class"]:
         routes = difference.traffic.uncontrolled
         behind = f", and with that {hit_words(routes, difference.traffic.owner_key)}" if routes else ""
-        yield f"leaves {_who_words(gateways, 'Gateway')} without a controller{behind}"
+        yield f"leaves {who_words(gateways, 'Gateway')} without a controller{behind}"
 
 
 def _relation_clauses(relations: Relations, *, active: bool = False) -> list[str]:
     """What happens to routes and policies, said of them, or after the name of what does it to them."""
     return [
-        _said(row.active if active else row.passive, _who_words(refs, row.noun), one=len(refs) == 1)
+        _said(row.active if active else row.passive, who_words(refs, row.noun), one=len(refs) == 1)
         for relation, row in _CONSEQUENCES.items()
         if (refs := relations.get(relation))
     ]
@@ -330,16 +330,16 @@ def _traffic_clauses(summary: ChangeSummary, *, active: bool = False) -> Iterato
     if begun := _extent(summary.begun):
         yield f"{'starts traffic' if active else 'traffic starts'} {begun}"
     if summary.rerouted:
-        to = _who_words(summary.rerouted)
+        to = who_words(summary.rerouted)
         yield f"leads traffic to {to} on other paths" if active else f"traffic takes other paths to {to}"
 
 
 def _extent(change: TrafficChange) -> str:
     """`for 5 objects and on at least one path of 3 more`; empty if there is no object."""
-    parts = [f"for {_who_words(change.on_all_paths)}"] if change.on_all_paths else []
+    parts = [f"for {who_words(change.on_all_paths)}"] if change.on_all_paths else []
     if change.on_some_paths:
         number = len(change.on_some_paths)
-        some = _who_words(change.on_some_paths) if not change.on_all_paths or number == 1 else f"{number} more"
+        some = who_words(change.on_some_paths) if not change.on_all_paths or number == 1 else f"{number} more"
         parts.append(f"on at least one path of {some}")
     return " and ".join(parts)
 
@@ -354,7 +354,7 @@ def _problem_clauses(introduced: Collection[Diagnostic], fixed: Collection[Diagn
 def _since_words(summary: ChangeSummary) -> str:
     """`, since SecurityPolicy infra/admin becomes invalid`, where requests fail for that."""
     become = "becomes" if len(summary.failing) == 1 else "become"
-    return f", since {_who_words(summary.failing, 'policy')} {become} invalid" if summary.failing else ""
+    return f", since {who_words(summary.failing, 'policy')} {become} invalid" if summary.failing else ""
 
 
 def _security_words(summary: ChangeSummary) -> str:
@@ -363,19 +363,6 @@ def _security_words(summary: ChangeSummary) -> str:
     if not number:
         return ""
     return ", including security settings" + ("" if number == total else f" on {number} of them")
-
-
-def _namespace_words(names: Collection[str]) -> str:
-    """` in 2 namespaces`, ` in namespace baker`; cluster-scoped objects are in none."""
-    named = sorted({*names} - {""})
-    if len(named) == 1:
-        return f" in namespace {named[0]}"
-    return f" in {count(len(named), 'namespace')}" if named else ""
-
-
-def _who_words(refs: Collection[ObjectRef], noun: str = "object") -> str:
-    """The number of some objects, or the name of the only one."""
-    return str(next(iter(refs))) if len(refs) == 1 else count(len(refs), noun)
 
 
 def _said(template: str, subject: str, *, one: bool) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, listed, plural
-from kubectl_policy.questions.unseen.relevance import some_of
 from kubectl_policy.render.describe.places import Places
-from kubectl_policy.render.wording.names import count, in_file, node_words
+from kubectl_policy.render.wording.names import count, in_file, node_words, who_words
 from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_words
 
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 # So many causes, or ways that lead somewhere, are told in a sentence, and so many names of listeners and hosts.
 _MOST_CAUSES: Final = 2
 _MOST_NAMED: Final = 4
+# So many policies are named of those that only controllers speak of.
+_MOST_MARKED: Final = 5
 
 
 def object_headline(answer: ObjectDescription) -> str:
@@ -55,7 +56,7 @@ def _marked(answer: ObjectDescription) -> Iterator[str]:
         who, own = list(dict.fromkeys(named)), on == answer.subject.object
         affects = "affects" if len(who) == 1 and " " in who[0] else "affect"
         where = f"its {written}" if own else f"the {written} of {on}"
-        yield f"by {where}, {some_of(who)} {affects} {'it' if own else 'that'} as well"
+        yield f"by {where}, {listed(who, _MOST_MARKED)} {affects} {'it' if own else 'that'} as well"
 
 
 def _absent(answer: ObjectDescription) -> str:
@@ -73,9 +74,8 @@ def _failing(answer: ObjectDescription) -> str:
     if not routes:
         return ""
     some = "All" if all(failing.whole for failing in answer.failing) else "Some"
-    who = str(next(iter(routes))) if len(routes) == 1 else count(len(routes), "route")
-    whose = f"{next(iter(policies))} is" if len(policies) == 1 else f"{count(len(policies), 'policy')} are"
-    return f"{some} requests to {who} get an error response, since {whose} not valid."
+    whose = f"{who_words(policies, 'policy')} {'is' if len(policies) == 1 else 'are'}"
+    return f"{some} requests to {who_words(routes, 'route')} get an error response, since {whose} not valid."
 
 
 def _of_object(answer: ObjectDescription) -> str:
@@ -111,13 +111,13 @@ def _where(answer: ObjectDescription, groups: Iterable[InForce]) -> str:
     places = Places(answer)
     if places.numbered(positions):
         return f", on {len(positions)} of its {len(answer.paths)} paths"
-    return f", on {places.limits_all(positions)}"
+    return f", on {places.limits(positions, range(len(answer.paths)))}"
 
 
 def _unattached(causes: Sequence[Unattached]) -> str:
     """Why a route is attached to nothing: each cause with its place and the nearest name."""
     told = [_cause(cause) for cause in told_causes(causes)]
-    more = [f"{count(len(causes) - _MOST_CAUSES, 'more reason')}"] if len(causes) > _MOST_CAUSES else []
+    more = [count(len(causes) - _MOST_CAUSES, "more reason")] if len(causes) > _MOST_CAUSES else []
     return f"it is attached to nothing: {listed([*told, *more])}" if told else "it is attached to nothing"
 
 
@@ -143,8 +143,10 @@ def _around(answer: ObjectDescription) -> list[str]:
     if kind in ROUTES:
         return [*_hostnames(answer.requests.hostnames), *_of_route(answer)]
     if kind in WITH_LISTENERS:
+        sections = () if answer.subject.section else Places(answer).sections
+        listeners = [_named([node.section for node in sections])] if sections else []
         return [
-            *_of_listeners(answer),
+            *listeners,
             *_hostnames(answer.requests.hostnames),
             f"{count(answer.requests.routes, 'route')} attached",
         ]
@@ -171,13 +173,6 @@ def _of_route(answer: ObjectDescription) -> Iterator[str]:
     through = f"through {parents}" if others else ""
     if where or through:
         yield " ".join(filter(None, (rules, f"on {where}" if where else "", through)))
-
-
-def _of_listeners(answer: ObjectDescription) -> Iterator[str]:
-    """`listeners http and https`, of a Gateway or a ListenerSet as a whole."""
-    sections = Places(answer).sections
-    if sections and not answer.subject.section:
-        yield _named([node.section for node in sections])
 
 
 def _of_backend(answer: ObjectDescription) -> list[str]:
@@ -214,9 +209,7 @@ def _hostnames(hostnames: Sequence[str]) -> Iterator[str]:
     if hostnames == ("*",):
         yield "any hostname"
     elif hostnames:
-        few = len(hostnames) <= _MOST_NAMED
-        shown = list(hostnames) if few else [*hostnames[: _MOST_NAMED - 1], f"{len(hostnames) - _MOST_NAMED + 1} more"]
-        yield f"{'hostname' if len(hostnames) == 1 else 'hostnames'} {listed(shown)}"
+        yield f"{'hostname' if len(hostnames) == 1 else 'hostnames'} {listed(hostnames, _MOST_NAMED)}"
 
 
 def _sources(groups: Iterable[InForce], subject: ObjectRef, noun: str = "") -> str:

@@ -133,7 +133,7 @@ def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names:
         summary="; ".join(_summary(group)),
         sources="" if group.profile.own else _sources(group, targets, names),
         doubt=" (may hold)" if group.undecided else "",
-        warning="; ".join(filter(None, [names.contrary(group.policies), names.otherwise(group.policies)])),
+        warning=names.warning(group.policies),
         rank=_rank(group),
     )
 
@@ -171,9 +171,9 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
     told = policies[:1]
     if len(policies) > 1:
         joined_by = "together with" if group.profile.all_apply else "merged with"
-        told.append(f"{joined_by} {_others(policies[1:])}")
+        told.append(f"{joined_by} {listed(policies[1:], _MOST_OTHERS)}")
     own = dict.fromkeys(names.policy(source, kind) for source in themselves)
-    told += [("and " if told else "") + _others(list(own))] if own else []
+    told += [("and " if told else "") + listed(list(own), _MOST_OTHERS)] if own else []
     states = {fate.source: fate.state for setting in group.settings for fate in setting.instead_of}
     states |= {fate.source: fate.state for fate in group.without_effect}
     beaten = [source for source in nearest_first if who(source) not in words and source in states]
@@ -183,27 +183,16 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
     }
     if losers["superseded"]:
         # What beats others may say nothing itself that is asked about.
-        told.append(f"{'' if told else _beaters(group, names)}replaces {_others(losers['superseded'])}")
+        superseded = (fate for fate in group.without_effect if fate.state == "superseded")
+        by = dict.fromkeys(beater for fate in superseded for beater in fate.superseded_by)
+        beaters = "" if told else listed([names.policy(source, kind) for source in by], _MOST_OTHERS)
+        told.append(" ".join(filter(None, (beaters, "replaces", listed(losers["superseded"], _MOST_OTHERS)))))
     further = [
-        f"{_others(losers[state])} {'is' if len(losers[state]) == 1 else 'are'} {verb}"
+        f"{listed(losers[state], _MOST_OTHERS)} {'is' if len(losers[state]) == 1 else 'are'} {verb}"
         for state, verb in _FATES.items()
         if losers[state]
     ]
     return "; ".join(filter(None, [", ".join(told), *further]))
-
-
-def _beaters(group: InForce, names: Names) -> str:
-    """`shop/pages-basic `: what replaces others and sets nothing that is asked about."""
-    by = dict.fromkeys(
-        beater for fate in group.without_effect if fate.state == "superseded" for beater in fate.superseded_by
-    )
-    return f"{_others([names.policy(source, group.kind) for source in by])} " if by else ""
-
-
-def _others(words: Sequence[str]) -> str:
-    if len(words) <= _MOST_OTHERS:
-        return listed(words)
-    return f"{words[0]} and {len(words) - 1} more"
 
 
 def _shortened(summary: str, room: int) -> str:

@@ -10,7 +10,7 @@ from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.output.text import Line, Span, cells, pad
+from kubectl_policy.render.output.text import Line, Span, cells, in_a_row, pad
 from kubectl_policy.render.wording.headlines import fully_enforced, policy_headline, with_target
 from kubectl_policy.render.wording.names import (
     attachment_words,
@@ -21,7 +21,7 @@ from kubectl_policy.render.wording.names import (
     sections_words,
     source_spans,
 )
-from kubectl_policy.render.wording.next_commands import after_policy, next_section
+from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.paths import path_lines
 from kubectl_policy.render.wording.reasons import assumption_lines, doubt_lines, merging_words, note_lines
 from kubectl_policy.render.wording.sections import (
@@ -34,8 +34,7 @@ from kubectl_policy.render.wording.sections import (
     section,
     unseen_section,
 )
-from kubectl_policy.render.wording.settings import GAP, INDENT, blame_words, default_spans, without_keys
-from kubectl_policy.render.wording.values import shortened
+from kubectl_policy.render.wording.settings import GAP, INDENT, blame_words, default_spans, shortened, without_keys
 from kubectl_policy.topology.references import section_noun
 
 if TYPE_CHECKING:
@@ -183,7 +182,11 @@ class _Fields:
         for effect, beaters, together in by_fate.values():
             nowhere = not (together[0][0].effective_on or together[0][0].undecided_on)
             yield Line((Span(effect, "beaten" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
-            yield from _beaten_lines(beaters, view)
+            shown = beaters[:_MOST_BEATERS] if view.cuts else beaters
+            yield from (Line(spans, 2 * INDENT, 3 * INDENT) for spans in shown)
+            if len(beaters) > len(shown):
+                left = count(len(beaters) - len(shown), "more policy")
+                yield Line((Span(f"and by {left}; --show-all shows them", "aside"),), 2 * INDENT)
             for declared, text in together:
                 yield self._row(declared, text, (field, value), nowhere=nowhere)
         for phrase in self.displaced():
@@ -225,16 +228,6 @@ _MOST_SECTIONS: Final = 4
 _WIDEST_VALUE: Final = 24
 
 
-def _beaten_lines(beaten: Sequence[tuple[Span, ...]], view: View) -> Iterator[Line]:
-    """Who beats some fields, a line each; of many the first ones, at a terminal."""
-    shown = beaten[:_MOST_BEATERS] if view.cuts else beaten
-    for spans in shown:
-        yield Line(spans, 2 * INDENT, 3 * INDENT)
-    if len(beaten) > len(shown):
-        left = count(len(beaten) - len(shown), "more policy")
-        yield Line((Span(f"and by {left}; --show-all shows them", "aside"),), 2 * INDENT)
-
-
 def policy_tree(answer: PolicyDescription, view: View) -> Document:
     """The answer about a policy in the order of thought that every command keeps."""
     fields = _Fields(answer)
@@ -258,7 +251,7 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
         *events_section(answer.reports.events),
         *unseen_section(answer.unseen),
         *problems_section(answer.diagnostics, {attachment.message for attachment in answer.attachments}),
-        *next_section(after_policy(answer), view),
+        *next_section(map(describing, dict.fromkeys(node.object for node in answer.affected)), view),
     )
 
 
@@ -287,11 +280,7 @@ def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
         by_kind.setdefault(ref.kind, []).append(ref)
     for kind, refs in by_kind.items():
         shown = refs[:_MOST] if view.cuts else refs
-        last = len(shown) - 1
-        names = [
-            Span(f" {ref.qualified_name}{_sections(sections[ref])}{',' if place < last else ''}")
-            for place, ref in enumerate(shown)
-        ]
+        names = in_a_row([f"{ref.qualified_name}{_sections(sections[ref])}" for ref in shown], lead=" ")
         more = f", and {len(refs) - len(shown):,} more; --show-all shows them" if len(refs) > len(shown) else ""
         yield Line((Span(f"{count(len(refs), kind)}:", "subject"), *names, Span(more, "aside")), 2, 4)
 

@@ -10,7 +10,7 @@ from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.contradictions import has_version
 from kubectl_policy.profiles.load import profile_file
 from kubectl_policy.profiles.reading import write
-from kubectl_policy.render.explain.tree import ASSUMPTIONS
+from kubectl_policy.render.explain.tree import REMEDIES
 from kubectl_policy.render.output.encoding import as_yaml
 from kubectl_policy.render.output.escape import visible
 
@@ -79,7 +79,7 @@ def _comments(answer: Explanation) -> dict[str, list[str]]:
         comments["effectiveTargets"] = [f"Where it changes behaviour; empty: {where}. For the rules of routes:", _RULES]
     for choice, field in (("class", "class"), ("merge strategy", "strategy")):
         if choice in profile.assumed:
-            comments[field].append(f"Assumed. {ASSUMPTIONS[choice].remedy}")
+            comments[field].append(f"Assumed. {REMEDIES[choice]}")
     return comments
 
 

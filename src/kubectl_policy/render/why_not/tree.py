@@ -10,8 +10,8 @@ from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml, plain
 from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.wording.headlines import reason_words, why_not_headline
-from kubectl_policy.render.wording.names import count, in_file, kind_counts, node_words
-from kubectl_policy.render.wording.next_commands import after_why_not, next_section
+from kubectl_policy.render.wording.names import count, in_file, kind_counts, namespace_words, node_words
+from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.paths import path_lines
 from kubectl_policy.render.wording.reasons import assumption_lines
 from kubectl_policy.render.wording.sections import BLANK, headline_line, section, unseen_section
@@ -41,13 +41,14 @@ def why_not_tree(answer: WhyNot, view: View) -> Document:
         # The headline has said the first one.
         reasons = section("Also in the way", _reasons(answer, answer.reasons[1:], which, view))
     assumptions = tuple(assumption_lines(answer.profile, answer.assumed))
+    section_option = ("--section", answer.target.section) if answer.target.section else ()
     return (
         headline_line(why_not_headline(answer)),
         *reasons,
         *_edits(answer, view),
         *((BLANK, *assumptions) if assumptions else ()),
         *unseen_section(answer.unseen),
-        *next_section(after_why_not(answer), view),
+        *next_section((describing(answer.policy), describing(answer.target.object, *section_option)), view),
     )
 
 
@@ -131,9 +132,7 @@ def _objects(refs: Collection[ObjectRef]) -> str:
     """A few objects by name, or how many there are and where."""
     if len(refs) <= _MOST_NAMED:
         return names(refs)
-    namespaces = sorted({ref.namespace for ref in refs} - {""})
-    where = f" in namespace {namespaces[0]}" if len(namespaces) == 1 else f" in {len(namespaces)} namespaces"
-    return kind_counts(ref.group_kind for ref in refs) + (where if namespaces else "")
+    return kind_counts(ref.group_kind for ref in refs) + namespace_words(ref.namespace for ref in refs)
 
 
 def _lines(edit: Edit, view: View, indent: int) -> Iterator[Line]:

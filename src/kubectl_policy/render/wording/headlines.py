@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
-from kubectl_policy.render.wording.names import attachment_words, count, in_file, kind_counts, node_words, of_all
+from kubectl_policy.render.wording.names import (
+    attachment_words,
+    count,
+    in_file,
+    kind_counts,
+    namespace_words,
+    node_words,
+    of_all,
+)
 from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
@@ -156,14 +164,14 @@ def _idle(answer: PolicyDescription) -> str:
 
 def list_headline(listing: Listing[object]) -> str:
     """`3 policies in namespace baker.`; if the list is incomplete, the same sentence says so."""
-    where = f" in namespace {listing.namespace}" if listing.namespace else ""
-    return f"{count(len(listing.rows), listing.type.noun)}{where}{as_far_as(listing.unseen)}."
+    number = count(len(listing.rows), listing.type.noun)
+    return f"{number}{namespace_words({listing.namespace})}{as_far_as(listing.unseen)}."
 
 
 def status_headline(report: StatusReport) -> str:
     """How much disagrees, of how much; if little or nothing could be compared, the same sentence says so."""
     if not report.items:
-        where = f" in namespace {report.namespace}" if report.namespace else ""
+        where = namespace_words({report.namespace})
         return f"Nothing to compare: no {plural(report.noun)}{where}{as_far_as(report.unseen)}."
     silent = [status for status in report.items if not status.has_status]
     if len(silent) == len(report.items):

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.resolution import Fate, Source
-    from kubectl_policy.resolution.merging import Doubt
 
 _INDENT: Final = 2
 _ASSUMPTIONS: Final = {
@@ -188,26 +187,20 @@ def merging_words(strategies: Collection[MergeStrategy], profile: PolicyKindProf
 def basis_lines(groups: Sequence[InForce]) -> Iterator[Line]:
     """What an answer about a policy kind rests on: guesses, doubts of all groups, limits of what is known of the kind.
 
-    `groups` are all of one kind, at least one. A doubt that not all of them have is said at theirs; see `doubts_of`.
+    `groups` are all of one kind, at least one. Doubts that not all of them have come first.
     """
     profile = groups[0].profile
+    common = [
+        doubt for doubt in groups[0].combination.doubts if all(doubt in group.combination.doubts for group in groups)
+    ]
+    for group in groups:
+        yield from doubt_lines(doubt for doubt in group.combination.doubts if doubt not in common)
     assumed = tuple(
         choice for choice in profile.assumed if any(choice in group.combination.assumed for group in groups)
     )
     yield from assumption_lines(profile, assumed)
-    yield from doubt_lines(_common_doubts(groups))
+    yield from doubt_lines(common)
     yield from note_lines(profile, in_full=bool(assumed))
-
-
-def doubts_of(group: InForce, groups: Sequence[InForce]) -> Iterator[Line]:
-    """The doubts of a group that not all groups of its kind have."""
-    yield from doubt_lines(doubt for doubt in group.combination.doubts if doubt not in _common_doubts(groups))
-
-
-def _common_doubts(groups: Sequence[InForce]) -> list[Doubt]:
-    return [
-        doubt for doubt in groups[0].combination.doubts if all(doubt in group.combination.doubts for group in groups)
-    ]
 
 
 def assumption_lines(profile: PolicyKindProfile, assumed: Collection[str], kind: str = "") -> Iterator[Line]:
