@@ -107,11 +107,9 @@ def test_where_all_apply_each_has_its_settings_under_their_own_names() -> None:
         ("color", "b"),
     ]
     assert [each.field[0] for each in named] == ["default/a", "default/a", "default/b"]
-<<<<<<< HEAD
-    fates = [(each.name, fate.field, fate.state) for part in named_fates(found, APART) for each, fate in part]
-=======
-    fates = [(each.name, fate.field, fate.state) for each, fate in named_fates(found.resolution, APART)]
->>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
+    fates = [
+        (each.name, fate.field, fate.state) for part in named_fates(found.resolution, APART) for each, fate in part
+    ]
     assert fates == [(name, name, "effective") for name in ("color", "deep.x", "color")]
     assert [(each.field, each.value) for each in declared_fields(found.resolution, APART)] == [
         ("color", "red"),

@@ -187,23 +187,19 @@ def _subjects(analysis: Analysis, resource: Resource, kinds: frozenset[GroupKind
     """
     rules = analysis.topology.sections(resource.ref) if resource.ref.group_kind in ROUTES else ()
     known = analysis.registry.known
-<<<<<<< HEAD
     for node in [NodeRef(resource.ref, rule) for rule in rules] or [NodeRef(resource.ref)]:
         covered = covered_paths(analysis, node)
         paths = tuple(path for path in covered if analysis.topology.carries_traffic(path))
         entries = [
             entry
             for entry in (*effective_entries(analysis, node, paths), *(own_entries(analysis, paths) if own else ()))
-            if (entry.effective.kind in kinds if kinds else not known(entry.effective.kind).patches)
+            if (
+                entry.effective.resolution.kind in kinds
+                if kinds
+                else not known(entry.effective.resolution.kind).patches
+            )
         ]
         yield _Subject(node=node, resource=resource, covered=covered, paths=paths, entries=entries)
-=======
-    return [
-        entry
-        for entry in entries
-        if (entry.effective.resolution.kind in kinds if kinds else not known(entry.effective.resolution.kind).patches)
-    ]
->>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
 
 
 def _row(cells: Cells, columns: tuple[MatrixColumn, ...], kinds: frozenset[GroupKind], subject: _Subject) -> MatrixRow:

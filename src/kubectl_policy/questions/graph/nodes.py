@@ -112,7 +112,7 @@ class Outcomes:
 
     def _counts(self, entry: Entry, place: NodeRef) -> bool:
         """Whether a kind is asked for and takes effect there: at a listener, what is on its way to routes does not."""
-        profile = self._analysis.registry.known(entry.effective.kind)
+        profile = self._analysis.registry.known(entry.effective.resolution.kind)
         if entry.passes_down or profile.patches or (self._kinds and profile.group_kind not in self._kinds):
             return False
         return place.object.group_kind in ROUTES or profile.policy_class == "direct" or bool(profile.effective_targets)

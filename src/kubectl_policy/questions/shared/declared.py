@@ -85,23 +85,10 @@ def _policy_of(node: Leaf | Traced) -> str:
     return next((leaf.source.object.qualified_name for _, leaf in leaves({"": node})), "")
 
 
-<<<<<<< HEAD
-def named_fates(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[list[tuple[NamedLeaf, Fate]]]:
+def named_fates(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[list[tuple[NamedLeaf, Fate]]]:
     """For each contribution, every field that it declares, with its fate."""
-    fates = iter(effective.fates())
-    for part in effective.contributions:
-=======
-def named_fates(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[tuple[NamedLeaf, Fate]]:
-    """Every field that a contribution declares, with its fate, in the order of contributions."""
-    for fates in _by_contribution(resolution, profile):
-        yield from fates
-
-
-def _by_contribution(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[list[tuple[NamedLeaf, Fate]]]:
-    """The same, one contribution after the other."""
     fates = iter(resolution.fates)
     for part in resolution.contributions:
->>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
         named = {leaf.field: leaf for leaf in named_leaves(part.spec, profile)}
         own = [(field, next(fates)) for field, _ in leaves(part.spec)]
         yield [(named[field], replace(fate, field=named[field].name)) for field, fate in own if field in named]
@@ -109,11 +96,7 @@ def _by_contribution(resolution: Resolution, profile: PolicyKindProfile) -> Iter
 
 def declared_fields(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[Declared]:
     """Every field of every contribution on a path, in the order of declaration."""
-<<<<<<< HEAD
-    parts = zip(effective.contributions, named_fates(effective, profile), strict=True)
-=======
-    parts = zip(resolution.contributions, _by_contribution(resolution, profile), strict=True)
->>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
+    parts = zip(resolution.contributions, named_fates(resolution, profile), strict=True)
     for part, fates in parts:
         places = {keys: place for keys, _, place in places_in(part, profile)}
         for _, together in groupby(fates, lambda pair: pair[0].whole.field):

@@ -165,7 +165,7 @@ def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -
     by_path: dict[int, list[EffectivePolicy]] = {}
     for entry in effective_entries(analysis, node, paths, kind):
         # Where all that stands there is refused or ignored, nothing is in force.
-        if entry.effective.spec or entry.effective.policies_in_force():
+        if entry.effective.resolution.spec or entry.effective.resolution.policies_in_force:
             by_path.setdefault(entry.path, []).append(entry.effective)
     carrying = [analysis.topology.carries_traffic(path) for path in paths]
     return tuple(

@@ -215,21 +215,12 @@ def group_entries(analysis: Analysis, entries: Iterable[Entry], which: WhichPath
     return tuple(sorted(described, key=lambda group: (group.kind, group.extent.positions, group.extent.at)))
 
 
-<<<<<<< HEAD
 def _in_force(analysis: Analysis, entries: list[Entry], which: WhichPaths | None) -> InForce:
-    effective = entries[0].effective
-    parts = effective.contributions
-    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
-    places = Places(analysis, effective, profile)
-    fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(effective, profile))]
-=======
-def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
     effective, resolution = entries[0].effective, entries[0].effective.resolution
     parts = resolution.contributions
     profile = analysis.registry.known(resolution.kind).at(effective.target.object.group_kind)
     places = Places(analysis, effective, profile)
-    fates = [(named.field, named.leaf, fate) for named, fate in named_fates(resolution, profile)]
->>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
+    fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(resolution, profile))]
     beaten: dict[Field, list[Fate]] = {}
     for field, leaf, fate in (*fates, *resolution.own_fates):
         if fate.state not in {"effective", "undecided"}:
@@ -253,22 +244,17 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
     strategies = () if profile.own else tuple(dict.fromkeys(part.strategy for part in parts))
     if profile.chooser == "challenger":
         # The nearest one alone decides.
-<<<<<<< HEAD
-        strategies = tuple(part.strategy for part in parts if part.source not in effective.rejected)[-1:]
-    positions = tuple(dict.fromkeys(entry.path for entry in entries))
-=======
         strategies = tuple(part.strategy for part in parts if part.source not in resolution.rejected)[-1:]
->>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
+    positions = tuple(dict.fromkeys(entry.path for entry in entries))
     return InForce(
         kind=resolution.kind,
         profile=profile,
-<<<<<<< HEAD
-        policies=() if profile.own else tuple(sorted(effective.policies_in_force())),
-        undecided=tuple(sorted(effective.resolution.policies_undecided)),
+        policies=() if profile.own else tuple(sorted(resolution.policies_in_force)),
+        undecided=tuple(sorted(resolution.policies_undecided)),
         combination=Combination(
             strategies=strategies,
-            assumed=assumed_of(profile, [effective]),
-            doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
+            assumed=assumed_of(profile, [resolution]),
+            doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.resolution.doubts})),
         ),
         extent=Extent(
             positions=positions,
@@ -278,18 +264,6 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
         ),
         settings=settings,
         without_effect=tuple(fate for fates in beaten.values() for fate in fates),
-=======
-        policies=() if profile.own else tuple(sorted(resolution.policies_in_force)),
-        undecided=tuple(sorted(resolution.policies_undecided)),
-        strategies=strategies,
-        positions=tuple(dict.fromkeys(entry.path for entry in entries)),
-        at=tuple(dict.fromkeys(entry.effective.target for entry in entries)),
-        settings=settings,
-        without_effect=tuple(fate for fates in beaten.values() for fate in fates),
-        passes_down=entries[0].passes_down,
-        assumed=assumed_of(profile, [resolution]),
-        doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.resolution.doubts})),
->>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
         contest=Contest(
             order=tuple(part.source for part in parts),
             members=resolution.members,
@@ -361,38 +335,3 @@ def _weights(analysis: Analysis, effective: EffectivePolicy, profile: PolicyKind
     policies = (policy for ref in refs if (policy := analysis.index.get(ref)))
     weights = {policy.ref: number_in_annotation(policy.raw, profile.weight_annotation) for policy in policies}
     return {ref: weight for ref, weight in weights.items() if weight}
-<<<<<<< HEAD
-=======
-
-
-class WayInForce(Struct, frozen=True, kw_only=True):
-    """What is in force on one way: a full path from the root down to a rule, a backend, or wherever it ends."""
-
-    path: Path
-    carries_traffic: bool
-    effective: tuple[EffectivePolicy, ...]
-    """One for each kind that is in force there, or may be (`resolution.policies_undecided`); none without traffic."""
-
-
-def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -> tuple[WayInForce, ...]:
-    """What is in force at every rule and backend below an object, or a section of it; of one policy kind, if given.
-
-    There is an entry for each way through it, also where nothing is in force: "all requests to this route need JWT" is
-    a question about all of them. Raises `NotFoundError` for an object that was not read, for a section that it has not,
-    and for a kind that is no policy kind.
-    """
-    analysis.require(node)
-    if kind is not None:
-        analysis.require_kind(kind)
-    paths = analysis.topology.paths_through(node)
-    by_path: dict[int, list[EffectivePolicy]] = {}
-    for entry in effective_entries(analysis, node, paths, kind):
-        # Where all that stands there is refused or ignored, nothing is in force.
-        if entry.effective.resolution.spec or entry.effective.resolution.policies_in_force:
-            by_path.setdefault(entry.path, []).append(entry.effective)
-    carrying = [analysis.topology.carries_traffic(path) for path in paths]
-    return tuple(
-        WayInForce(path=path, carries_traffic=carries, effective=tuple(by_path.get(place, ())) if carries else ())
-        for place, (path, carries) in enumerate(zip(paths, carrying, strict=True))
-    )
->>>>>>> 3f8cf0a3e757485a13baeb66e3059cfd2be6941b
