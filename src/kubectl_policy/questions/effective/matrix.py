@@ -186,18 +186,17 @@ def _subjects(analysis: Analysis, resource: Resource, kinds: frozenset[GroupKind
     Without kinds, that is what all policies set whose patches are read.
     """
     rules = analysis.topology.sections(resource.ref) if resource.ref.group_kind in ROUTES else ()
-    known = analysis.registry.known
+
+    def is_wanted(kind: GroupKind) -> bool:
+        return kind in kinds if kinds else not analysis.registry.known(kind).patches
+
     for node in [NodeRef(resource.ref, rule) for rule in rules] or [NodeRef(resource.ref)]:
         covered = covered_paths(analysis, node)
         paths = tuple(path for path in covered if analysis.topology.carries_traffic(path))
         entries = [
             entry
             for entry in (*effective_entries(analysis, node, paths), *(own_entries(analysis, paths) if own else ()))
-            if (
-                entry.effective.resolution.kind in kinds
-                if kinds
-                else not known(entry.effective.resolution.kind).patches
-            )
+            if is_wanted(entry.effective.resolution.kind)
         ]
         yield _Subject(node=node, resource=resource, covered=covered, paths=paths, entries=entries)
 
