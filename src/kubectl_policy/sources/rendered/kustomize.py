@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import items_at, text_at
 from kubectl_policy.sources.rendered.programs import Job, program
@@ -90,24 +91,19 @@ class Kustomizations:
     def __init__(self, tree: FileTree) -> None:
         """Nothing is read before it is asked for."""
         self._tree = tree
-        self._read: dict[str, Kustomization | None] = {}
-        self._files: dict[str, str] = {}
 
+    @cached_method
     def file(self, folder: str) -> str:
         """Return the path of the kustomization of a folder; empty if it has none."""
-        if folder not in self._files:
-            paths = (posixpath.join(folder, name) for name in NAMES)
-            self._files[folder] = next((path for path in paths if self._kind(path) == "file"), "")
-        return self._files[folder]
+        paths = (posixpath.join(folder, name) for name in NAMES)
+        return next((path for path in paths if self._kind(path) == "file"), "")
 
+    @cached_method
     def of(self, folder: str) -> Kustomization | None:
         """Return the kustomization of a folder; None if it has none, or one that cannot be read."""
-        if folder not in self._read:
-            file = self.file(folder)
-            raw = first_mapping(self._tree, file) if file else None
-            origin = Origin(self._tree.source(file), 1)
-            self._read[folder] = read_kustomization(raw, folder, origin) if raw is not None else None
-        return self._read[folder]
+        file = self.file(folder)
+        raw = first_mapping(self._tree, file) if file else None
+        return read_kustomization(raw, folder, Origin(self._tree.source(file), 1)) if raw is not None else None
 
     def walk(self, build: Build) -> Iterator[Kustomization]:
         """Yield the kustomization of a folder, with additions, and those that it takes in, from the outside in."""

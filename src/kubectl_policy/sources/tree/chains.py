@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
+from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.tree.ground import above
 
 if TYPE_CHECKING:
@@ -63,14 +65,11 @@ class Chains:
         """Find out what includes what; those that are applied by something are not what others include."""
         self.builds = builds
         self._at = {build.place: number for number, build in enumerate(builds) if not build.is_applied}
-        self._applied_at: dict[str, list[int]] = {}
         # Where each is taken in: by which build, and as which of its components (-1 for a resource).
         self._parents: list[list[tuple[int, int]]] = [[] for _ in builds]
         self._files: dict[str, list[int]] = {}
-        applied = {build.place for build in builds if build.is_applied}
+        self._applied_at = grouped((build.place, number) for number, build in enumerate(builds) if build.is_applied)
         for number, build in enumerate(builds):
-            if build.is_applied:
-                self._applied_at.setdefault(build.place, []).append(number)
             for path in build.kustomization.resources:
                 inner = self._at.get(path)
                 if inner is None:
@@ -85,10 +84,9 @@ class Chains:
             number
             for number, build in enumerate(builds)
             if build.is_applied
-            or (not self._parents[number] and build.place not in applied and not build.kustomization.is_component)
+            or not (self._parents[number] or build.place in self._applied_at or build.kustomization.is_component)
         ]
         self._above: list[tuple[Chain, ...]] = [()] * len(builds)
-        self._through: dict[int, tuple[Chain, ...]] = {}
         self._follow()
 
     def of_file(self, path: str) -> tuple[Chain, ...]:
@@ -99,21 +97,19 @@ class Chains:
         """Return the builds that list a file itself."""
         return self._files.get(path, ())
 
+    @cached_method
     def through(self, number: int) -> tuple[Chain, ...]:
         """Return the ways on from the resources of a build."""
-        if number not in self._through:
-            self._through[number] = tuple(self._extended(outer, number, 0) for outer in self._above[number])
-        return self._through[number]
+        return tuple(self._extended(outer, number, 0) for outer in self._above[number])
 
     def at(self, path: str) -> tuple[int, ...]:
         """Return the builds of a folder: as something applies it, else as it is."""
-        number = self._at.get(path)
-        return tuple(self._applied_at.get(path, ())) or (() if number is None else (number,))
+        return self._applied_at.get(path) or self.all_at(path)
 
     def all_at(self, path: str) -> tuple[int, ...]:
         """Return the builds of a folder, however they are applied."""
         number = self._at.get(path)
-        return (*self._applied_at.get(path, ()), *(() if number is None else (number,)))
+        return (*self._applied_at.get(path, ()), *([] if number is None else [number]))
 
     def is_included(self, number: int) -> bool:
         """Whether a build is part of what is applied."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.tree import unknown_cluster
 from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization
 from kubectl_policy.sources.tree.ground import above
@@ -27,10 +28,9 @@ class Clusters:
     def __init__(self, ground: Ground, builds: DeclaredBuilds, chains: Chains) -> None:
         """Find the clusters; where there is but one, everything is meant for it."""
         self._ground, self._chains = ground, chains
-        self._serving: dict[str, list[int]] = {}
-        for number, build in enumerate(chains.builds):
-            for path in build.kustomization.serving:
-                self._serving.setdefault(path, []).append(number)
+        self._serving = grouped(
+            (path, number) for number, build in enumerate(chains.builds) for path in build.kustomization.serving
+        )
         self._of_build: dict[int, set[str]] = {}
         self._folders: Mapping[str, str] = {}
         self._follow_flux(builds)
@@ -81,10 +81,7 @@ class Clusters:
                 elif posixpath.basename(posixpath.dirname(folder)) not in _CLUSTERS:
                     continue
                 folders[number] = folder
-        inner: dict[int, list[int]] = {}
-        for number, parents in applied_by.items():
-            for parent in parents:
-                inner.setdefault(parent, []).append(number)
+        inner = grouped((parent, number) for number, parents in applied_by.items() for parent in parents)
         self._folders = shortest_ends(self._ground.short, folders.values())
         for root, folder in folders.items():
             rest, name = [root], self._folders[folder]
