@@ -193,11 +193,10 @@ class Kustomizations:
             for name in self._tree.names(inner):
                 path = posixpath.join(inner, name)
                 kind = self._tree.kind(path) if not name.startswith(".") else ""
-                if kind == "folder":
-                    (entries if self.file(path) else rest).append(
-                        posixpath.relpath(path, folder) if self.file(path) else path
-                    )
-                elif kind == "file" and name.endswith((".yaml", ".yml")) and is_manifest(self._tree, path):
+                may_be_manifest = kind == "file" and name.endswith((".yaml", ".yml"))
+                if kind == "folder" and not self.file(path):
+                    rest.append(path)
+                elif kind == "folder" or (may_be_manifest and is_manifest(self._tree, path)):
                     entries.append(posixpath.relpath(path, folder))
         return sorted(entries, key=str)
 

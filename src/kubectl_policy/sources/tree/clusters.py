@@ -93,20 +93,14 @@ class Clusters:
 
     def _follow_argo(self, builds: DeclaredBuilds) -> None:
         """Take what Applications deploy for where they deploy it to, if that is not one cluster for all of them."""
-        apps = {
-            number: application
+        destinations = {
+            number: application.cluster
             for number, application in builds.applied_by.items()
-            if isinstance(application, Application)
+            if isinstance(application, Application) and application.cluster and "{{" not in application.cluster
         }
-        names = {
-            application.cluster
-            for application in apps.values()
-            if application.cluster and "{{" not in application.cluster
-        }
-        if len(names) > 1:
-            for number, application in apps.items():
-                if application.cluster in names:
-                    self._of_build.setdefault(number, set()).add(name_of_cluster(application.cluster))
+        if len({*destinations.values()}) > 1:
+            for number, destination in destinations.items():
+                self._of_build.setdefault(number, set()).add(name_of_cluster(destination))
 
 
 def name_of_cluster(destination: str) -> str:
