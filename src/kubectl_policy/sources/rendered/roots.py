@@ -21,6 +21,7 @@ from kubectl_policy.sources.tree.declared.delivery import (
     HelmRelease,
 )
 from kubectl_policy.sources.tree.declared.kustomization import NAMES
+from kubectl_policy.sources.tree.ground import above, is_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -66,15 +67,8 @@ def base_of(tree: FileTree, file: str, path: str) -> str | None:
     if posixpath.normpath(path).partition("/")[0] == "..":
         return None
     outermost = tree.root_of(file)
-    folders = [posixpath.dirname(file)]
-    while folders[-1] != outermost and folders[-1]:
-        folders.append(posixpath.dirname(folders[-1]))
-    folders.reverse()
-    outer = outermost
-    for _ in range(_ABOVE):
-        outer = posixpath.dirname(outer)
-        if outer:
-            folders.append(outer)
+    folders = [folder for folder in reversed(above(file)) if is_in(folder, outermost)]
+    folders += filter(None, above(outermost)[:_ABOVE])
     return next((folder for folder in folders if tree.kind(posixpath.join(folder, path)) == "folder"), None)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import posixpath
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -117,23 +119,18 @@ class Chains:
 
     def _follow(self) -> None:
         """Find the ways from every build, beginning with those that nothing takes in; circles lead nowhere."""
-        open_parents = [len(parents) for parents in self._parents]
-        inner: list[list[int]] = [[] for _ in self.builds]
-        for number, parents in enumerate(self._parents):
-            for parent, _ in parents:
-                inner[parent].append(number)
-        ready = [number for number, number_open in enumerate(open_parents) if not number_open]
+        parents_of = {number: [parent for parent, _ in parents] for number, parents in enumerate(self._parents)}
+        sorter = TopologicalSorter(parents_of)
+        with suppress(CycleError):
+            sorter.prepare()
         roots = set(self.roots)
-        while ready:
-            number = ready.pop()
-            chains = [Chain(root=self.builds[number].place)] if number in roots else []
-            for parent, position in self._parents[number]:
-                chains += [self._extended(outer, parent, position + 1) for outer in self._above[parent]]
-            self._above[number] = _few(chains)
-            for child in inner[number]:
-                open_parents[child] -= 1
-                if not open_parents[child]:
-                    ready.append(child)
+        while ready := sorter.get_ready():
+            for number in ready:
+                chains = [Chain(root=self.builds[number].place)] if number in roots else []
+                for parent, position in self._parents[number]:
+                    chains += [self._extended(outer, parent, position + 1) for outer in self._above[parent]]
+                self._above[number] = _few(chains)
+            sorter.done(*ready)
 
     def _extended(self, outer: Chain, number: int, first_component: int) -> Chain:
         """Put a build, and before it its components from a number on, before another way."""

@@ -54,10 +54,10 @@ class Target(Struct, frozen=True, kw_only=True):
         )
 
     def _fits(self, wanted: str, value: str) -> bool:
-        if self.exact or not wanted or wanted == value:
-            return not wanted or wanted == value
+        if self.exact or not wanted:
+            return wanted in {"", value}
         pattern = _compiled(wanted)
-        return pattern is None or bool(pattern.fullmatch(value))
+        return pattern is None or wanted == value or bool(pattern.fullmatch(value))
 
 
 class Patch(Struct, frozen=True, kw_only=True, dict=True):
