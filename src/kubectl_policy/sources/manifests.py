@@ -148,7 +148,7 @@ def _input_at(  # noqa: PLR0913 (what `load_manifests` takes)
             from kubectl_policy.sources.rendered.render import Rendering  # noqa: PLC0415 (few inputs need it)
 
             in_repositories = RepositoriesOnDisk(named) if isinstance(tree, Disk) else tree
-            renderer = stack.enter_context(Rendering(in_repositories, progress)).render
+            renderer = Rendering(in_repositories, stack, progress).render
         yield files, renderer
 
 

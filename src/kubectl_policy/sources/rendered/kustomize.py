@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from kubectl_policy.cached import cached_method
 from kubectl_policy.model import Origin
-from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.model.fields import items_at, strings_at, text_at
 from kubectl_policy.sources.rendered.programs import Job, program
 from kubectl_policy.sources.tree.declared.kustomization import (
     LISTS_OF_FILES,
@@ -81,7 +81,7 @@ def builder() -> tuple[str, ...]:
 def job(command: tuple[str, ...], build: Build, sources: Sources, copy: Copy) -> Job:
     """Return the job that builds a folder from its copy. Nothing else than Kustomize itself is run."""
     restrictor = "LoadRestrictionsNone" if build.by_flux and not sources.escapes else "LoadRestrictionsRootOnly"
-    path = copy.path(build.folder)
+    path = copy.folder / build.folder
     return Job(command=(*command, f"--load-restrictor={restrictor}", str(path)), folder=path)
 
 
@@ -234,9 +234,7 @@ def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[
     remote: list[Remote] = []
     for name in _FILE_LISTS:
         entries = items_at(raw, name)
-        remote_entries = [
-            entry for entry in entries if isinstance(entry, str) and is_remote(entry) and "\n" not in entry
-        ]
+        remote_entries = [entry for entry in strings_at(raw, name) if is_remote(entry) and "\n" not in entry]
         if remote_entries:
             raw[name] = [entry for entry in entries if entry not in remote_entries]
             remote += [
