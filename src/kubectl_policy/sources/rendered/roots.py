@@ -174,10 +174,9 @@ def _made_from(root: Root, kustomizations: Kustomizations) -> set[str]:
     """Return the files and folders that a root is made from."""
     match root.what:
         case Build():
-            walked = list(kustomizations.walk(root.what))
             return {
                 path
-                for kustomization in walked
+                for kustomization in kustomizations.walk(root.what)
                 for path in (kustomization.folder, *kustomizations.files(kustomization))
             }
         case Release():
@@ -199,12 +198,12 @@ def plain_roots(
     charts = {posixpath.dirname(path) for path in paths if posixpath.basename(path) == CHART}
     for path in paths:
         folder, name = posixpath.split(path)
-        is_root = name in NAMES or name == CHART
-        if not is_root or any(folder.startswith(f"{chart}/") for chart in charts):
+        if any(folder.startswith(f"{chart}/") for chart in charts):
             continue
-        kustomization = kustomizations.of(folder) if name in NAMES else None
-        if name in NAMES and not (kustomization and kustomization.is_component):
-            plain.append((path, _plain(tree, Build(folder=folder), folder)))
+        if name in NAMES:
+            kustomization = kustomizations.of(folder)
+            if not (kustomization and kustomization.is_component):
+                plain.append((path, _plain(tree, Build(folder=folder), folder)))
         elif name == CHART and text_at(about := first_mapping(tree, path) or {}, "type") != "library":
             release = Release(folder=folder, name=text_at(about, "name"), namespace=namespace)
             plain.append((path, _plain(tree, release, folder)))
