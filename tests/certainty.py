@@ -127,7 +127,7 @@ def in_force(analysis: Analysis, ref: ObjectRef, raw: Analysis) -> dict[str, dic
     """
     return {
         " ▸ ".join(str(node) for node in path if not node.section or raw.index.get(node.object)): {
-            str(found.kind): plain(found.spec) for found in analysis.resolver.effective(path)
+            str(found.resolution.kind): plain(found.resolution.spec) for found in analysis.resolver.effective(path)
         }
         for path in describe(analysis, NodeRef(ref)).paths
     }

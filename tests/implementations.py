@@ -98,24 +98,26 @@ def words(path: tuple[NodeRef, ...]) -> str:
 def effective(analysis: Analysis, kind: str) -> dict[str, EffectivePolicy]:
     """The effective policy of a kind on every path at whose end it takes effect."""
     found = (effective for node in places(analysis) for effective in analysis.effective(node))
-    return {words(each.path): each for each in found if str(each.kind) == kind and _takes_effect(analysis, each)}
+    return {
+        words(each.path): each for each in found if str(each.resolution.kind) == kind and _takes_effect(analysis, each)
+    }
 
 
 def _takes_effect(analysis: Analysis, found: EffectivePolicy) -> bool:
     """Whether the kind takes effect at the end of the path itself, and not further down alone."""
-    levels = analysis.registry.known(found.kind).effective_targets
+    levels = analysis.registry.known(found.resolution.kind).effective_targets
     return any(level.includes(found.target) for level in levels)
 
 
 def settings(analysis: Analysis, kind: str) -> dict[str, dict[str, Json]]:
     """The effective settings of a kind on every path."""
-    return {path: plain(found.spec) for path, found in effective(analysis, kind).items()}
+    return {path: plain(found.resolution.spec) for path, found in effective(analysis, kind).items()}
 
 
 def sources(analysis: Analysis, kind: str, path: str) -> dict[str, str]:
     """Who set each effective field of a kind on one path."""
     found = effective(analysis, kind)[path]
-    return {field_name(field): leaf.source.object.qualified_name for field, leaf in leaves(found.spec)}
+    return {field_name(field): leaf.source.object.qualified_name for field, leaf in leaves(found.resolution.spec)}
 
 
 def states(analysis: Analysis) -> dict[str, tuple[str, list[str]]]:
@@ -153,7 +155,7 @@ def _conditions(conditions: Iterable[PolicyCondition]) -> dict[str, Condition]:
 def spec_at(analysis: Analysis, kind: str, node: NodeRef) -> list[dict[str, Json]]:
     """What a kind, given as `Kind.group`, amounts to at a node: each different outcome once, path by path."""
     short, _, group = kind.partition(".")
-    found = [plain(each.spec) for each in analysis.effective(node, GroupKind(group, short))]
+    found = [plain(each.resolution.spec) for each in analysis.effective(node, GroupKind(group, short))]
     return [spec for position, spec in enumerate(found) if spec not in found[:position]]
 
 

@@ -79,8 +79,8 @@ def test_effective_policies_of_one_kind() -> None:
         snapshot(policy("p", target("g"), a=1), policy("q", target("g"), kind="AlphaPolicy", b=1), *WORLD)
     )
     at = node("Gateway", "g")
-    assert [found.kind.kind for found in analysis.effective(at)] == ["AlphaPolicy", "ColorPolicy"]
-    assert [plain(found.spec) for found in analysis.effective(at, COLOR)] == [{"a": 1}]
+    assert [found.resolution.kind.kind for found in analysis.effective(at)] == ["AlphaPolicy", "ColorPolicy"]
+    assert [plain(found.resolution.spec) for found in analysis.effective(at, COLOR)] == [{"a": 1}]
     (path,) = analysis.topology.paths(at)
     assert analysis.effective_on(path) == analysis.effective(at)
 

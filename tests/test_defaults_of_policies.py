@@ -34,7 +34,7 @@ def world(*others: Resource, profile: PolicyKindProfile = PATCHES) -> Analysis:
 def in_force(analysis: Analysis) -> dict[str, tuple[Json, str, bool]]:
     """The settings at the Service: value, policy, and whether it is a default."""
     (effective,) = analysis.effective(node("Service", "s", "8080", group=""))
-    found = leaves(effective.spec)
+    found = leaves(effective.resolution.spec)
     return {".".join(field): (leaf.value, leaf.source.object.name, leaf.defaulted) for field, leaf in found}
 
 

@@ -22,7 +22,7 @@ from kubectl_policy.cli.linting.project import Project
 from kubectl_policy.cli.overview import COMMANDS, HEADINGS, OTHER_OPTIONS
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import Requirement, RouteSelection
-from kubectl_policy.profiles.shapes import Record
+from kubectl_policy.profiles.reading import file_fields
 from kubectl_policy.render.describe import OBJECT
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.output.encoding import API_VERSION
@@ -272,7 +272,7 @@ def test_every_key_of_the_config_file_is_documented(heading: str, read: list[typ
     """And no other."""
     rows = re.findall(r"^\| (`.*?`) \|", section(ROOT / "docs" / "linting.md", heading), re.MULTILINE)
     keys = [key for row in rows for key in re.findall("`([^`]+)`", row)]
-    assert sorted(keys) == sorted(key for each in read for key in Record(each).fields)
+    assert sorted(keys) == sorted(key for each in read for key in file_fields(each))
 
 
 def rules_table() -> str:

@@ -96,7 +96,7 @@ def answers(analysis: Analysis) -> dict[str, object]:
         "fields": {name: (answer.fields, answer.affected, answer.doubts) for name, answer in described.items()},
         "in force": {
             name: [
-                (group.kind, group.positions, group.at, group.settings, group.without_effect)
+                (group.kind, group.extent.positions, group.extent.at, group.settings, group.without_effect)
                 for group in answer.in_force
             ]
             for name, answer in objects.items()

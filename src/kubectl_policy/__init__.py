@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.describe.objects import ObjectDescription, describe
     from kubectl_policy.questions.describe.policies import PolicyDescription, describe_policy
     from kubectl_policy.questions.effective.matrix import Matrix, MatrixOptions, matrix
-    from kubectl_policy.questions.shared.in_force import InForce, Setting, WayInForce, in_force
+    from kubectl_policy.questions.shared.effects import WayInForce, in_force
+    from kubectl_policy.questions.shared.in_force import InForce, Setting
     from kubectl_policy.questions.shared.selection import Selection
     from kubectl_policy.questions.status.report import StatusReport, status
     from kubectl_policy.questions.why_not.why_not import WhyNot, why_not
@@ -99,7 +100,8 @@ _HOMES = {
     "questions.describe.objects": ("ObjectDescription", "describe"),
     "questions.describe.policies": ("PolicyDescription", "describe_policy"),
     "questions.effective.matrix": ("Matrix", "MatrixOptions", "matrix"),
-    "questions.shared.in_force": ("InForce", "Setting", "WayInForce", "in_force"),
+    "questions.shared.effects": ("WayInForce", "in_force"),
+    "questions.shared.in_force": ("InForce", "Setting"),
     "questions.shared.selection": ("Selection",),
     "questions.status.report": ("StatusReport", "status"),
     "questions.why_not.why_not": ("WhyNot", "why_not"),

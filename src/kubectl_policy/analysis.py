@@ -239,7 +239,7 @@ class Analysis:
             effective
             for path in self.topology.paths(node)
             for effective in self.effective_on(path)
-            if kind in {None, effective.kind}
+            if kind in {None, effective.resolution.kind}
         )
 
     def require(self, node: NodeRef) -> None:
@@ -321,7 +321,7 @@ class Analysis:
         return tuple(effective for effective in self.resolver.effective(path) if self._reaches(effective))
 
     def _reaches(self, effective: EffectivePolicy) -> bool:
-        profile = self.registry.known(effective.kind)
+        profile = self.registry.known(effective.resolution.kind)
         reached = reach(effective.path, profile) if profile.policy_class == "inherited" else ()
         if not reached:
             return profile.policy_class == "direct" or takes_effect_below(effective.target, profile)
@@ -338,7 +338,7 @@ class Analysis:
                     ref
                     for effective in self.effective(node)
                     if self.topology.carries_traffic(effective.path)
-                    for ref in effective.policies_in_force()
+                    for ref in effective.resolution.policies_in_force
                 }
             )
         )

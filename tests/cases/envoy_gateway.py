@@ -136,7 +136,7 @@ def effective(analysis: Analysis) -> list[Entry]:
 
 
 def _kinds(analysis: Analysis, path: Path) -> Entry:
-    return {policy.kind.kind: _in_force(policy) for policy in analysis.effective_on(path)}
+    return {policy.resolution.kind.kind: _in_force(policy) for policy in analysis.effective_on(path)}
 
 
 def _in_force(policy: EffectivePolicy) -> Entry:
@@ -145,8 +145,10 @@ def _in_force(policy: EffectivePolicy) -> Entry:
     It is named, too, where the rule itself says all that it does.
     """
     resolution = policy.resolution
-    in_force = policy.policies_in_force() or {source.object for source in resolution.members if resolution.own}
-    names = [part.source.object.qualified_name for part in policy.contributions if part.source.object in in_force]
+    in_force = policy.resolution.policies_in_force or {source.object for source in resolution.members if resolution.own}
+    names = [
+        part.source.object.qualified_name for part in policy.resolution.contributions if part.source.object in in_force
+    ]
     return {"policy": names[-1] if names else None, "contributors": sorted(set(names))}
 
 

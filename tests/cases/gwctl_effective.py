@@ -56,7 +56,7 @@ def _of_leaves(
     """Return a value per field of each leaf that is asked for, if it is the same on all paths."""
     outcomes: list[dict[str, Json]] = []
     for policy in _effective_of(question.before, question.paths, question.policy_kind):
-        outcome = {".".join(field): value_of(leaf) for field, leaf in leaves(policy.spec) if asked(leaf)}
+        outcome = {".".join(field): value_of(leaf) for field, leaf in leaves(policy.resolution.spec) if asked(leaf)}
         if outcome not in outcomes:
             outcomes.append(outcome)
     return _one(outcomes)
@@ -65,7 +65,7 @@ def _of_leaves(
 def strategy(question: Question, _: str, expected: Json) -> tuple[object, object]:
     """Compare a sentence that names the merge strategy, by its name or by the stanza's words for it."""
     policies = _effective_of(question.before, question.paths, question.policy_kind)
-    used = [part.strategy.value for policy in policies for part in policy.contributions[:1]]
+    used = [part.strategy.value for policy in policies for part in policy.resolution.contributions[:1]]
     return expected, expected if used and all(_says(str(expected), name) for name in used) else used
 
 
@@ -79,7 +79,7 @@ def effective_on_path(question: Question, key: str, expected: Json) -> tuple[obj
     """Compare the fields at the end of one path, of any policy kind."""
     outcomes: list[dict[str, Json]] = []
     for path in question.paths:
-        fields = [plain(policy.spec) for policy in question.before.effective_on(path)]
+        fields = [plain(policy.resolution.spec) for policy in question.before.effective_on(path)]
         if on_path(path, key):
             outcomes.append({name: value for spec in fields for name, value in spec.items()})
     return expected, _one([outcome for position, outcome in enumerate(outcomes) if outcome not in outcomes[:position]])
@@ -95,10 +95,10 @@ def _on_paths(
     outcomes: list[dict[str, Json]] = []
     for path in paths:
         outcome: dict[str, Json] = {
-            str(effective.kind): plain(effective.spec)
+            str(effective.resolution.kind): plain(effective.resolution.spec)
             for effective in analysis.effective_on(path)
-            if kind in {None, effective.kind}
-            and (str(effective.kind) in expected or inherited(analysis, effective.kind))
+            if kind in {None, effective.resolution.kind}
+            and (str(effective.resolution.kind) in expected or inherited(analysis, effective.resolution.kind))
         }
         if outcome not in outcomes:
             outcomes.append(outcome)
@@ -107,4 +107,6 @@ def _on_paths(
 
 def _effective_of(analysis: Analysis, paths: Iterable[Path], kind: GroupKind | None) -> list[EffectivePolicy]:
     """Return the effective policies of one kind (of any, if None) on the paths."""
-    return [policy for path in paths for policy in analysis.effective_on(path) if kind in {None, policy.kind}]
+    return [
+        policy for path in paths for policy in analysis.effective_on(path) if kind in {None, policy.resolution.kind}
+    ]

@@ -184,14 +184,14 @@ def in_force(analysis: Analysis, path: Path) -> Entry:
     """Return, by kind, who set the fields in force at the end of a path."""
     kinds = [kind for kind in analysis.resolver.kinds_at(path) if kind.group == _GROUP]
     policies = (analysis.resolver.effective_of(kind, path) for kind in kinds)
-    return {policy.kind.kind: {"fields": fields_in_force(policy)} for policy in policies if policy}
+    return {policy.resolution.kind.kind: {"fields": fields_in_force(policy)} for policy in policies if policy}
 
 
 def fields_in_force(policy: EffectivePolicy) -> dict[str, list[str]]:
     """Return, by field, the names of the policies that set it, without those of another kind."""
     sources: dict[str, set[str]] = {}
-    for field, leaf in _leaves(policy.spec):
-        if leaf.source.object.group_kind == policy.kind and not leaf.removed:
+    for field, leaf in _leaves(policy.resolution.spec):
+        if leaf.source.object.group_kind == policy.resolution.kind and not leaf.removed:
             sources.setdefault(field, set()).add(leaf.source.object.qualified_name)
     return {field: sorted(names) for field, names in sources.items()}
 

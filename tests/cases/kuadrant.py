@@ -193,7 +193,7 @@ class _KuadrantWorld:
         known = all(name in self.nodes for name in wanted)
         yield self._outcome("effective", fact, asked, got if known else "no such node")
         if "sourcePolicies" in expected:
-            specs = [effective.spec for effective in policies if effective]
+            specs = [effective.resolution.spec for effective in policies if effective]
             sources = {leaf.source.object.qualified_name for spec in specs for _, leaf in leaves(spec)}
             yield self._outcome("sources", fact, sorted(strings_at(expected, "sourcePolicies")), sorted(sources))
 
@@ -246,7 +246,9 @@ def _condition(analysis: Analysis, type_: str, enforcement: Enforcement) -> Mapp
 
 
 def _on_path(analysis: Analysis, path: Path, kind: str) -> EffectivePolicy | None:
-    return next((effective for effective in analysis.effective_on(path) if effective.kind.kind == kind), None)
+    return next(
+        (effective for effective in analysis.effective_on(path) if effective.resolution.kind.kind == kind), None
+    )
 
 
 def _given(rule: Mapping[str, Json], key: str) -> dict[str, Json]:

@@ -79,7 +79,7 @@ def rules_of(
     effective: EffectivePolicy | None, asked: Mapping[str, Mapping[str, Json]], *, exact: bool
 ) -> dict[str, dict[str, Json]]:
     """Return the effective rules that are asked for; with `exact`, every other field as well."""
-    spec: Traced = effective.spec if effective else {}
+    spec: Traced = effective.resolution.spec if effective else {}
     answers: dict[str, dict[str, Json]] = {}
     for key, rule in asked.items():
         part = {"spec": spec} if key == _WHOLE else _part(spec, key)

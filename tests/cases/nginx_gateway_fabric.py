@@ -222,7 +222,7 @@ class _NginxWorld:
 
 
 def _takes_part(attachment: Attachment, effective: EffectivePolicy) -> bool:
-    sources = {part.source for part in effective.contributions} - effective.rejected
+    sources = {part.source for part in effective.resolution.contributions} - effective.resolution.rejected
     return any((source.object, source.target) == (attachment.policy, attachment.target) for source in sources)
 
 

@@ -124,12 +124,12 @@ def _carries_requests(analysis: Analysis, path: Path) -> bool:
 
 def settings_on(analysis: Analysis, path: Path) -> Settings:
     """Return every setting that is in force at the end of a path."""
-    effective = (policy for policy in analysis.effective_on(path) if policy.kind.group == GROUP)
+    effective = (policy for policy in analysis.effective_on(path) if policy.resolution.kind.group == GROUP)
     return {
-        Key(policy.kind.kind, field): setting
+        Key(policy.resolution.kind.kind, field): setting
         for policy in effective
         for field, setting in settings_of(policy).items()
-        if _is_read(policy.kind.kind, field)
+        if _is_read(policy.resolution.kind.kind, field)
     }
 
 
@@ -137,7 +137,7 @@ def settings_of(effective: EffectivePolicy) -> dict[str, Setting]:
     """Return the settings of one kind, with a setting for each part of a map."""
     settings: dict[str, Setting] = {}
     listed: dict[str, list[str]] = {}
-    for path, leaf in leaves(effective.spec):
+    for path, leaf in leaves(effective.resolution.spec):
         # Where all policies of a kind apply, each one's settings stand below its name.
         policy = leaf.source.object.qualified_name
         field = path[1:] if path[:1] == (policy,) else path

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from kubectl_policy.render.listing import LISTING
+from kubectl_policy.render.listing import LISTS
 from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from tests.cli.conftest import MANIFESTS
 
@@ -177,7 +177,7 @@ def test_names_can_be_given_to_other_commands(command: Command, manifests: Path)
 
 def test_every_format_can_be_asked_for(command: Command, manifests: Path) -> None:
     """Of every type."""
-    for output in LISTING.formats:
+    for output in LISTS.formats:
         for word in ("policies", "policykinds", "routes", "services"):
             code, out, err = command("get", word, "-A", "-o", output, "--offline", manifests)
             assert (code, err) == (0, "")
@@ -382,7 +382,7 @@ def test_profiles_and_a_closed_world_are_heeded(command: Command, manifests: Pat
     assert " TargetNotFound " in command(*words, "--complete").out
 
 
-@pytest.mark.parametrize("output", LISTING.formats)
+@pytest.mark.parametrize("output", LISTS.formats)
 def test_names_cannot_control_the_terminal(command: Command, tmp_path: Path, output: str) -> None:
     """Escape sequences, markup and line breaks, in every format, on both streams."""
     evil = "\\e[2J\\n[bold]x[/bold]\\u202e"

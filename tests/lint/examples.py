@@ -20,7 +20,7 @@ from kubectl_policy.lint.settings import LintSettings, Requirement
 from kubectl_policy.lint.suppressing import suppress, unused_in
 from kubectl_policy.model import Diagnostic, Gap, Origin
 from kubectl_policy.model.snapshot import Permission
-from kubectl_policy.profiles.shapes import Record
+from kubectl_policy.profiles.reading import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ _AFTER: Final = "# after\n"
 
 def requiring(**requirement: Json) -> LintSettings:
     """The settings of a config file with one requirement."""
-    return LintSettings(requirements=(Record(Requirement).read({"name": "ours", **requirement}),))
+    return LintSettings(requirements=(read({"name": "ours", **requirement}, Requirement),))
 
 
 def wrong_world(rule: Rule) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.lint.settings import Requirement
-from kubectl_policy.profiles.shapes import Record
+from kubectl_policy.profiles.reading import problems as problems_of
 from tests.lint.examples import lint, requiring, snapshot_of
 
 if TYPE_CHECKING:
@@ -217,8 +217,7 @@ def test_a_policy_further_up_that_is_in_force_as_well_is_named() -> None:
 
 def test_a_file_that_says_it_wrongly_is_refused() -> None:
     """With the field, and what is allowed."""
-    shape = Record(Requirement)
-    problems = list(shape.problems({"name": "x", "polices": ["A"], "severity": "bad"}))
+    problems = list(problems_of({"name": "x", "polices": ["A"], "severity": "bad"}, Requirement))
     assert [(str(each.field), each.message) for each in problems] == [
         ("polices", "there is no such field; did you mean policies?"),
         ("severity", "'bad' is not allowed; use one of error, warning, info"),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import pytest
-
 from kubectl_policy import analyze
 from kubectl_policy.comparison import compare
-from kubectl_policy.lint.linting import Found, LintedWorld, found_in
+from kubectl_policy.lint.linted import Linted
+from kubectl_policy.lint.linting import Found, found_in
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
 from kubectl_policy.model.snapshot import Comment
@@ -16,7 +15,7 @@ from tests.lint.examples import snapshot_of
 from tests.lint.shop import CORS, gateway, policy, route, service
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kubectl_policy.lint.finding import Finding
 
@@ -25,12 +24,20 @@ CART: Final = route("cart")
 MENU: Final = route("menu")
 ACCEPTED: Final = MENU.replace("labels: {}", "annotations: {ignore.policy.kubectl.dev/GWP4001: later}")
 NO_GATEWAY: Final = "Gateway infra/public does not exist"
+SETTINGS: Final = LintSettings(selected=("GWP4001", "GWP0007"))
 NOT_READ: Final = "Gateway infra/public is not in the input"
 
 
-def world(*manifests: str, name: str = "", complete: bool = True) -> LintedWorld:
+def world(
+    *manifests: str,
+    name: str = "",
+    complete: bool = True,
+    settings: LintSettings = SETTINGS,
+    comments_of: Callable[[str], Iterable[Comment]] = lambda _: (),
+) -> Linted:
     """A world of manifests, all of which are linted."""
-    return LintedWorld(analysis=analyze(snapshot_of("".join(manifests), complete=complete)), name=name)
+    analysis = analyze(snapshot_of("".join(manifests), complete=complete))
+    return Linted(analysis, settings, lambda _: True, None, comments_of, name)
 
 
 def as_it_is(origin: Origin | None, _: str) -> Origin | None:
@@ -43,9 +50,9 @@ def by_field(origin: Origin | None, field: str) -> Origin | None:
     return Origin(field, origin.line) if origin else None
 
 
-def found(*worlds: LintedWorld) -> Found:
+def found(*worlds: Linted) -> Found:
     """What is found in some worlds of routes without Gateways, and of what suppresses that."""
-    return found_in(worlds, LintSettings(selected=("GWP4001", "GWP0007")), as_it_is)
+    return found_in(worlds, SETTINGS, as_it_is)
 
 
 def told(findings: Sequence[Finding]) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -53,38 +60,14 @@ def told(findings: Sequence[Finding]) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(each.subject.name if each.subject else "", each.message, each.worlds) for each in findings]
 
 
-class TestLintedWorld:
+class TestLinted:
     """Which objects of a world are linted."""
-
-    whole: Final = world(gateway(), CART, MENU, service())
-
-    @pytest.mark.parametrize(
-        ("namespace", "around", "linted"),
-        [
-            ("", (), ["GatewayClass ours", "Gateway infra/public", "HTTPRoute shop/cart", "HTTPRoute shop/menu"]),
-            ("infra", (), ["Gateway infra/public"]),
-            ("far", (), []),
-            ("", ("ours", "menu"), ["Gateway infra/public", "HTTPRoute shop/cart"]),
-            ("shop", ("menu",), ["HTTPRoute shop/cart"]),
-        ],
-    )
-    def test_which_are(self, namespace: str, around: tuple[str, ...], linted: list[str]) -> None:
-        """Those of the namespace that is meant, and of these the ones that are not there for others alone."""
-        some = LintedWorld(
-            analysis=self.whole.analysis,
-            namespace=namespace,
-            around=frozenset(each.ref for each in self.whole.resources if each.ref.name in around),
-        )
-        found = {str(each.ref) for each in some.resources}
-        assert found - {"Service shop/cart"} == {*linted}
-        assert ("Service shop/cart" in found) == (namespace in {"", "shop"})
-        assert all(some.lints(each) == (str(each.ref) in found) for each in self.whole.resources)
 
     def test_of_what_is_around_nothing_is_found(self) -> None:
         """Of what is linted it is."""
         routes = world(CART, MENU)
         (cart,) = (each.ref for each in routes.resources if each.ref.name == "cart")
-        some = LintedWorld(analysis=routes.analysis, around=frozenset({cart}))
+        some = Linted(routes.analysis, SETTINGS, lambda resource: resource.ref != cart)
         assert told(found(some).findings) == [("menu", NO_GATEWAY, ())]
 
 
@@ -120,8 +103,8 @@ class TestTogether:
         before, after = (snapshot_of("".join(each)) for each in ((gateway(), CART, service()), (gateway(), service())))
         comparison = compare(before, after)
         settings = LintSettings(selected=("GWP9102",))
-        later = LintedWorld(analysis=comparison.after, comparison=comparison)
-        alone = LintedWorld(analysis=comparison.after)
+        later = Linted(comparison.after, settings, lambda _: True, comparison)
+        alone = Linted(comparison.after, settings, lambda _: True)
         assert [each.rule for each in found_in([later], settings, as_it_is).findings] == ["GWP9102"]
         assert found_in([alone], settings, as_it_is).findings == ()
 
@@ -151,10 +134,10 @@ class TestSuppressed:
             return Origin("<stdin>", 2 if "[0]" in field else 3) if origin else None
 
         settings = LintSettings(selected=("GWP4001",))
-        result = found_in([world(twice)], settings, line_of, comments)
+        result = found_in([world(twice, settings=settings, comments_of=comments)], settings, line_of)
         assert [each.finding.fingerprint for each in result.suppressed] == [first.fingerprint]
         assert [each.fingerprint for each in result.findings] == [second.fingerprint]
-        assert found_in([world(twice)], settings, line_of).suppressed == ()
+        assert found_in([world(twice, settings=settings)], settings, line_of).suppressed == ()
 
     def test_what_suppresses_nothing_in_any_world(self) -> None:
         """It is found; what one of them needs is not."""
@@ -178,14 +161,17 @@ class TestLines:
             for day, name in ((10, "one"), (11, "two"))
         )
         settings = LintSettings(selected=("GWP2001",))
-        (finding,) = found_in([world(gateway(), CART, one, two, service())], settings, by_field).findings
+        (finding,) = found_in(
+            [world(gateway(), CART, one, two, service(), settings=settings)], settings, by_field
+        ).findings
         target = "spec.targetRefs[0]"
         assert finding.origin == Origin(target, 28)
         assert [(each.object.name, each.origin) for each in finding.related] == [("one", Origin(target, 23))]
 
     def test_of_what_is_not_certain_they_are_those_of_objects(self) -> None:
         """Of these there may be very many."""
-        (finding,) = found_in([world(CART, complete=False)], LintSettings(selected=("GWP4001",)), by_field).findings
+        settings = LintSettings(selected=("GWP4001",))
+        (finding,) = found_in([world(CART, complete=False, settings=settings)], settings, by_field).findings
         assert not finding.certain
         assert finding.origin == Origin("", 2)
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Finding
-from kubectl_policy.lint.report import Report, Suppressed
+from kubectl_policy.lint.report import Report, Scope, Suppressed
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.settings import LintSettings, Threshold
 from kubectl_policy.questions.unseen.things import Unseen
@@ -18,7 +18,7 @@ WARNING = Finding(subject=ROUTE, message="m", rule="GWP1001", severity="warning"
 
 def report(*findings: Finding, fail_on: Threshold = "error") -> Report:
     """A report of one object."""
-    return Report(findings=findings, rules=(), objects=1, settings=LintSettings(fail_on=fail_on))
+    return Report(findings=findings, rules=(), scope=Scope(objects=1), settings=LintSettings(fail_on=fail_on))
 
 
 def test_findings_are_counted_by_severity() -> None:

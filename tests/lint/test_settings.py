@@ -85,7 +85,7 @@ class TestSeverities:
             ({"GWP1001": "info", "GWP1": "warning"}, "info"),
             ({"GWP10": "info", "GWP1": "warning"}, "info"),
             ({"target-not-found": "info", "GWP100": "off"}, "info"),
-            ({"target-not-found": "info", "GWP1001": "off"}, "off"),
+            ({"target-not-found": "info", "GWP1001": "off"}, None),
         ],
     )
     def test_the_most_exact_name_counts(self, severities: dict[str, Any], expected: str | None) -> None:

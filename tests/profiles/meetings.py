@@ -71,7 +71,7 @@ def asked(
 
 def settings(analysis: Analysis, where: NodeRef, kind: str, group: str) -> list[dict[str, Json]]:
     """What is in force at a node, on each path to it."""
-    return [plain(found.spec) for found in analysis.effective(where, GroupKind(group, kind))]
+    return [plain(found.resolution.spec) for found in analysis.effective(where, GroupKind(group, kind))]
 
 
 def by_filters(group: str, kind: str) -> dict[str, Json]:

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from kubectl_policy.model import GroupKind
 from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.controllers import EVENTS
-from kubectl_policy.profiles.load import PROFILE, PROFILE_FILE
+from kubectl_policy.profiles.load import ProfileFile
 from kubectl_policy.profiles.merging import TargetLevel
-from kubectl_policy.profiles.shapes import KIND, Boolean, Choice, Entries, Items, Record, Shape, Text, camel_case
+from kubectl_policy.profiles.reading import FileField, FileType, camel_case, file_fields, file_type, own_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kubectl_policy.profiles.shapes import Declaration
+    from msgspec import Struct
 
 ROOT: Final = Path(__file__).parents[2]
 SCHEMA_FILE: Final = ROOT / "src" / "kubectl_policy" / "profiles" / "schema.json"
@@ -40,7 +40,7 @@ HEADER: Final = ("| field | what it says | if absent |", "|---|---|---|")
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a profile file."""
     definitions: dict[str, Any] = {}
-    root = _record(PROFILE_FILE, definitions)
+    root = _record(ProfileFile, definitions)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "kubectl-policy profile file: the policy kinds of one API group",
@@ -49,54 +49,44 @@ def json_schema() -> dict[str, Any]:
     }
 
 
-def _schema(shape: Shape, definitions: dict[str, Any]) -> dict[str, Any]:
-    match shape:
-        case Boolean():
-            found: dict[str, Any] = {"type": "boolean"}
-        case Text():
-            found = {"type": "string", "minLength": shape.least, "pattern": shape.pattern}
-        case Choice():
-            found = {"enum": list(shape.allowed)}
-        case Items():
-            found = {"type": "array", "minItems": shape.least, "items": _schema(shape.item, definitions)}
-        case Entries() if shape.names:
-            fields = {name: _schema(shape.entry, definitions) for name in shape.names}
-            found = {"type": "object", "additionalProperties": False, "properties": fields}
-        case Entries():
-            entry = _schema(shape.entry, definitions)
-            found = {"type": "object", "minProperties": shape.least, "additionalProperties": entry}
-        case Record():
-            name = camel_case(re.sub(r"(?<=.)(?=[A-Z])", "_", shape.meant.__name__).lower())
-            if name not in definitions:
-                definitions[name] = {}
-                definitions[name] = _record(shape, definitions)
-            found = {"$ref": f"#/$defs/{name}"}
-        case _:
-            raise TypeError(shape)
-    return {
-        word: said
-        for word, said in found.items()
-        if word not in {"minLength", "minItems", "minProperties", "pattern"} or said
-    }
+def _schema(of: FileType, definitions: dict[str, Any]) -> dict[str, Any]:
+    if of.words:
+        return {"enum": list(of.words)}
+    if of.type is bool:
+        return {"type": "boolean"}
+    if of.type is str:
+        schema: dict[str, Any] = {"type": "string", "minLength": of.min_length, "pattern": of.pattern}
+    elif of.is_list:
+        schema = {"type": "array", "minItems": of.min_length, "items": _schema(file_type(of.items[0]), definitions)}
+    elif of.is_struct:
+        name = camel_case(re.sub(r"(?<=.)(?=[A-Z])", "_", of.type.__name__).lower())
+        if name not in definitions:
+            definitions[name] = {}
+            definitions[name] = _record(of.type, definitions)
+        return {"$ref": f"#/$defs/{name}"}
+    else:
+        entry = _schema(file_type(of.items[1]), definitions)
+        if of.names:
+            return {"type": "object", "additionalProperties": False, "properties": dict.fromkeys(of.names, entry)}
+        schema = {"type": "object", "minProperties": of.min_length, "additionalProperties": entry}
+    return {word: limit for word, limit in schema.items() if word not in OMITTED or limit}
 
 
-def _record(record: Record, definitions: dict[str, Any]) -> dict[str, Any]:
-    required = [name for name, each in record.fields.items() if each.required]
+def _record(cls: type[Struct], definitions: dict[str, Any]) -> dict[str, Any]:
+    of_file = file_fields(cls).values()
+    required = [field.name for field in of_file if field.required]
     fields = {
-        name: {**_schema(each.shape, definitions), "description": plain(documented(record, name))}
-        for name, each in record.fields.items()
+        field.name: {**_schema(field.type, definitions), "description": plain(documented(field))} for field in of_file
     }
     needed = {"required": required} if required else {}
     return {"type": "object", **needed, "additionalProperties": False, "properties": fields}
 
 
-def documented(record: Record, name: str) -> str:
-    """The documentation of a field: the text below the attribute, or below that of the part that is spread here."""
-    if name in OF_KINDS and record.fields[name] is KIND.fields[name]:
-        return OF_KINDS[name]
-    inner = [each.shape for each in record.declarations if each.spread and isinstance(each.shape, Record)]
-    owner = next((shape for shape in inner if name in shape.fields), record)
-    return _texts(owner.meant)[owner.fields[name].attribute]
+def documented(field: FileField) -> str:
+    """The documentation of a field: the text below the attribute in its class, or in one that it extends."""
+    if field.owner is GroupKind:
+        return OF_KINDS[field.name]
+    return next(texts[field.attribute] for texts in map(_texts, field.owner.__mro__) if field.attribute in texts)
 
 
 @cache
@@ -120,21 +110,21 @@ def tables() -> dict[str, list[str]]:
     """The tables of the documentation, as lines, by the names of their fields."""
     topic = ""
     described: set[type] = {GroupKind, TargetLevel, PolicyKindProfile}
-    found: dict[str, list[Declaration]] = {}
-    for each in PROFILE.declarations:
-        topic = each.topic or topic
-        found.setdefault(topic, []).append(each)
-    topics = {topic: _rows(PROFILE, together, described) for topic, together in found.items()}
+    by_topic: dict[str, list[FileField]] = {}
+    for field in own_fields(PolicyKindProfile):
+        topic = field.type.extra.get("topic", topic)
+        by_topic.setdefault(topic, []).append(field)
+    topics = {topic: _rows(fields, described) for topic, fields in by_topic.items()}
     elsewhere = {"status", "delegation", "gateways", "backends", "routes"}
-    file = [each for each in PROFILE_FILE.declarations if each.name not in elsewhere]
-    apart = [each for each in PROFILE_FILE.declarations if each not in file]
-    own = {each.name: list(_parts(each, described)) for each in apart if each.name != "status"}
+    of_file = [field for field in own_fields(ProfileFile) if field.name not in elsewhere]
+    apart = [field for field in own_fields(ProfileFile) if field not in of_file]
+    own = {field.name: list(_parts(field, described)) for field in apart if field.name != "status"}
     events = [f"| `{camel_case(event)}` | {meaning} |" for event, meaning in EVENTS.items()]
     return {
         "of a file": [
             *HEADER,
-            *_rows(PROFILE_FILE, file, described),
-            *(_row(each, each.name, PROFILE_FILE) for each in apart),
+            *_rows(of_file, described),
+            *(_row(field, field.name) for field in apart),
         ],
         **{topic: [*HEADER, *rows] for topic, rows in topics.items()},
         **{name: [*HEADER, *rows] for name, rows in own.items()},
@@ -142,30 +132,30 @@ def tables() -> dict[str, list[str]]:
     }
 
 
-def _rows(of: Record, declarations: Iterable[Declaration], described: set[type]) -> list[str]:
-    return [row for each in declarations for row in (_row(each, each.name, of), *_parts(each, described))]
+def _rows(fields: Iterable[FileField], described: set[type]) -> list[str]:
+    return [row for field in fields for row in (_row(field, field.name), *_parts(field, described))]
 
 
-def _row(each: Declaration, name: str, of: Record) -> str:
-    text, _, otherwise = documented(of, each.name).partition(" Without it: ")
-    default = f"`{str(each.default).lower()}`" if isinstance(each.default, bool) else "none"
-    by_default = f"`{each.default}`" if isinstance(each.shape, Choice) and each.default else default
-    absent = "required" if each.required else otherwise.removesuffix(".") or by_default
+def _row(field: FileField, name: str) -> str:
+    text, _, otherwise = documented(field).partition(" Without it: ")
+    default = f"`{str(field.default).lower()}`" if isinstance(field.default, bool) else "none"
+    by_default = f"`{field.default}`" if field.type.words and field.default else default
+    absent = "required" if field.required else otherwise.removesuffix(".") or by_default
     return f"| `{name}` | {text} | {absent} |"
 
 
-def _parts(whole: Declaration, described: set[type], name: str = "") -> Iterator[str]:
+def _parts(whole: FileField, described: set[type], name: str = "") -> Iterator[str]:
     """A row for each field within a field, where they are not described already."""
-    shape, name = whole.shape, name or whole.name
-    while isinstance(shape, Items | Entries):
-        shape = shape.item if isinstance(shape, Items) else shape.entry
-    if not isinstance(shape, Record) or shape.meant in described:
+    of, name = whole.type, name or whole.name
+    while not of.is_struct and not of.words and of.items:
+        of = file_type(of.items[0] if of.is_list else of.items[1])
+    if not of.is_struct or of.type in described:
         return
-    spread = {each.shape.meant for each in shape.declarations if each.spread and isinstance(each.shape, Record)}
-    described |= {shape.meant, *spread}
-    for field, each in shape.fields.items():
-        yield _row(each, f"{name}.{field}", shape)
-        yield from _parts(each, described, f"{name}.{field}")
+    spread = {field.type.type for field in own_fields(of.type) if "spread" in field.type.extra}
+    described |= {*of.type.__mro__, *spread}
+    for field in file_fields(of.type).values():
+        yield _row(field, f"{name}.{field.name}")
+        yield from _parts(field, described, f"{name}.{field.name}")
 
 
 def documentation(text: str) -> str:

@@ -10,7 +10,8 @@ import pytest
 from kubectl_policy import MergeStrategy, TargetLevel, analyze, plain
 from kubectl_policy.model.kinds import GATEWAY_API, SERVICE
 from kubectl_policy.profiles.contradictions import contradictions
-from kubectl_policy.profiles.load import PROFILE_FILE, built_in_profiles
+from kubectl_policy.profiles.load import ProfileFile, built_in_profiles
+from kubectl_policy.profiles.reading import problems
 from tests import fast_yaml
 from tests.build import node, policy, ref, resource, service, snapshot, target
 from tests.profiles.claims import CLAIMS, GATEWAY_API_KINDS
@@ -36,7 +37,7 @@ def test_no_file_has_problems() -> None:
     """Built-in files obey what users' files have to obey, and are named after their group."""
     for file in FILES:
         found = document(file)
-        assert (file, [*PROFILE_FILE.problems(found), *contradictions(found)]) == (file, [])
+        assert (file, [*problems(found, ProfileFile), *contradictions(found)]) == (file, [])
         assert f"{found['group']}.yaml" == file
 
 
@@ -80,7 +81,7 @@ class TestDirectPoliciesOnServices:
         )
         analysis = analyze(snapshot(newer, older, service("s", ("http", 80)), complete=True))
         (effective,) = analysis.effective(node("Service", "s", "http", group=""))
-        assert plain(effective.spec) == {"by": "z"}
+        assert plain(effective.resolution.spec) == {"by": "z"}
         assert analysis.enforcement(older.ref).state == "Enforced"
         assert (analysis.enforcement(newer.ref).state, analysis.enforcement(newer.ref).by) == (
             "Conflicted",
@@ -109,7 +110,10 @@ def test_a_backend_tls_policy_on_a_port_beats_one_on_the_service() -> None:
     )
     analysis = analyze(snapshot(whole, one_port, service("s", ("http", 80), ("https", 443)), complete=True))
     specs = {
-        section: [plain(effective.spec) for effective in analysis.effective(node("Service", "s", section, group=""))]
+        section: [
+            plain(effective.resolution.spec)
+            for effective in analysis.effective(node("Service", "s", section, group=""))
+        ]
         for section in ("http", "https")
     }
     assert specs == {"http": [{"by": "whole"}], "https": [{"by": "port"}]}

@@ -11,14 +11,14 @@ from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.profiles.load import (
-    PROFILE,
-    PROFILE_FILE,
+    ProfileFile,
     built_in_groups,
     built_in_profiles,
     profile_file,
     profiles_in,
 )
 from kubectl_policy.profiles.profile import TARGET_FIELDS
+from kubectl_policy.profiles.reading import file_fields, problems, write
 from tests.profiles.everything import DOCUMENT, FIELDS, KIND, ROUTE, profile
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def test_the_least_that_a_profile_says() -> None:
 
 def test_everything_that_a_profile_can_say() -> None:
     """Every field of the format reaches the profile."""
-    assert FIELDS.keys() == PROFILE.fields.keys()
+    assert FIELDS.keys() == file_fields(PolicyKindProfile).keys()
     assert profiles_in(DOCUMENT, ORIGIN) == (profile(ORIGIN),)
 
 
@@ -61,7 +61,7 @@ def test_a_kind_that_filters_alone_attach() -> None:
     found = decoded({**LEAST, "attachment": "filters", "filterRoutes": routes})
     assert (found.target_fields, found.attaches_as_known, found.backend_filters) == ((), True, False)
     assert found.assumed == ("merge strategy",)
-    assert (PROFILE.write(found)["attachment"], PROFILE.write(found)["filterRoutes"]) == ("filters", routes)
+    assert (write(found)["attachment"], write(found)["filterRoutes"]) == ("filters", routes)
     assert not decoded({**LEAST, "attachment": "none"}).attaches_as_known
 
 
@@ -71,7 +71,7 @@ def test_a_kind_whose_attaching_is_not_computed() -> None:
     assert (found.target_fields, found.assumed) == ((), ())
     assert decoded({**LEAST, "attachment": "references"}).target_fields == TARGET_FIELDS
     partly = decoded({**LEAST, "attachment": "partly"})
-    assert (partly.target_fields, partly.references_alone, PROFILE.write(partly)["attachment"]) == (
+    assert (partly.target_fields, partly.references_alone, write(partly)["attachment"]) == (
         TARGET_FIELDS,
         False,
         "partly",
@@ -109,8 +109,8 @@ def test_a_variant_changes_what_it_names() -> None:
 
 def test_what_is_not_said_is_not_written() -> None:
     """A profile that says nothing is its class."""
-    assert PROFILE.write(PolicyKindProfile(KIND, "direct", "shape")) == {"class": "direct"}
-    assert PROFILE.write(PolicyKindProfile(KIND, "direct", "label", attachment="none")) == {
+    assert write(PolicyKindProfile(KIND, "direct", "shape")) == {"class": "direct"}
+    assert write(PolicyKindProfile(KIND, "direct", "label", attachment="none")) == {
         "class": "direct",
         "attachment": "none",
     }
@@ -118,7 +118,7 @@ def test_what_is_not_said_is_not_written() -> None:
 
 def test_everything_is_written_as_a_file_writes_it() -> None:
     """In the same words; a variant comes once for each kind, and `{kind}` is filled in."""
-    written = PROFILE.write(profile(ORIGIN))
+    written = write(profile(ORIGIN))
     conditions = {**FIELDS["status"]["conditions"]}
     conditions["targetMissing"] = {**conditions["targetMissing"], "type": "RetryPolicyReady"}
     expected = {name: value for name, value in FIELDS.items() if name != "attachment"}
@@ -130,6 +130,6 @@ def test_what_is_written_is_read_as_the_same() -> None:
     """Of every profile that there is."""
     for found in (profile(ORIGIN), *BUILT_IN):
         document = profile_file(found)
-        assert list(PROFILE_FILE.problems(cast("Json", document))) == []
+        assert list(problems(cast("Json", document), ProfileFile)) == []
         (again,) = profiles_in(document, ORIGIN)
         assert choices(again) == choices(found), found.group_kind

@@ -11,8 +11,8 @@ from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles import Registry, load
 from kubectl_policy.profiles.controllers import ByLabel, DelegationProfile
-from kubectl_policy.profiles.load import PROFILE_FILE, built_in_delegations, profiles_in
-from kubectl_policy.profiles.shapes import Record
+from kubectl_policy.profiles.load import ProfileFile, built_in_delegations, profiles_in
+from kubectl_policy.profiles.reading import file_fields, problems
 from tests.build import index
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ FULL: Mapping[str, Any] = {
 def decoded(delegation: Mapping[str, Any], **fields: Any) -> PolicyKindProfile:  # noqa: ANN401 (what a file may hold)
     """The profile in a file that says how routes delegate."""
     document: dict[str, Any] = {"group": "example.com", "kinds": KINDS, "delegation": delegation, **fields}
-    assert list(PROFILE_FILE.problems(document)) == []
+    assert list(problems(document, ProfileFile)) == []
     (found,) = profiles_in(document, Origin("f.yaml", 1))
     return found
 
@@ -51,7 +51,7 @@ def test_everything_that_a_file_can_say() -> None:
         grant_required=False,
         evidence=("https://example.com/routes",),
     )
-    assert FULL.keys() == Record(DelegationProfile).fields.keys()
+    assert FULL.keys() == file_fields(DelegationProfile).keys()
 
 
 def test_the_least_that_a_file_says() -> None:

@@ -113,4 +113,4 @@ def test_an_istio_policy_on_a_service_leaves_the_gateway_s_in_force() -> None:
         for found in analysis.effective(node("Service", "s", "http", group=""), GroupKind(group, "AuthorizationPolicy"))
         if node("Gateway", "g", group=GATEWAY_API) in found.path
     ]
-    assert {len(found.policies_in_force()) for found in through} == {2}
+    assert {len(found.resolution.policies_in_force) for found in through} == {2}

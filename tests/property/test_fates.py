@@ -43,17 +43,17 @@ def test_whatever_a_kind_chooses(data: st.DataObject, profile: PolicyKindProfile
     }
     effective = resolve(PATH, profile, parts, PathContext(refused=out))
     _check(effective)
-    for fate in effective.fates():
+    for fate in effective.resolution.fates:
         if fate.source in out:
             (winner,) = fate.superseded_by
             assert (fate.state, winner.target) == ("rejected", fate.source.target)
-    assert not effective.members & (effective.rejected | out.keys())
+    assert not effective.resolution.members & (effective.resolution.rejected | out.keys())
 
 
 def _check(effective: EffectivePolicy) -> None:
-    declared = [(field, leaf) for part in effective.contributions for field, leaf in leaves(part.spec)]
-    in_force = {field_name(field): leaf for field, leaf in leaves(effective.spec)}
-    fates = effective.fates()
+    declared = [(field, leaf) for part in effective.resolution.contributions for field, leaf in leaves(part.spec)]
+    in_force = {field_name(field): leaf for field, leaf in leaves(effective.resolution.spec)}
+    fates = effective.resolution.fates
     assert [(fate.field, fate.value, fate.source) for fate in fates] == [
         (field_name(field), leaf.value, leaf.source) for field, leaf in declared
     ]

@@ -78,8 +78,14 @@ def _outcome(profile: PolicyKindProfile, policies: Sequence[Resource], *definiti
     analysis = analyze(snapshot(*world, complete=True), profiles=[profile])
     effective = analysis.effective(node("Service", "s", "8080", group=""))
     return (
-        [[(field, leaf.value, leaf.source, leaf.removed) for field, leaf in leaves(each.spec)] for each in effective],
-        [[(fate.field, fate.value, fate.state, fate.superseded_by) for fate in each.fates()] for each in effective],
+        [
+            [(field, leaf.value, leaf.source, leaf.removed) for field, leaf in leaves(each.resolution.spec)]
+            for each in effective
+        ],
+        [
+            [(fate.field, fate.value, fate.state, fate.superseded_by) for fate in each.resolution.fates]
+            for each in effective
+        ],
         [(analysis.attachments[policy.ref], analysis.enforcement(policy.ref).state) for policy in policies],
     )
 

@@ -62,5 +62,5 @@ def test_a_policy_on_two_targets_of_a_path_is_in_force_as_it_is_written(
         for place in PLACES
     ]
     alone, thrice = (resolve(PATH, profile, tuple(found)) for found in (parts[:1], parts))
-    assert plain(thrice.spec) == plain(alone.spec)
-    assert thrice.policies_in_force() == alone.policies_in_force()
+    assert plain(thrice.resolution.spec) == plain(alone.resolution.spec)
+    assert thrice.resolution.policies_in_force == alone.resolution.policies_in_force

@@ -49,9 +49,9 @@ def test_one_policy_alone_is_effective_as_it_is_written(
     """Whatever the kind takes whole, merges by keys, ignores or counts as empty; nothing of it has another fate."""
     alone = contribution_of(source("p"), Stanza("spec", strategy, spec), profile)
     effective = resolve(PATH, profile, (alone,))
-    assert plain(effective.spec) == ({"default/p": spec} if strategy is MergeStrategy.ALL_APPLY else spec)
-    assert {fate.state for fate in effective.fates()} <= {"effective"}
-    assert (effective.rejected, effective.doubts) == (frozenset(), frozenset())
+    assert plain(effective.resolution.spec) == ({"default/p": spec} if strategy is MergeStrategy.ALL_APPLY else spec)
+    assert {fate.state for fate in effective.resolution.fates} <= {"effective"}
+    assert (effective.resolution.rejected, effective.resolution.doubts) == (frozenset(), frozenset())
 
 
 @given(spec=PATCHES, strategy=PATCHING)

@@ -39,7 +39,7 @@ def test_the_engine_agrees_with_the_oracle(world: World) -> None:
 
 
 def _compare_on_path(analysis: Analysis, world: World, path: Path) -> None:
-    found = {effective.kind.kind: effective for effective in analysis.effective_on(path)}
+    found = {effective.resolution.kind.kind: effective for effective in analysis.effective_on(path)}
     for kind in world.kinds:
         expected = oracle_merging.effective(world, kind, path)
         effective = analysis.resolver.effective_of(GroupKind(POLICIES, kind.name), path)
@@ -48,16 +48,16 @@ def _compare_on_path(analysis: Analysis, world: World, path: Path) -> None:
             assert (expected is None) == (effective is None)
             continue
         assert flat(effective) == {oracle_verdicts.named(field): leaf for field, leaf in expected.spec.items()}
-        assert {*map(who, effective.members)} == expected.members
-        assert {*map(who, effective.rejected)} == expected.rejected
+        assert {*map(who, effective.resolution.members)} == expected.members
+        assert {*map(who, effective.resolution.rejected)} == expected.rejected
         assert {*map(who, effective.resolution.kept_out)} == expected.kept_out.keys()
-        assert ("fold direction" in effective.doubts) == (
+        assert ("fold direction" in effective.resolution.doubts) == (
             kind.chooser == "established" and kind.fold is None and oracle_merging.direction_matters(world, kind, path)
         )
-        assert ("age unknown" in effective.doubts) == oracle_merging.age_unknown(world, kind, path)
+        assert ("age unknown" in effective.resolution.doubts) == oracle_merging.age_unknown(world, kind, path)
         assert [
             (fate.field, fate.value, who(fate.source), fate.state, tuple(map(who, fate.superseded_by)))
-            for fate in effective.fates()
+            for fate in effective.resolution.fates
         ] == [
             (field_name(fate.field), fate.value, fate.who, fate.state, fate.by)
             for fate in oracle_verdicts.fates(expected)
@@ -71,4 +71,4 @@ def who(source: Source) -> Who:
 
 def flat(effective: EffectivePolicy) -> Flat:
     """An effective spec as the oracle writes it."""
-    return {field: (leaf.value, who(leaf.source)) for field, leaf in leaves(effective.spec)}
+    return {field: (leaf.value, who(leaf.source)) for field, leaf in leaves(effective.resolution.spec)}

@@ -101,7 +101,7 @@ def test_answers_about_generated_worlds_are_the_same(world: World) -> None:
 def effects(analysis: Analysis) -> Sequence[tuple[str, ...]]:
     """What is in force everywhere."""
     return sorted(
-        (str(end), str(effective.path), str(effective.kind), str(effective.spec))
+        (str(end), str(effective.path), str(effective.resolution.kind), str(effective.resolution.spec))
         for end in analysis.topology.nodes
         for effective in analysis.effective(end)
     )

@@ -20,8 +20,10 @@ def test_every_effective_leaf_was_declared_by_its_source(world: World) -> None:
     analysis = analyze(snapshot_of(world), profiles=profiles_of(world))
     for end in analysis.topology.nodes:
         for effective in analysis.effective(end):
-            declared = [(field, leaf) for part in effective.contributions for field, leaf in leaves(part.spec)]
-            found = list(leaves(effective.spec))
+            declared = [
+                (field, leaf) for part in effective.resolution.contributions for field, leaf in leaves(part.spec)
+            ]
+            found = list(leaves(effective.resolution.spec))
             assert len({field for field, _ in found}) == len(found)
             for field, leaf in found:
                 own = leaf.source.target == end and leaf.source.object == end.object

@@ -66,13 +66,13 @@ def test_every_declared_field_has_a_fate(
     effective = resolve(PLACES, profile, parts, replace(context, listener=listener_at(PLACES[2], protocol)))
     _check_fates(effective)
     _check_sources(effective)
-    assert not effective.members & (effective.rejected | effective.resolution.ignored_sources)
+    assert not effective.resolution.members & (effective.resolution.rejected | effective.resolution.ignored_sources)
 
 
 def _check_fates(effective: EffectivePolicy) -> None:
-    declared = [(field, leaf) for part in effective.contributions for field, leaf in leaves(part.spec)]
-    in_force = {field_name(field): leaf for field, leaf in leaves(effective.spec)}
-    fates = effective.fates()
+    declared = [(field, leaf) for part in effective.resolution.contributions for field, leaf in leaves(part.spec)]
+    in_force = {field_name(field): leaf for field, leaf in leaves(effective.resolution.spec)}
+    fates = effective.resolution.fates
     assert [(fate.field, fate.value, fate.source) for fate in fates] == [
         (field_name(field), leaf.value, leaf.source) for field, leaf in declared
     ]
@@ -86,19 +86,19 @@ def _check_fates(effective: EffectivePolicy) -> None:
             assert not own or fate.source in effective.resolution.port_sources
         if fate.state == "effective":
             assert fate.value in ({}, []) or in_force[fate.field].source == fate.source
-        if fate.source in effective.resolution.ignored_sources and fate.source not in effective.rejected:
+        if fate.source in effective.resolution.ignored_sources and fate.source not in effective.resolution.rejected:
             assert fate.state == "unheeded"
 
 
 def _check_sources(effective: EffectivePolicy) -> None:
     """Every effective leaf was declared by its source, at that field, or is the target's own."""
-    declared = [(field, leaf) for part in effective.contributions for field, leaf in leaves(part.spec)]
-    found = list(leaves(effective.spec))
+    declared = [(field, leaf) for part in effective.resolution.contributions for field, leaf in leaves(part.spec)]
+    found = list(leaves(effective.resolution.spec))
     assert len({field for field, _ in found}) == len(found)
     for field, leaf in found:
         own = leaf.source.object == effective.target.object
         assert own or (field, leaf) in declared
-        assert own or leaf.source in effective.members
+        assert own or leaf.source in effective.resolution.members
 
 
 @given(world=worlds(), data=st.data(), random=st.randoms(use_true_random=False))
@@ -124,5 +124,5 @@ def test_one_policy_alone_means_what_it_says(spec: dict[str, Json], profile: Pol
     (part,) = brought(alone, [(place, spec)])
     effective = resolve(PLACES, alone, (part,), PathContext())
     expected: dict[str, Json] = {"default/p0": spec} if alone.all_apply else spec
-    assert plain(effective.spec) == expected
-    assert effective.policies_in_force() == {part.source.object}
+    assert plain(effective.resolution.spec) == expected
+    assert effective.resolution.policies_in_force == {part.source.object}

@@ -43,7 +43,7 @@ class TestWhoAsks:
         """With the place of each reference, also where no route leads to it."""
         analysis = world(asking(backend("authz"), keys=[{"from": {"name": "authz"}}]))
         described = describe(analysis, node("Service", "authz", namespace="auth", group=""))
-        assert [(call.policy.name, call.field) for call in described.called_by] == [
+        assert [(call.policy.name, call.field) for call in described.mentions.called_by] == [
             ("p", "spec.check.backendRefs[0]"),
             ("p", "spec.keys[0].from"),
         ]
@@ -91,7 +91,7 @@ class TestWhoAsks:
         """Without such a section; a policy that is attached to nothing asks nobody."""
         for found in (asking(), asking(backend("authz"), to="ghost")):
             described = describe(world(found), node("Service", "authz", namespace="auth", group=""))
-            assert described.called_by == ()
+            assert described.mentions.called_by == ()
             assert "Referred to by" not in shown(described, "tree")
 
 
@@ -128,4 +128,4 @@ def test_a_route_leads_there_as_well() -> None:
     to = route(rules=[rule(backend("authz"))], namespace="auth")
     described = describe(world(to, asking(backend("authz"))), node("Service", "authz", namespace="auth", group=""))
     assert described.policies
-    assert described.called_by
+    assert described.mentions.called_by

@@ -113,7 +113,7 @@ def test_policies_further_up_reach_the_rules_of_all_routes() -> None:
     for node in (NodeRef(ref("HTTPRoute", "c"), "rule[0]"), NodeRef(ref("Service", "s", group=""), "8080")):
         paths = analysis.topology.paths(node)
         (effective,) = (one for path in paths for one in analysis.effective_on(path))
-        sources = sorted(part.source.object.name for part in effective.contributions)
+        sources = sorted(part.source.object.name for part in effective.resolution.contributions)
         assert sources == ["b", "c", "g", "top"]
     assert analysis.affected_by(NodeRef(ref("HTTPRoute", "c"), "rule[1]")) == ()
 

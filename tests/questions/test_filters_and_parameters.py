@@ -76,7 +76,12 @@ def asked(*objects: Resource) -> Analysis:
 def in_force(analysis: Analysis, subject: NodeRef, kind: str) -> list[tuple[str, Any, str, list[str]]]:
     """The settings of a kind in force at a subject: field, value, from whom, and where they take effect."""
     return [
-        (setting.field, setting.value, setting.source.object.name, [at.section or at.object.name for at in group.at])
+        (
+            setting.field,
+            setting.value,
+            setting.source.object.name,
+            [at.section or at.object.name for at in group.extent.at],
+        )
         for group in describe(analysis, subject).in_force
         if group.kind.kind == kind
         for setting in group.settings
@@ -100,7 +105,7 @@ class TestFiltersOfRules:
     def test_for_what_the_rule_leads_to(self) -> None:
         """All requests to its backends by way of it go through the filter; a Gateway has nothing of it."""
         found = describe(self.WORLD, node("Service", "s", group=""))
-        assert [(group.kind.kind, group.positions) for group in found.in_force] == [("HTTPRouteFilter", (0,))]
+        assert [(group.kind.kind, group.extent.positions) for group in found.in_force] == [("HTTPRouteFilter", (0,))]
         assert found.not_applying == ()
         assert in_force(self.WORLD, node("Gateway", "g"), "HTTPRouteFilter") == []
 

@@ -69,9 +69,13 @@ class TestUndecided:
         """Its settings are there, none of them certain; where the policy is alone, it is."""
         (group,) = describe(disjoint, ROUTE).in_force
         assert [(setting.field, setting.certain) for setting in group.settings] == [("one", False), ("two", False)]
-        assert (group.policies, group.undecided, group.doubts) == ((A, B), (A, B), ("combination unknown",))
+        assert (group.policies, group.undecided, group.combination.doubts) == ((A, B), (A, B), ("combination unknown",))
         (alone,) = describe(disjoint, OTHER).in_force
-        assert ([setting.certain for setting in alone.settings], alone.undecided, alone.doubts) == ([True], (), ())
+        assert ([setting.certain for setting in alone.settings], alone.undecided, alone.combination.doubts) == (
+            [True],
+            (),
+            (),
+        )
 
     def test_of_a_policy(self, disjoint: Analysis) -> None:
         """Its fields are in effect where it is alone, and perhaps elsewhere."""
@@ -171,7 +175,7 @@ class TestAssumed:
     def test_by_each_answer(self, definition: tuple[Resource, ...], assumed: tuple[str, ...]) -> None:
         """Where two policies meet that have a field in common."""
         analysis = world({"one": 1}, {"one": 2}, *definition)
-        assert [group.assumed for group in describe(analysis, ROUTE).in_force] == [assumed]
+        assert [group.combination.assumed for group in describe(analysis, ROUTE).in_force] == [assumed]
         assert describe_policy(analysis, B).assumed == assumed
         assert why_not(analysis, A, ROUTE).assumed == assumed
         assert [change.assumed for change in blast_radius(analysis, B).difference.effects] == [assumed]
@@ -184,7 +188,9 @@ class TestAssumed:
     def test_where_none_meets_another_one(self) -> None:
         """How they combine does not matter."""
         analysis = world({"one": 1}, {"one": 2})
-        assert [group.assumed for group in describe(analysis, OTHER).in_force] == [("being a policy", "class")]
+        assert [group.combination.assumed for group in describe(analysis, OTHER).in_force] == [
+            ("being a policy", "class")
+        ]
 
     def test_where_they_say_it_themselves(self) -> None:
         """Then it is not assumed."""

@@ -35,7 +35,7 @@ def world(*objects: Resource, complete: bool = False, profile: PolicyKindProfile
 def test_the_route_says_all_of_them() -> None:
     """By the object that they name, with their places."""
     described = describe(world(MAGIC), node("HTTPRoute", "r"))
-    assert [(each.object.name, each.field) for each in described.not_looked_into] == [
+    assert [(each.object.name, each.field) for each in described.influences.not_looked_into] == [
         ("m", "spec.rules[0].filters[0].extensionRef"),
         ("b", "spec.rules[0].backendRefs[0].filters[0].extensionRef"),
         ("m", "spec.rules[1].filters[0].extensionRef"),
@@ -53,14 +53,14 @@ def test_a_rule_says_its_own() -> None:
     """And those of its backendRefs."""
     for section, expected in (("a", ["m", "b"]), ("b", ["m"])):
         described = describe(world(MAGIC), node("HTTPRoute", "r", section))
-        assert [each.object.name for each in described.not_looked_into] == expected
+        assert [each.object.name for each in described.influences.not_looked_into] == expected
 
 
 def test_what_is_behind_a_rule_says_those_of_the_rule() -> None:
     """All requests go through them, and through those of its own backendRef; a Gateway has nothing of them."""
     described = describe(world(MAGIC), node("Service", "s", group=""))
-    assert [each.object.name for each in described.not_looked_into] == ["m", "b", "m"]
-    assert describe(world(MAGIC), node("Gateway", "g")).not_looked_into == ()
+    assert [each.object.name for each in described.influences.not_looked_into] == ["m", "b", "m"]
+    assert describe(world(MAGIC), node("Gateway", "g")).influences.not_looked_into == ()
 
 
 def test_backends() -> None:
@@ -70,11 +70,11 @@ def test_backends() -> None:
     for subject in (node("HTTPRoute", "r"), bucket.ref):
         analysis = analyze(snapshot(gateway(), service(), there, bucket, complete=True))
         named = subject if isinstance(subject, NodeRef) else NodeRef(subject)
-        (found,) = describe(analysis, named).not_looked_into
+        (found,) = describe(analysis, named).influences.not_looked_into
         assert (found.object, found.as_, found.by) == (bucket.ref, "backend", node("HTTPRoute", "r", "a"))
         assert (found.field, found.origin) == ("spec.rules[0].backendRefs[1]", bucket.origin)
     other = describe(analyze(snapshot(gateway(), service(), there, bucket)), node("Service", "s", group=""))
-    assert other.not_looked_into == ()
+    assert other.influences.not_looked_into == ()
 
 
 class TestParameters:
@@ -89,7 +89,7 @@ class TestParameters:
         of_class = gateway_class(parametersRef={**self.REFERENCE, "name": "d", "namespace": "infra"})
         analysis = analyze(snapshot(of_class, self.GATEWAY, self.MAP, route(), service()))
         for subject in (node("Gateway", "g"), node("HTTPRoute", "r"), node("Service", "s", group="")):
-            found = describe(analysis, subject).not_looked_into
+            found = describe(analysis, subject).influences.not_looked_into
             assert [(each.as_, str(each.object), each.by.object.kind, each.field) for each in found] == [
                 ("parameters", "ConfigMap default/c", "Gateway", "spec.infrastructure.parametersRef"),
                 ("parameters", "ConfigMap infra/d", "GatewayClass", "spec.parametersRef"),
@@ -117,7 +117,7 @@ class TestParameters:
         """The Gateway, or its class, should be refused."""
         analysis = analyze(snapshot(self.GATEWAY, complete=True))
         described = describe(analysis, node("Gateway", "g"))
-        assert described.not_looked_into == ()
+        assert described.influences.not_looked_into == ()
         (problem,) = [each for each in described.diagnostics if "ConfigMap" in each.message]
         assert (problem.rule, problem.severity, problem.reason) == ("missing-reference", "error", "InvalidParameters")
 
@@ -125,7 +125,7 @@ class TestParameters:
 def test_what_is_missing_does_nothing() -> None:
     """That it is missing is said."""
     described = describe(world(complete=True), node("HTTPRoute", "r", "b"))
-    assert described.not_looked_into == ()
+    assert described.influences.not_looked_into == ()
     assert {problem.rule for problem in described.diagnostics if "Magic" in problem.message} == {"missing-reference"}
 
 
@@ -133,7 +133,7 @@ def test_kinds_that_are_known() -> None:
     """Policies that filters attach, and those of which it is known that none does."""
     magic = PolicyKindProfile(GroupKind("example.com", "Magic"), "inherited", "profile")
     for profile in (magic, replace(magic, filter_routes=frozenset({HTTP_ROUTE}))):
-        assert describe(world(MAGIC, profile=profile), node("HTTPRoute", "r")).not_looked_into == ()
+        assert describe(world(MAGIC, profile=profile), node("HTTPRoute", "r")).influences.not_looked_into == ()
 
 
 class TestChanges:

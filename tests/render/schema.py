@@ -169,6 +169,9 @@ class _Definitions:
         return {name: self._member(kind, attribute) for name, attribute in members(kind).items()}
 
     def _member(self, owner: type, attribute: str) -> dict[str, Json]:
+        *parts, attribute = attribute.split(".")
+        for part in parts:
+            owner = get_args(_annotation(owner, part)[0])[0]
         annotation, docstring = _annotation(owner, attribute)
         description = get_args(annotation)[1].description or docstring
         return {**({"description": description} if description else {}), **self.schema(annotation)}

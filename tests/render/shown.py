@@ -22,7 +22,7 @@ from kubectl_policy.render.effective import EFFECTIVE
 from kubectl_policy.render.explain import EXPLANATION
 from kubectl_policy.render.graph import GRAPH
 from kubectl_policy.render.lint import LINT
-from kubectl_policy.render.listing import LISTING, SEVERAL
+from kubectl_policy.render.listing import LISTS
 from kubectl_policy.render.output.encoding import json_pieces, plain
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View, to_text
@@ -39,8 +39,7 @@ FORMS: Final[dict[type, Forms[Any]]] = {
     ObjectDescription: OBJECT,
     PolicyDescription: POLICY,
     Explanation: EXPLANATION,
-    Listing: LISTING,
-    Lists: SEVERAL,
+    Lists: LISTS,
     Matrix: EFFECTIVE,
     Picture: GRAPH,
     StatusReport: STATUS,
@@ -54,11 +53,17 @@ FORMS: Final[dict[type, Forms[Any]]] = {
 def shown(answer: object, name: str, view: View | None = None) -> str:
     """The answer in a format, as plain text."""
     view = view or View()
+    answer = _answer(answer)
     made = render(FORMS[type(answer)], answer, name, view)
     if isinstance(made, tuple):
         return to_text(made, view.width)
     assert not isinstance(made, bytes)
     return made if isinstance(made, str) else "".join(made)
+
+
+def _answer(answer: object) -> object:
+    """The answer that a command gives: lists, also if it is of one type."""
+    return Lists((cast("Any", answer),)) if isinstance(answer, Listing) else answer
 
 
 def as_json(document: object) -> str:
@@ -68,6 +73,7 @@ def as_json(document: object) -> str:
 
 def document_of(answer: object) -> dict[str, Json]:
     """The answer as the document that `-o json` prints."""
+    answer = _answer(answer)
     return cast("dict[str, Json]", plain(FORMS[type(answer)].document(answer)))
 
 

@@ -161,8 +161,8 @@ def test_explaining_the_kind() -> None:
     assert "a filter of type ExtensionRef in a rule of an HTTPRoute may name a policy" in text
     assert "6 policies: an HTTPRoute (2 references); a rule of an HTTPRoute (4 references)" in text
     assert explain(asked(), "colorpolicy").targets == (
-        NamedLevel(TargetLevel(HTTP_ROUTE), 2),
-        NamedLevel(TargetLevel(HTTP_ROUTE, section=True), 4),
+        NamedLevel(HTTP_ROUTE, references=2),
+        NamedLevel(HTTP_ROUTE, section=True, references=4),
     )
 
 

@@ -12,17 +12,16 @@ from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.changes.diff import diff
 from kubectl_policy.questions.describe.objects import describe
 from kubectl_policy.questions.describe.policies import describe_policy
-from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.listing.lists import Lists, list_type
 from kubectl_policy.questions.shared.selection import Selection
 from kubectl_policy.questions.why_not.why_not import why_not
 from kubectl_policy.render.changes.headlines import blast_headline, diff_headline
 from kubectl_policy.render.changes.table import diff_table
 from kubectl_policy.render.changes.tree import diff_tree
 from kubectl_policy.render.describe.headline import object_headline
-from kubectl_policy.render.describe.objects import object_tree
+from kubectl_policy.render.describe.objects import object_tree, settings_of
 from kubectl_policy.render.describe.policies import policy_tree
-from kubectl_policy.render.describe.table import settings
-from kubectl_policy.render.listing.columns import list_table, remarks
+from kubectl_policy.render.listing.tables import list_remarks, list_tables
 from kubectl_policy.render.output.text import View, to_text
 from kubectl_policy.render.why_not.tree import why_not_tree
 from kubectl_policy.render.wording.headlines import policy_headline, why_not_headline
@@ -67,7 +66,7 @@ def test_of_an_object(world: Analysis) -> None:
     assert "one 1 (may hold)" in text
     assert text.count("in doubt: how policies of this kind combine is not known") == 1
     assert "assumed, because no profile covers it: it is a policy kind" in text
-    assert "1 (may hold)" in settings(answer).text(View(headers=False), wide=False)
+    assert "1 (may hold)" in settings_of([answer], named=False).text(View(headers=False), wide=False)
     third = analyze(build.snapshot(*HIERARCHY, SECOND, build.policy("c", ON_ROUTE, age=3, three=3), complete=True))
     assert object_headline(describe(third, ROUTE)).startswith("HTTPRoute default/r is affected by 1 to 3 policies. ")
     assert object_headline(describe(third, build.node("Service", "s", group=""))).startswith(
@@ -90,12 +89,14 @@ def test_of_a_policy(world: Analysis) -> None:
 def test_of_lists(world: Analysis) -> None:
     """The numbers are as sure as they can be."""
     listing = list_type(world, "policies", Selection())
-    rows = list_table(listing, View()).text(View(headers=False), wide=False)
+    rows = list_tables(Lists((listing,)), View()).text(View(headers=False), wide=False)
     assert "ColorPolicy (assumed)" in rows
     assert "up to 4" in rows
     assert "depends on default/b" in rows
-    assert "1 to 2" in list_table(list_type(world, "routes", Selection()), View()).text(View(headers=False), wide=False)
-    assert remarks(listing, empty=False) == []
+    assert "1 to 2" in list_tables(Lists((list_type(world, "routes", Selection()),)), View()).text(
+        View(headers=False), wide=False
+    )
+    assert list_remarks(Lists((listing,)), empty=False) == []
 
 
 def test_of_a_policy_and_an_object(world: Analysis) -> None:

@@ -75,7 +75,7 @@ def refusing(holder: Source, *refused: Source) -> PathContext:
 
 def fates(effective: EffectivePolicy) -> dict[tuple[str, str], Fate]:
     """The fates by policy and field."""
-    return {(fate.source.object.name, fate.field): fate for fate in effective.fates()}
+    return {(fate.source.object.name, fate.field): fate for fate in effective.resolution.fates}
 
 
 def superseders(fate: Fate) -> set[str]:

@@ -136,11 +136,11 @@ def test_the_profile_says_who_chooses() -> None:
     parts = tuple(three("Atomic overrides", "Atomic defaults", "Atomic defaults"))
     path = (node("HTTPRoute", "r"),)
     theirs = resolve(path, EVERY, parts)
-    assert theirs.policies_in_force() == {parts[2].source.object}
-    assert theirs.doubts == frozenset()
+    assert theirs.resolution.policies_in_force == {parts[2].source.object}
+    assert theirs.resolution.doubts == frozenset()
     ours = resolve(path, replace(EVERY, chooser="established"), parts)
-    assert ours.policies_in_force() == {parts[0].source.object}
-    assert ours.doubts == {"fold direction"}
+    assert ours.resolution.policies_in_force == {parts[0].source.object}
+    assert ours.resolution.doubts == {"fold direction"}
 
 
 def test_many_challengers() -> None:

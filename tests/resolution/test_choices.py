@@ -69,13 +69,13 @@ class TestSections:
         for profile in (PATCHING, replace(PATCHING, policy_class="direct")):
             for sections in choices:
                 analysis = world(replace(profile, sections=sections), self.both[0])
-                assert plain(at(analysis, LISTENER).spec) == {"a": 1, "b": 1}
+                assert plain(at(analysis, LISTENER).resolution.spec) == {"a": 1, "b": 1}
 
     @pytest.mark.parametrize("sections", [None, "refine"])
     def test_inherited_kinds_refine(self, sections: Sections | None) -> None:
         """Unless the profile says otherwise: two levels of a path like any others."""
         found = at(world(replace(PATCHING, sections=sections), *self.both), LISTENER)
-        assert set_by(found.spec) == {"a": (1, "whole"), "b": (2, "section")}
+        assert set_by(found.resolution.spec) == {"a": (1, "whole"), "b": (2, "section")}
 
     def test_an_inherited_kind_may_replace(self) -> None:
         """At the section and below it; elsewhere the policy on the object holds, and above it nothing changes."""
@@ -85,9 +85,13 @@ class TestSections:
             policy("one-rule", target("r", "HTTPRoute", "rule[0]"), e=1),
         )
         analysis = world(replace(PATCHING, sections="replace"), above, *self.both, *rules)
-        assert set_by(at(analysis, RULE).spec) == {"b": (2, "section"), "c": (0, "class"), "e": (1, "one-rule")}
-        assert "d" in set_by(at(analysis, node("HTTPRoute", "r", "named")).spec)
-        assert set_by(at(analysis, node("Gateway", "g")).spec) == {
+        assert set_by(at(analysis, RULE).resolution.spec) == {
+            "b": (2, "section"),
+            "c": (0, "class"),
+            "e": (1, "one-rule"),
+        }
+        assert "d" in set_by(at(analysis, node("HTTPRoute", "r", "named")).resolution.spec)
+        assert set_by(at(analysis, node("Gateway", "g")).resolution.spec) == {
             "a": (1, "whole"),
             "b": (1, "whole"),
             "c": (0, "class"),
@@ -100,14 +104,14 @@ class TestSections:
         """Unless the profile says otherwise; the object itself is not its section."""
         profile = replace(PATCHING, policy_class="direct", sections=sections)
         analysis = world(profile, *self.both)
-        assert set_by(at(analysis, LISTENER).spec) == {"b": (2, "section")}
-        assert set_by(at(analysis, node("Gateway", "g")).spec) == {"a": (1, "whole"), "b": (1, "whole")}
+        assert set_by(at(analysis, LISTENER).resolution.spec) == {"b": (2, "section")}
+        assert set_by(at(analysis, node("Gateway", "g")).resolution.spec) == {"a": (1, "whole"), "b": (1, "whole")}
 
     def test_a_direct_kind_may_refine(self) -> None:
         """The policies on the object first, then those on the section."""
         analysis = world(replace(PATCHING, policy_class="direct", sections="refine"), *self.both)
-        assert set_by(at(analysis, LISTENER).spec) == {"a": (1, "whole"), "b": (2, "section")}
-        assert set_by(at(analysis, node("Gateway", "g")).spec) == {"a": (1, "whole"), "b": (1, "whole")}
+        assert set_by(at(analysis, LISTENER).resolution.spec) == {"a": (1, "whole"), "b": (2, "section")}
+        assert set_by(at(analysis, node("Gateway", "g")).resolution.spec) == {"a": (1, "whole"), "b": (1, "whole")}
         assert analysis.effective(RULE) == ()
         assert [analysis.enforcement(one.ref).state for one in self.both] == ["PartiallyEnforced", "Enforced"]
 
@@ -123,8 +127,8 @@ class TestOneApplies:
         elsewhere = policy("b", target("r", "HTTPRoute"), target("g"), age=3, c=3)
         analysis = world(self.profile, older, newer, elsewhere)
         found = at(analysis, RULE)
-        assert set_by(found.spec) == {"a": (1, "z"), "c": (3, "b")}
-        assert names(found.rejected) == names(frozenset(found.resolution.kept_out)) == {"a", "b"}
+        assert set_by(found.resolution.spec) == {"a": (1, "z"), "c": (3, "b")}
+        assert names(found.resolution.rejected) == names(frozenset(found.resolution.kept_out)) == {"a", "b"}
         verdicts = [analysis.enforcement(one.ref) for one in (older, newer, elsewhere)]
         assert [(found.state, [one.name for one in found.by]) for found in verdicts] == [
             ("Enforced", []),
@@ -135,8 +139,8 @@ class TestOneApplies:
     def test_without_dates_names_decide_and_the_answer_says_so(self) -> None:
         """The first one in the alphabet."""
         found = at(world(self.profile, policy("b", target("g"), a=2), policy("a", target("g"), a=1)), RULE)
-        assert set_by(found.spec) == {"a": (1, "a")}
-        assert found.doubts == {"age unknown"}
+        assert set_by(found.resolution.spec) == {"a": (1, "a")}
+        assert found.resolution.doubts == {"age unknown"}
 
 
 class TestOrder:
@@ -152,7 +156,7 @@ class TestOrder:
     def test_smallest_first_then_by_age(self) -> None:
         """Who comes last challenges; a policy without a number has 0."""
         analysis = world(self.profile, *self.three)
-        assert set_by(at(analysis, RULE).spec)["by"] == ("a", "a")
+        assert set_by(at(analysis, RULE).resolution.spec)["by"] == ("a", "a")
         gateway_node = node("Gateway", "g")
         for found in (
             analysis.resolver.policies_at(gateway_node),
@@ -163,8 +167,8 @@ class TestOrder:
     def test_numbers_that_differ_leave_no_doubt(self) -> None:
         """The age does not matter then."""
         undated = [policy(name, target("g"), priority=number) for number, name in enumerate("ba")]
-        assert at(world(self.profile, *undated), RULE).doubts == frozenset()
-        assert at(world(PATCHING, *undated), RULE).doubts == {"age unknown"}
+        assert at(world(self.profile, *undated), RULE).resolution.doubts == frozenset()
+        assert at(world(PATCHING, *undated), RULE).resolution.doubts == {"age unknown"}
 
 
 def test_nothing_claims_a_node_where_nothing_is_attached() -> None:
@@ -179,7 +183,7 @@ def test_where_all_apply_none_beats_another() -> None:
     profile = replace(ATOMIC, strategy=MergeStrategy.ALL_APPLY)
     policies = [policy("p", target("g"), a=1), policy("q", target("g"), a=2), policy("r", target("r", "HTTPRoute"))]
     analysis = world(profile, *policies)
-    assert plain(at(analysis, RULE).spec) == {"default/p": {"a": 1}, "default/q": {"a": 2}, "default/r": {}}
+    assert plain(at(analysis, RULE).resolution.spec) == {"default/p": {"a": 1}, "default/q": {"a": 2}, "default/r": {}}
     assert {analysis.enforcement(one.ref).state for one in policies} == {"Enforced"}
 
 
@@ -191,11 +195,11 @@ class TestVariants:
 
     def test_elsewhere_the_profile_itself_holds(self) -> None:
         """The listener's policy replaces the Gateway's."""
-        assert plain(at(world(self.profile, *self.both), LISTENER).spec) == {"b": 2}
+        assert plain(at(world(self.profile, *self.both), LISTENER).resolution.spec) == {"b": 2}
 
     def test_at_such_a_target(self) -> None:
         """The same policies merge there."""
-        assert plain(at(world(self.profile, *self.both), RULE).spec) == {"a": 1, "b": 2}
+        assert plain(at(world(self.profile, *self.both), RULE).resolution.spec) == {"a": 1, "b": 2}
 
 
 class TestChallengers:
@@ -230,15 +234,15 @@ class TestChallengers:
         """The route's policy is replaced there, or passed over: the kind merges with those on Gateways."""
         nearest = policy("rule", target("r", "HTTPRoute", "rule[0]"), n=None, l=[{"k": "z"}], merge=merge)
         analysis = world(self.profile, *self.above, nearest)
-        assert plain(at(analysis, RULE).spec) == expected
-        assert plain(at(analysis, node("HTTPRoute", "r", "named")).spec) == {"r": 1, "l": [{"k": "y"}]}
+        assert plain(at(analysis, RULE).resolution.spec) == expected
+        assert plain(at(analysis, node("HTTPRoute", "r", "named")).resolution.spec) == {"r": 1, "l": [{"k": "y"}]}
 
     def test_a_listeners_policy_is_closer(self) -> None:
         """And that of the Gateway does not come down beside it."""
         closer = policy("listener", target("g", section="http"), li=1)
         nearest = policy("rule", target("r", "HTTPRoute", "rule[0]"), n=1, merge="Keys")
         analysis = world(self.profile, *self.above, closer, nearest)
-        assert plain(at(analysis, RULE).spec) == {"li": 1, "n": 1}
+        assert plain(at(analysis, RULE).resolution.spec) == {"li": 1, "n": 1}
 
 
 def test_a_policy_without_what_it_needs_is_invalid() -> None:
@@ -260,11 +264,11 @@ def test_a_kind_that_a_gateway_has_to_enable(value: Json, *, counts: bool) -> No
     enabling = RequiredParameter(GroupKind("example.com", "Settings"), "colors.enable")
     objects = (gateway_class(), edge, parameters, route("r"), service("s"), above, below)
     analysis = analyze(snapshot(*objects, complete=True), profiles=[replace(PATCHING, enabled_by=enabling)])
-    found = [plain(effective.spec) for effective in analysis.effective(RULE)]
+    found = [plain(effective.resolution.spec) for effective in analysis.effective(RULE)]
     assert found == ([{"a": 1}] if counts else [])
     alone = snapshot(service("s"), below, complete=True)
     (effective,) = analyze(alone, profiles=[replace(PATCHING, enabled_by=enabling)]).effective(ALONE)
-    assert plain(effective.spec) == {"b": 1}
+    assert plain(effective.resolution.spec) == {"b": 1}
 
 
 def test_a_route_of_which_one_gateway_enables_a_kind() -> None:

@@ -62,7 +62,7 @@ def test_one_path_of_two_is_ours() -> None:
     gateways = (gateway_class(), gateway("g"), THEIRS, gateway("h", class_name="theirs"))
     analysis = world(*gateways, route("r", parents=[parent("g"), parent("h")]), *policies)
     (found,) = analysis.effective(ROUTE)
-    assert set_by(found.spec) == {"a": (1, "p"), "b": (1, "n")}
+    assert set_by(found.resolution.spec) == {"a": (1, "p"), "b": (1, "n")}
     assert node("Gateway", "g") in found.path
     assert [analysis.enforcement(one.ref).state for one in policies] == ["Enforced", "NoEffect", "Enforced"]
 
@@ -80,7 +80,7 @@ def test_a_service_that_no_route_leads_to() -> None:
     """It belongs to no Gateway, so whose it is cannot be told: the policy counts."""
     analysis = world(policy("p", target("s", "Service", group=""), a=1))
     (found,) = analysis.effective(node("Service", "s", "8080", group=""))
-    assert plain(found.spec) == {"a": 1}
+    assert plain(found.resolution.spec) == {"a": 1}
 
 
 def test_a_route_whose_gateway_was_not_read() -> None:
@@ -88,7 +88,7 @@ def test_a_route_whose_gateway_was_not_read() -> None:
     found = policy("p", target("r", "HTTPRoute"), a=1)
     analysis = world(route("r"), found, complete=False)
     (effective,) = analysis.effective(ROUTE)
-    assert plain(effective.spec) == {"a": 1}
+    assert plain(effective.resolution.spec) == {"a": 1}
 
 
 def test_a_class_that_was_not_read() -> None:
@@ -96,5 +96,5 @@ def test_a_class_that_was_not_read() -> None:
     found = policy("p", target("g"), a=1)
     analysis = world(gateway("g"), found, complete=False)
     (effective,) = analysis.effective(node("Gateway", "g", "http"))
-    assert plain(effective.spec) == {"a": 1}
+    assert plain(effective.resolution.spec) == {"a": 1}
     assert analysis.enforcement(found.ref).state == "Enforced"

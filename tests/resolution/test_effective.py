@@ -33,7 +33,7 @@ class TestStrategicMerge:
             declares("b", self.below, "Patch defaults"),
             profile=self.profile,
         )
-        assert plain(found.spec) == self.below
+        assert plain(found.resolution.spec) == self.below
 
     def test_by_their_keys(self) -> None:
         """Elements of one key field by field, with an empty key one after the other; other lists are replaced."""
@@ -42,7 +42,7 @@ class TestStrategicMerge:
             declares("b", self.below, "Strategic merge"),
             profile=self.profile,
         )
-        assert plain(found.spec) == {
+        assert plain(found.resolution.spec) == {
             "a": {"l": [{"type": "x", "n": 2}, {"type": "y"}], "m": [2]},
             "appended": [1, 2],
         }
@@ -71,22 +71,22 @@ class TestStrategicMerge:
         """Whatever the policy above it chooses for itself; one that is refused does not choose."""
         profile = replace(self.profile, chooser="challenger", merges_with="closest")
         parts = (declares("a", self.above), declares("b", self.below, "Strategic merge"))
-        assert plain(resolved(*parts, profile=profile).spec)["appended"] == [1, 2]
+        assert plain(resolved(*parts, profile=profile).resolution.spec)["appended"] == [1, 2]
         third = declares("c", {"z": 1}, "Patch defaults")
         found = resolve(PATH, profile, (*parts, third), refusing(parts[0].source, third.source))
-        assert plain(found.spec)["appended"] == [1, 2]
+        assert plain(found.resolution.spec)["appended"] == [1, 2]
         three = (declares("a", self.above), declares("b", self.below), declares("c", {}, "Strategic merge"))
         found = resolve(PATH, profile, three, refusing(three[0].source, three[2].source))
-        assert plain(found.spec) == self.below
+        assert plain(found.resolution.spec) == self.below
 
 
 def test_where_all_apply_none_beats_another() -> None:
     """Equal fields stand side by side, below the names of their policies; no direction matters."""
     parts = [declares(name, {f"default/{name}": {"x": name}}, "All apply") for name in "abc"]
     effective = resolved(*parts)
-    assert plain(effective.spec) == {f"default/{name}": {"x": name} for name in "abc"}
-    assert {fate.state for fate in effective.fates()} == {"effective"}
-    assert (effective.rejected, effective.doubts) == (frozenset(), frozenset())
+    assert plain(effective.resolution.spec) == {f"default/{name}": {"x": name} for name in "abc"}
+    assert {fate.state for fate in effective.resolution.fates} == {"effective"}
+    assert (effective.resolution.rejected, effective.resolution.doubts) == (frozenset(), frozenset())
 
 
 class TestInForce:
@@ -95,24 +95,24 @@ class TestInForce:
     def test_a_policy_without_an_effective_field_is_not(self) -> None:
         """Beaten, even where it took part."""
         effective = resolved(declares("a", {"x": 1}, "Patch defaults"), declares("b", {"x": 2}))
-        assert {found.name for found in effective.policies_in_force()} == {"b"}
+        assert {found.name for found in effective.resolution.policies_in_force} == {"b"}
 
     def test_a_policy_that_declares_nothing_is_if_it_took_part(self) -> None:
         """An empty policy that replaces another one has an effect."""
         effective = resolved(declares("a", {"x": 1}), declares("b", {}))
-        assert {found.name for found in effective.policies_in_force()} == {"b"}
-        assert plain(effective.spec) == {}
+        assert {found.name for found in effective.resolution.policies_in_force} == {"b"}
+        assert plain(effective.resolution.spec) == {}
 
     def test_an_empty_policy_that_was_beaten_is_not(self) -> None:
         """Nothing of it is left."""
         effective = resolved(declares("a", {}), declares("b", {"x": 1}))
-        assert {found.name for found in effective.policies_in_force()} == {"b"}
+        assert {found.name for found in effective.resolution.policies_in_force} == {"b"}
 
     def test_the_target_itself_is_no_policy(self) -> None:
         """Its own settings beat policies, and are none."""
         profile = replace(UNSAID, object_fields=OWN_FIELDS)
         effective = resolved(declares("a", {"retryOn": [1]}), profile=profile, target={"retryOn": [2]})
-        assert effective.policies_in_force() == frozenset()
+        assert effective.resolution.policies_in_force == frozenset()
         assert fates(effective)["a", "retryOn"].superseded_by == (Source(PATH[-1].object, PATH[-1]),)
 
 
@@ -125,7 +125,7 @@ class TestOwnFields:
     def test_an_empty_value_counts_for_nothing(self, empty: Json) -> None:
         """Absent and empty are the same here."""
         found = resolved(declares("a", {"retryOn": [1]}), profile=self.profile, target={"retryOn": empty})
-        assert set_by(found.spec) == {"retryOn": ([1], "a")}
+        assert set_by(found.resolution.spec) == {"retryOn": ([1], "a")}
 
     @pytest.mark.parametrize(
         "spec", [{"limits": {"rate": 1}}, {"limits": 1}, {"limits": {"rate": {"unit": "s"}}}], ids=str
@@ -133,7 +133,7 @@ class TestOwnFields:
     def test_it_loses_to_an_override(self, spec: dict[str, Json]) -> None:
         """Of the field itself, of what holds it, or of something inside it."""
         found = resolved(declares("a", spec, "Patch overrides"), profile=self.profile, target={"rate": 9})
-        assert plain(found.spec) == spec
+        assert plain(found.resolution.spec) == spec
 
     @pytest.mark.parametrize(
         "spec", [{"limits": {"rate": 1}}, {"limits": 1}, {"limits": {"rate": {"unit": "s"}}}, {}], ids=str
@@ -141,12 +141,12 @@ class TestOwnFields:
     def test_it_beats_a_default(self, spec: dict[str, Json]) -> None:
         """Of the field itself, of what holds it, or of something inside it; and it is there without one."""
         found = resolved(declares("a", spec), profile=self.profile, target={"rate": 9})
-        assert set_by(found.spec) == {"limits.rate": (9, "r")}
+        assert set_by(found.resolution.spec) == {"limits.rate": (9, "r")}
 
     def test_its_neighbours_stay(self) -> None:
         """Other fields of the same map keep their values and sources."""
         found = resolved(declares("a", {"limits": {"burst": 2}}), profile=self.profile, target={"rate": 0})
-        assert set_by(found.spec) == {"limits.burst": (2, "a"), "limits.rate": (0, "r")}
+        assert set_by(found.resolution.spec) == {"limits.burst": (2, "a"), "limits.rate": (0, "r")}
 
 
 class TestDoubts:
@@ -161,26 +161,29 @@ class TestDoubts:
     def test_the_directions_differ_and_nobody_chose(self) -> None:
         """Overrides at the Gateway, defaults at the route and the rule: bottom-up, and the answer says so."""
         effective = resolved(*self.parts)
-        assert (set_by(effective.spec), effective.doubts) == ({"a": (1, "gateway")}, frozenset({"fold direction"}))
+        assert (set_by(effective.resolution.spec), effective.resolution.doubts) == (
+            {"a": (1, "gateway")},
+            frozenset({"fold direction"}),
+        )
 
     def test_the_profile_chose_bottom_up(self) -> None:
         """No doubt is left."""
         effective = resolved(*self.parts, profile=replace(UNSAID, fold="bottom-up"))
-        assert (set_by(effective.spec), effective.doubts) == ({"a": (1, "gateway")}, frozenset())
+        assert (set_by(effective.resolution.spec), effective.resolution.doubts) == ({"a": (1, "gateway")}, frozenset())
 
     def test_the_profile_chose_top_down(self) -> None:
         """The other answer, without a doubt."""
         effective = resolved(*self.parts, profile=replace(UNSAID, fold="top-down"))
-        assert (set_by(effective.spec), effective.doubts) == ({"a": (3, "rule")}, frozenset())
+        assert (set_by(effective.resolution.spec), effective.resolution.doubts) == ({"a": (3, "rule")}, frozenset())
 
     def test_the_directions_agree(self) -> None:
         """Where both readings say the same there is nothing to doubt."""
-        assert resolved(*self.parts[1:]).doubts == frozenset()
+        assert resolved(*self.parts[1:]).resolution.doubts == frozenset()
 
     def test_the_directions_differ_in_what_they_refuse(self) -> None:
         """The spec is the same, but another policy is in conflict."""
         parts = (declares("a", {"x": 1}, "None"), declares("b", {}), declares("c", {}))
-        assert resolved(*parts).doubts == {"fold direction"}
+        assert resolved(*parts).resolution.doubts == {"fold direction"}
 
 
 def test_the_same_outcome_elsewhere() -> None:
@@ -189,9 +192,12 @@ def test_the_same_outcome_elsewhere() -> None:
     elsewhere = EffectivePolicy((*PATH, node("HTTPRoute", "r", "rule[0]")), effective.resolution)
     assert effective.target == node("HTTPRoute", "r")
     assert elsewhere.target == node("HTTPRoute", "r", "rule[0]")
-    assert elsewhere.spec is effective.spec
-    assert [fate.state for fate in elsewhere.fates_of(effective.contributions[0].source.object)] == ["effective"]
-    assert elsewhere.fates_of(PATH[0].object) == ()
+    assert elsewhere.resolution.spec is effective.resolution.spec
+    assert [
+        fate.state
+        for fate in elsewhere.resolution.fates_of.get(effective.resolution.contributions[0].source.object, ())
+    ] == ["effective"]
+    assert elsewhere.resolution.fates_of.get(PATH[0].object, ()) == ()
     again = resolved(declares("a", {"x": 1})).resolution
     assert (again, hash(again)) == (effective.resolution, hash(effective.resolution))
     assert again != resolved(declares("b", {"x": 1})).resolution
@@ -200,4 +206,4 @@ def test_the_same_outcome_elsewhere() -> None:
 def test_contributions_are_kept_in_their_order() -> None:
     """Least specific first, as given."""
     effective = resolved(declares("b", {}), declares("a", {}))
-    assert [part.source for part in effective.contributions] == [source("b"), source("a")]
+    assert [part.source for part in effective.resolution.contributions] == [source("b"), source("a")]

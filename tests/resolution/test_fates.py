@@ -84,12 +84,12 @@ class TestFates:
         found = fates(effective)
         assert (found["b", "x"].state, found["b", "x"].value) == ("effective", None)
         assert superseders(found["a", "x"]) == {"b"}
-        assert names(frozenset({leaf_at(effective.spec, "x").source})) == {"b"}
+        assert names(frozenset({leaf_at(effective.resolution.spec, "x").source})) == {"b"}
 
     def test_one_policy_that_sets_a_field_twice(self) -> None:
         """As a default and bare: only the value that is in force is effective."""
         parts = (declares("a", {"x": 1}), declares("a", {"x": 2}))
-        found = [(fate.value, fate.state) for fate in resolved(*parts).fates()]
+        found = [(fate.value, fate.state) for fate in resolved(*parts).resolution.fates]
         assert found == [(1, "superseded"), (2, "effective")]
 
 
@@ -157,13 +157,13 @@ class TestRefused:
     def test_nothing_of_them_is_in_force(self) -> None:
         """Not even their overrides; the others merge as if they were not there."""
         found = resolve(PATH, UNSAID, self.parts, self.context)
-        assert set_by(found.spec) == {"x": (2, "b"), "y": (1, "a")}
-        assert (names(found.members), found.rejected, found.resolution.kept_out) == (
+        assert set_by(found.resolution.spec) == {"x": (2, "b"), "y": (1, "a")}
+        assert (names(found.resolution.members), found.resolution.rejected, found.resolution.kept_out) == (
             {"a", "b"},
             frozenset({self.out}),
             self.context.refused,
         )
-        assert {one.name for one in found.policies_in_force()} == {"a", "b"}
+        assert {one.name for one in found.resolution.policies_in_force} == {"a", "b"}
 
     def test_every_field_of_theirs_is_rejected_for_the_one_that_applies_there(self) -> None:
         """It is the policy on the same target, not what else is in force on the path."""

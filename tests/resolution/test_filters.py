@@ -59,31 +59,33 @@ class TestOnOneRule:
         """The first filter wins, whatever the policies' ages and names."""
         policies = [policy(name, age=age, by=name) for age, name in enumerate("abc")]
         for filters in ("abc", "cba", "bca", "cc", "acb"):
-            assert plain(in_force(asked(*policies, filters=filters, profile=kind())).spec) == {"by": filters[0]}
+            assert plain(in_force(asked(*policies, filters=filters, profile=kind())).resolution.spec) == {
+                "by": filters[0]
+            }
 
     def test_a_filter_comes_before_an_older_reference(self) -> None:
         """And the other one fills what it leaves."""
         old, new = policy("a", RULE, age=1, by="a", rest=1), policy("z", age=9, by="z")
         found = in_force(asked(old, new, filters="z", profile=kind()))
-        assert plain(found.spec) == {"by": "z", "rest": 1}
+        assert plain(found.resolution.spec) == {"by": "z", "rest": 1}
 
     def test_by_filter_and_by_reference(self) -> None:
         """It is one policy, and the filter decides its place."""
         both, other = policy("z", RULE, age=9, by="z"), policy("a", RULE, age=1, by="a")
         analysis = asked(both, other, filters="z", profile=kind())
         assert [found.ref.name for found in analysis.resolver.claimants(BUY, COLOR)] == ["z", "a"]
-        assert plain(in_force(analysis).spec) == {"by": "z"}
+        assert plain(in_force(analysis).resolution.spec) == {"by": "z"}
 
     def test_another_rule_has_nothing_of_it(self) -> None:
         """A filter is of its rule alone."""
         old, new = policy("a", ROUTE, age=1, by="a"), policy("z", age=9, by="z")
-        assert plain(in_force(asked(old, new, filters="z", profile=kind()), "see").spec) == {"by": "a"}
+        assert plain(in_force(asked(old, new, filters="z", profile=kind()), "see").resolution.spec) == {"by": "a"}
 
     def test_one_alone_applies(self) -> None:
         """The one of the first filter, and the others are refused."""
         policies = (policy("a", RULE, age=1, by="a"), policy("y", age=3, by="y"), policy("z", age=9, by="z"))
         analysis = asked(*policies, filters="zy", profile=kind(same_level="one-applies"))
-        assert plain(in_force(analysis).spec) == {"by": "z"}
+        assert plain(in_force(analysis).resolution.spec) == {"by": "z"}
         states = {found.ref.name: analysis.enforcement(found.ref).state for found in policies}
         assert states == {"a": "Conflicted", "y": "Conflicted", "z": "Enforced"}
 
@@ -91,13 +93,17 @@ class TestOnOneRule:
         """Filters stand for the older ones then, so that others challenge them."""
         policies = (policy("a", RULE, age=1, by="a"), policy("z", age=9, by="z"))
         analysis = asked(*policies, filters="z", profile=kind(same_level="newest-challenges"))
-        assert plain(in_force(analysis).spec) == {"by": "a"}
+        assert plain(in_force(analysis).resolution.spec) == {"by": "a"}
 
     def test_a_source_says_by_which_filter(self) -> None:
         """From 1; others have none."""
         policies = (policy("a", RULE, a=1), policy("y", y=1), policy("z", z=1))
         found = in_force(asked(*policies, filters="yz", profile=kind()))
-        assert {part.source.object.name: part.source.filter for part in found.contributions} == {"a": 0, "y": 1, "z": 2}
+        assert {part.source.object.name: part.source.filter for part in found.resolution.contributions} == {
+            "a": 0,
+            "y": 1,
+            "z": 2,
+        }
 
     @pytest.mark.parametrize(
         ("filters", "undated", "doubted"),
@@ -107,7 +113,7 @@ class TestOnOneRule:
         """The order of filters needs no dates."""
         policies = [policy(name, *([RULE] if name in undated else []), by=name) for name in "ayz"]
         found = in_force(asked(*policies, filters=filters, profile=kind()))
-        assert ("age unknown" in found.doubts) == doubted
+        assert ("age unknown" in found.resolution.doubts) == doubted
 
 
 class TestWithTheRoute:
@@ -118,19 +124,19 @@ class TestWithTheRoute:
         """Whether the nearer or the one further up wins otherwise."""
         old, new = policy("a", ROUTE, age=1, by="a", rest=1), policy("z", age=9, by="z")
         found = in_force(asked(old, new, filters="z", profile=kind(strategy)))
-        assert plain(found.spec) == {"by": "z", "rest": 1}
+        assert plain(found.resolution.spec) == {"by": "z", "rest": 1}
 
     def test_a_reference_to_the_rule_gives_way_to_an_override(self) -> None:
         """As ever."""
         old, new = policy("a", ROUTE, age=1, by="a"), policy("z", RULE, age=9, by="z")
         found = in_force(asked(old, new, filters="", profile=kind(MergeStrategy.PATCH_OVERRIDES)))
-        assert plain(found.spec) == {"by": "a"}
+        assert plain(found.resolution.spec) == {"by": "a"}
 
     def test_an_override_further_up_stands(self) -> None:
         """What is said of the Gateway is not of the route."""
         above, new = policy("a", target("g"), age=1, by="a"), policy("z", age=9, by="z")
         found = in_force(asked(above, new, filters="z", profile=kind(MergeStrategy.PATCH_OVERRIDES)))
-        assert plain(found.spec) == {"by": "a"}
+        assert plain(found.resolution.spec) == {"by": "a"}
 
 
 def test_without_filters_nothing_changes() -> None:

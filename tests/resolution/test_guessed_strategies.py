@@ -43,12 +43,12 @@ def outcome(analysis: Analysis, name: str = "s", kind: str = "Service", group: s
 
 def fields(analysis: Analysis) -> dict[str, str]:
     """The fields in the outcome, and who set each."""
-    return {field_name(field): leaf.source.object.name for field, leaf in leaves(outcome(analysis).spec)}
+    return {field_name(field): leaf.source.object.name for field, leaf in leaves(outcome(analysis).resolution.spec)}
 
 
 def fates(analysis: Analysis) -> dict[str, str]:
     """The fate of each declared field, by policy and field."""
-    return {f"{fate.source.object.name}.{fate.field}": fate.state for fate in outcome(analysis).fates()}
+    return {f"{fate.source.object.name}.{fate.field}": fate.state for fate in outcome(analysis).resolution.fates}
 
 
 def states(analysis: Analysis, *names: str) -> list[str]:
@@ -73,14 +73,14 @@ class TestDisjoint:
         analysis = on_two_levels({"one": 1}, {"two": 2})
         assert fields(analysis) == {"one": "a", "two": "b"}
         assert fates(analysis) == {"a.one": "undecided", "b.two": "undecided"}
-        assert outcome(analysis).doubts == {"combination unknown"}
+        assert outcome(analysis).resolution.doubts == {"combination unknown"}
         assert states(analysis, "a", "b") == ["Unknown", "Unknown"]
 
     def test_fields_of_one_map(self) -> None:
         """Fields are told apart as far down as they go; a map in place of a value is the same field."""
-        assert outcome(on_two_levels({"map": {"one": 1}}, {"map": {"two": 2}})).doubts
-        assert not outcome(on_two_levels({"map": {"one": 1}}, {"map": 2})).doubts
-        assert not outcome(on_two_levels({"map": {"one": 1}}, {"map": {"one": 2, "two": 2}})).doubts
+        assert outcome(on_two_levels({"map": {"one": 1}}, {"map": {"two": 2}})).resolution.doubts
+        assert not outcome(on_two_levels({"map": {"one": 1}}, {"map": 2})).resolution.doubts
+        assert not outcome(on_two_levels({"map": {"one": 1}}, {"map": {"one": 2, "two": 2}})).resolution.doubts
 
     @pytest.mark.parametrize("label", ["inherited", "true"])
     def test_of_a_labelled_kind(self, label: str) -> None:
@@ -95,7 +95,7 @@ class TestDisjoint:
         )
         assert states(analysis, "a", "b") == ["Unknown", "Unknown"]
         enforcement = analysis.enforcement(build.ref("ColorPolicy", "b", group="example.com"))
-        assert [sorted(effective.spec) for effective in enforcement.outcomes] == [["one", "two"]]
+        assert [sorted(effective.resolution.spec) for effective in enforcement.outcomes] == [["one", "two"]]
 
     def test_a_policy_that_sets_nothing_may_replace_one_above(self) -> None:
         """As a whole, as atomic policies do; where nothing is above it, nothing is in doubt."""
@@ -117,7 +117,7 @@ class TestDisjoint:
         """Its state is unknown all the same: it may or may not be enforced everywhere."""
         route = build.route("other", rules=[build.rule(build.backend("t"))])
         analysis = on_two_levels({"one": 1}, {"two": 2}, route, build.service("t"))
-        assert outcome(analysis, "t").doubts == frozenset()
+        assert outcome(analysis, "t").resolution.doubts == frozenset()
         assert outcome(analysis, "t").resolution.policies_undecided == frozenset()
         assert {ref.name for ref in outcome(analysis).resolution.policies_undecided} == {"a", "b"}
         assert states(analysis, "a") == ["Unknown"]
@@ -130,7 +130,7 @@ class TestOverlapping:
         """A common field is enough."""
         analysis = on_two_levels({"one": 1, "more": 1}, {"one": 2})
         assert fields(analysis) == {"one": "b"}
-        assert outcome(analysis).doubts == frozenset()
+        assert outcome(analysis).resolution.doubts == frozenset()
         assert states(analysis, "a", "b") == ["Overridden", "Enforced"]
 
 
@@ -152,11 +152,13 @@ class TestSomebodySaysIt:
         """Its stanza, or its strategy, decides."""
         analysis = on_two_levels(above, below)
         assert sorted(fields(analysis)) == left
-        assert not outcome(analysis).doubts
+        assert not outcome(analysis).resolution.doubts
 
     def test_a_strategy_that_only_the_nearer_one_says(self) -> None:
         """It is the one further up that decides."""
-        assert outcome(on_two_levels({"one": 1}, {"strategy": "merge", "two": 2})).doubts == {"combination unknown"}
+        assert outcome(on_two_levels({"one": 1}, {"strategy": "merge", "two": 2})).resolution.doubts == {
+            "combination unknown"
+        }
 
     def test_a_profile(self) -> None:
         """Also one that leaves the strategy open: somebody has looked at the kind."""
@@ -180,4 +182,4 @@ def test_from_the_root_downward_each_policy_decides_by_its_own_strategy() -> Non
         build.policy("c", ON_ROUTE, age=2, three=3),
     )
     assert fields(analysis) == {"one": "a"}
-    assert outcome(analysis).doubts == {"fold direction"}
+    assert outcome(analysis).resolution.doubts == {"fold direction"}

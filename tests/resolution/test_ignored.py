@@ -83,22 +83,22 @@ class TestLevels:
     def test_below_which_listeners(self, protocols: str, listener: Listener | None, *, counts: bool) -> None:
         """Without protocols everywhere; a path by way of no listener has none of them."""
         found = at_route(passing_over(protocols=protocols), ("p", L, {"a": 1}), listener=listener)
-        assert plain(found.spec) == ({"a": 1} if counts else {})
-        assert names(found.members) == ({"p"} if counts else set())
+        assert plain(found.resolution.spec) == ({"a": 1} if counts else {})
+        assert names(found.resolution.members) == ({"p"} if counts else set())
         assert names(found.resolution.ignored_sources) == (set() if counts else {"p"})
-        assert found.policies_in_force() == {one.object for one in found.members}
+        assert found.resolution.policies_in_force == {one.object for one in found.resolution.members}
         assert fates(found)["p", "a"].state == ("effective" if counts else "unheeded")
 
     def test_on_other_levels_nothing_is_passed_over(self) -> None:
         """The Gateway's policy is not its listener's."""
         found = at_route(passing_over(), ("p", G, {"a": 1}), ("q", R, {"b": 1}))
-        assert plain(found.spec) == {"a": 1, "b": 1}
+        assert plain(found.resolution.spec) == {"a": 1, "b": 1}
         assert (found.resolution.ignored_sources, found.resolution.ignored_fields) == (frozenset(), frozenset())
 
     def test_who_would_win_does_not(self) -> None:
         """What it would have beaten stands, and nobody has beaten it."""
         found = at_route(passing_over(), ("p", G, {"a": 1}), ("q", L, {"a": 2}))
-        assert plain(found.spec) == {"a": 1}
+        assert plain(found.resolution.spec) == {"a": 1}
         assert (fates(found)["q", "a"].state, fates(found)["q", "a"].superseded_by) == ("unheeded", ())
         assert fates(found)["p", "a"].state == "effective"
 
@@ -107,15 +107,15 @@ class TestLevels:
         for strategy in MergeStrategy:
             profile = passing_over(profile=replace(PATCHING, strategy=strategy))
             found = at_route(profile, ("p", L, {"a": 1}), ("q", R, {"b": 2}))
-            assert names(found.members) == {"q"}
-            assert found.rejected == frozenset()
-            assert {fate.state for fate in found.fates() if fate.source.object.name == "p"} == {"unheeded"}
+            assert names(found.resolution.members) == {"q"}
+            assert found.resolution.rejected == frozenset()
+            assert {fate.state for fate in found.resolution.fates if fate.source.object.name == "p"} == {"unheeded"}
 
     def test_a_policy_that_declares_nothing(self) -> None:
         """It is not in force either."""
         found = at_route(passing_over(), ("p", L, {}))
-        assert (names(found.resolution.ignored_sources), found.policies_in_force()) == ({"p"}, frozenset())
-        assert found.fates() == ()
+        assert (names(found.resolution.ignored_sources), found.resolution.policies_in_force) == ({"p"}, frozenset())
+        assert found.resolution.fates == ()
 
     def test_what_is_refused_is_refused(self) -> None:
         """Also what would be passed over."""
@@ -131,8 +131,8 @@ class TestFields:
         profile = passing_over("a", "m.x", "m.y.z", "n.x", "ghost", "b.c")
         spec: Mapping[str, Json] = {"a": {"b": 1}, "m": {"x": 1, "w": 1, "y": {"z": 1}}, "n": {"x": 1}, "b": 1}
         found = at_route(profile, ("p", L, spec))
-        assert plain(found.spec) == {"m": {"w": 1}, "b": 1}
-        unheeded = {fate.field for fate in found.fates() if fate.state == "unheeded"}
+        assert plain(found.resolution.spec) == {"m": {"w": 1}, "b": 1}
+        unheeded = {fate.field for fate in found.resolution.fates if fate.state == "unheeded"}
         assert unheeded == {"a.b", "m.x", "m.y.z", "n.x"}
         assert found.resolution.ignored_sources == frozenset()
 
@@ -140,7 +140,7 @@ class TestFields:
         """Then the policy is not in force, and beats nobody."""
         profile = passing_over("a.b", profile=replace(PATCHING, strategy=MergeStrategy.ATOMIC_DEFAULTS))
         found = at_route(profile, ("p", G, {"c": 1}), ("q", L, {"a": {"b": 1}}))
-        assert plain(found.spec) == {"c": 1}
+        assert plain(found.resolution.spec) == {"c": 1}
         assert names(found.resolution.ignored_sources) == {"q"}
 
     @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ class TestFields:
             replace(PATCHING, same_level="all-apply"),
         ):
             found = at_route(passing_over("a", profile=profile), ("p", L, {"a": 1, "b": 1}), ("q", L, {"a": 1}))
-            assert plain(found.spec) == {"default/p": {"b": 1}}
+            assert plain(found.resolution.spec) == {"default/p": {"b": 1}}
             assert names(found.resolution.ignored_sources) == {"q"}
 
     def test_the_same_value_of_another_policy(self) -> None:
@@ -167,7 +167,7 @@ class TestFields:
         levels = (*ON_GATEWAYS, TargetLevel(HTTP_ROUTE))
         profile = passing_over("dry", levels=levels, values=("false",))
         found = at_route(profile, ("p", G, {"dry": True}), ("q", R, {"dry": False, "a": 1}))
-        assert plain(found.spec) == {"dry": True, "a": 1}
+        assert plain(found.resolution.spec) == {"dry": True, "a": 1}
         assert fates(found)["q", "dry"].state == "unheeded"
 
 
@@ -192,12 +192,12 @@ class TestPorts:
     def test_by_way_of_a_listener(self, listener: Listener | None, expected: Mapping[str, Json]) -> None:
         """By its port; by way of none, all of it stands as it is."""
         found = at_route(PORTS, ("p", G, self.spec), listener=listener)
-        assert plain(found.spec) == expected
+        assert plain(found.resolution.spec) == expected
 
     def test_it_beats_what_others_say_of_every_port(self) -> None:
         """Field by field or not; other ports' entries are passed over."""
         found = at_route(PORTS, ("p", G, {"ports": self.spec["ports"]}), ("q", L, {"all": {"of": {"b": 2}}, "c": 2}))
-        assert plain(found.spec) == {"c": 2, "ports": [{"n": 80, "a": 2}]}
+        assert plain(found.resolution.spec) == {"c": 2, "ports": [{"n": 80, "a": 2}]}
         assert superseders(fates(found)["q", "all.of.b"]) == {"p"}
         assert fates(found)["p", "ports.443.a"].state == "unheeded"
         assert fates(found)["p", "ports.80.a"].state == "effective"
@@ -217,12 +217,16 @@ class TestPorts:
     def test_what_says_nothing_of_a_port(self, ports: Json) -> None:
         """What is for every port stands."""
         found = at_route(PORTS, ("p", G, {"all": {"of": {"a": 1}}, "ports": ports}))
-        assert plain(found.spec)["all"] == {"of": {"a": 1}}
+        assert plain(found.resolution.spec)["all"] == {"of": {"a": 1}}
 
     def test_only_other_ports(self) -> None:
         """A policy that says nothing else is not in force."""
         found = at_route(PORTS, ("p", G, {"ports": [{"n": 443, "a": 3}]}))
-        assert (found.spec, names(found.resolution.ignored_sources), found.members) == ({}, {"p"}, frozenset())
+        assert (found.resolution.spec, names(found.resolution.ignored_sources), found.resolution.members) == (
+            {},
+            {"p"},
+            frozenset(),
+        )
 
 
 def test_what_counts_whole_is_the_same_value() -> None:

@@ -94,8 +94,8 @@ class TestLevels:
     def test_who_shares_a_field(self, above: NodeRef, below: NodeRef, within: Within, *, together: bool) -> None:
         """The nearer one's comes first; other fields are merged field by field."""
         found = at_low(sharing(SharedField(field="f", within=(within,))), ("a", above, self.a), ("b", below, self.b))
-        assert plain(found.spec) == {"f": ["b", "a"] if together else ["b"], "m": {"x": 1, "y": 2}}
-        assert names(found.members) == {"a", "b"}
+        assert plain(found.resolution.spec) == {"f": ["b", "a"] if together else ["b"], "m": {"x": 1, "y": 2}}
+        assert names(found.resolution.members) == {"a", "b"}
         fate = fates(found)
         entry = 'f["default/a[0]"]'
         assert fate["a", entry].state == ("effective" if together else "superseded")
@@ -105,30 +105,30 @@ class TestLevels:
     def test_a_map_comes_whole_or_by_its_fields(self) -> None:
         """Without more a joint field that is a map stands beside those of others; elsewhere it is a unit."""
         beside = at_low(sharing(SharedField(field="m", within=("level",))), ("a", TOP, self.a), ("b", TOP_RULE, self.b))
-        assert plain(beside.spec)["m"] == [{"y": 2}, {"x": 1, "y": 1}]
+        assert plain(beside.resolution.spec)["m"] == [{"y": 2}, {"x": 1, "y": 1}]
         whole = at_low(
             sharing(SharedField(field="m", within=("scopes",), by="*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b)
         )
-        assert plain(whole.spec)["m"] == {"y": 2}
+        assert plain(whole.resolution.spec)["m"] == {"y": 2}
         assert superseders(fates(whole)["a", "m.x"]) == {"b"}
         by_field = at_low(
             sharing(SharedField(field="m", within=("level",), by="*")), ("a", TOP, self.a), ("b", TOP_RULE, self.b)
         )
-        assert set_by(by_field.spec)["m.x"] == (1, "a")
+        assert set_by(by_field.resolution.spec)["m.x"] == (1, "a")
 
     def test_unless_two_of_a_level_disagree(self) -> None:
         """Between levels nothing of the sort is asked."""
         joint = SharedField(field="m", within=("level", "levels"), by="*", unless=("y",))
         for where, expected in ((LOW, {"y": 2}), (TOP, {"x": 1, "y": 2})):
             found = at_low(sharing(joint), ("a", where, self.a), ("b", LOW_RULE, self.b))
-            assert plain(found.spec)["m"] == expected
+            assert plain(found.resolution.spec)["m"] == expected
 
     def test_where_the_one_further_up_wins(self) -> None:
         """It does so on a level, too."""
         profile = sharing(SharedField(field="f", within=("level", "levels")), strategy=MergeStrategy.PATCH_OVERRIDES)
         for below in (LISTENER, TOP):
             found = at_low(profile, ("a", GATEWAY_G, self.a), ("b", below, self.b))
-            assert plain(found.spec) == {"f": ["a", "b"], "m": {"x": 1, "y": 1}}
+            assert plain(found.resolution.spec) == {"f": ["a", "b"], "m": {"x": 1, "y": 1}}
 
     def test_nested_shared_fields(self) -> None:
         """The outer one's fields are not lost for the sake of the inner one."""
@@ -139,7 +139,7 @@ class TestLevels:
         specs: tuple[dict[str, Json], ...] = ({"m": {"l": [1], "x": 1, "y": 1}}, {"m": {"l": [2], "y": 2}})
         for where in (TOP, LOW):
             found = at_low(sharing(*joints), ("a", where, specs[0]), ("b", LOW_RULE, specs[1]))
-            assert plain(found.spec) == {"m": {"l": [2, 1], "x": 1, "y": 2}}
+            assert plain(found.resolution.spec) == {"m": {"l": [2, 1], "x": 1, "y": 2}}
 
     def test_an_inner_field_of_one_that_comes_whole(self) -> None:
         """It comes whole with it."""
@@ -147,7 +147,7 @@ class TestLevels:
             SharedField(field="m", within=("level",), by="*"), SharedField(field="m.l", within=("levels",))
         )
         found = at_low(profile, ("a", TOP, {"m": {"l": [1], "x": 1}}), ("b", LOW, {"m": {"l": [2]}}))
-        assert plain(found.spec) == {"m": {"l": [2]}}
+        assert plain(found.resolution.spec) == {"m": {"l": [2]}}
 
 
 class TestStrategies:
@@ -172,9 +172,9 @@ class TestStrategies:
     def test_of_the_kind(self, strategy: MergeStrategy, expected: dict[str, Json], members: str, rejected: str) -> None:
         """As for two policies that are folded."""
         found = at_low(sharing(SharedField(field="f", within=("level",)), strategy=strategy), *self.policies)
-        assert plain(found.spec) == expected
-        assert (names(found.members), names(found.rejected)) == (set(members), set(rejected))
-        for fate in found.fates():
+        assert plain(found.resolution.spec) == expected
+        assert (names(found.resolution.members), names(found.resolution.rejected)) == (set(members), set(rejected))
+        for fate in found.resolution.fates:
             assert (fate.state == "effective") == (not fate.superseded_by)
             assert (fate.state == "rejected") == (fate.source.object.name in rejected)
 
@@ -182,11 +182,11 @@ class TestStrategies:
         """And those of a nearer level replace them; one policy alone has its settings below its name as well."""
         profile = replace(PATCHING, same_level="all-apply", strategy=MergeStrategy.ATOMIC_DEFAULTS)
         found = at_low(profile, *self.policies)
-        assert plain(found.spec) == {"default/c": {"z": 3}, "default/b": {"y": 2}}
+        assert plain(found.resolution.spec) == {"default/c": {"z": 3}, "default/b": {"y": 2}}
         assert superseders(fates(found)["a", '["default/a"].x']) == {"b", "c"}
-        assert plain(at_low(profile, self.policies[0]).spec) == {"default/a": {"x": 1, "y": 1}}
+        assert plain(at_low(profile, self.policies[0]).resolution.spec) == {"default/a": {"x": 1, "y": 1}}
         both = at_low(profile, ("a", GATEWAY_G, {}), ("b", GATEWAY_G, {"x": 1}))
-        assert plain(both.spec) == {"default/b": {"x": 1}, "default/a": {}}
+        assert plain(both.resolution.spec) == {"default/b": {"x": 1}, "default/a": {}}
 
     def test_a_level_of_empty_policies_replaces_none(self) -> None:
         """If the kind is about a field."""
@@ -194,9 +194,9 @@ class TestStrategies:
             PATCHING, same_level="all-apply", strategy=MergeStrategy.ATOMIC_DEFAULTS, empty_without="about"
         )
         found = at_low(profile, ("a", GATEWAY_G, {"about": 1}), ("b", TOP, {"y": 2}))
-        assert plain(found.spec) == {"default/a": {"about": 1}}
+        assert plain(found.resolution.spec) == {"default/a": {"about": 1}}
         other = at_low(profile, ("a", GATEWAY_G, {"about": 1}), ("b", TOP, {"y": 2}), ("c", TOP, {"about": 2}))
-        assert plain(other.spec) == {"default/c": {"about": 2}, "default/b": {"y": 2}}
+        assert plain(other.resolution.spec) == {"default/c": {"about": 2}, "default/b": {"y": 2}}
 
 
 class TestRouteChoice:
@@ -224,19 +224,19 @@ class TestRouteChoice:
         """SharedField fields are put together only where it says so; what is above the route is not its to say."""
         profile = replace(sharing(self.joint), route_choice=BY_ROUTES)
         found = at_low(profile, *self.policies, choices={TOP: choice} if choice else {})
-        assert plain(found.spec) == {"f": shared, "x": 1, "y": y, "z": 0}
+        assert plain(found.resolution.spec) == {"f": shared, "x": 1, "y": y, "z": 0}
 
     def test_the_choice_of_a_route_that_leads_nowhere_says_nothing(self) -> None:
         """Nor does that of a route further down."""
         profile = replace(sharing(self.joint), route_choice=BY_ROUTES)
         deep = Inheritance(MergeStrategy.PATCH_OVERRIDES, MergeStrategy.PATCH_DEFAULTS)
-        assert plain(at_low(profile, *self.policies, choices={LOW: deep}).spec)["f"] == ["b"]
+        assert plain(at_low(profile, *self.policies, choices={LOW: deep}).resolution.spec)["f"] == ["b"]
 
     def test_as_a_whole(self) -> None:
         """A route may let those further down replace all that it says, and what is above it stays."""
         profile = replace(PATCHING, route_choice=BY_ROUTES)
         found = at_low(profile, *self.policies, choices={TOP: Inheritance(MergeStrategy.ATOMIC_DEFAULTS)})
-        assert set_by(found.spec) == {"f": (["b"], "b"), "y": (2, "b"), "x": (0, "g"), "z": (0, "g")}
+        assert set_by(found.resolution.spec) == {"f": (["b"], "b"), "y": (2, "b"), "x": (0, "g"), "z": (0, "g")}
 
     def test_of_some_fields(self) -> None:
         """The others go by the strategy of the kind; a field is known in any case of its letters."""
@@ -246,11 +246,14 @@ class TestRouteChoice:
         chosen = frozenset({("o", "cors"), ("o", "only"), ("o", "new"), ("o", "ghost"), ("y",)})
         choice = Inheritance(MergeStrategy.PATCH_DEFAULTS, None, chosen)
         found = at_low(profile, above, below, choices={TOP: choice})
-        assert plain(found.spec) == {"o": {"Cors": {"q": 2}, "retries": 1, "only": {"a": 1}, "new": 2}, "z": 1}
+        assert plain(found.resolution.spec) == {
+            "o": {"Cors": {"q": 2}, "retries": 1, "only": {"a": 1}, "new": 2},
+            "z": 1,
+        }
         assert superseders(fates(found)["a", "o.Cors.p"]) == {"b"}
         assert superseders(fates(found)["b", "o.retries"]) == {"a"}
         without = at_low(profile, above, below, choices={TOP: replace(choice, fields=frozenset())})
-        assert without.spec == at_low(profile, above, below).spec
+        assert without.resolution.spec == at_low(profile, above, below).resolution.spec
 
     def test_three_routes_on_a_path(self) -> None:
         """Each says it of all that is below it."""
@@ -264,7 +267,7 @@ class TestRouteChoice:
             found = at_low(
                 profile, ("a", TOP, {"x": "a"}), ("b", LOW, {"x": "b"}), ("c", last, {"x": "c"}), choices=choices
             )
-            assert plain(found.spec) == {"x": expected}
+            assert plain(found.resolution.spec) == {"x": expected}
 
 
 class TestScopes:
@@ -285,15 +288,15 @@ class TestScopes:
     def test_a_scope_below_listeners_of_a_protocol(self) -> None:
         """Below HTTP a listener is a scope of its own, below HTTPS its Gateway's."""
         http = at_low(self.profile, *self.policies, protocol="HTTP")
-        assert plain(http.spec) == {"f": ["r", "l", "g"], "h": ["r", "t"], "x": 2, "y": 1, "z": 3}
+        assert plain(http.resolution.spec) == {"f": ["r", "l", "g"], "h": ["r", "t"], "x": 2, "y": 1, "z": 3}
         assert [names(scope.members) for scope in http.resolution.scopes] == [{"g"}, {"l"}, {"t", "r"}]
         https = at_low(self.profile, *self.policies)
-        assert plain(https.spec) == {"f": ["r", "l"], "h": ["r", "t"], "x": 2, "y": 1, "z": 3}
+        assert plain(https.resolution.spec) == {"f": ["r", "l"], "h": ["r", "t"], "x": 2, "y": 1, "z": 3}
         assert [plain(scope.spec) for scope in https.resolution.scopes] == [
             {"f": ["l"], "h": ["l", "g"], "x": 0, "y": 1},
             {"f": ["r"], "h": ["r", "t"], "x": 2, "z": 3},
         ]
-        assert names(https.members) == set("gltr")
+        assert names(https.resolution.members) == set("gltr")
 
     def test_without_a_listener_there_is_no_protocol(self) -> None:
         """A listener's policies are then in the last scope."""
@@ -305,12 +308,12 @@ class TestScopes:
         """Also if it is further down a path."""
         service = ("s", node("Service", "s", group=""), {"x": 4})
         found = at_low(self.profile, *self.policies[2:3], service)
-        assert set_by(found.spec)["x"] == (2, "t")
+        assert set_by(found.resolution.spec)["x"] == (2, "t")
         assert superseders(fates(found)["s", "x"]) == {"t"}
 
     def test_all_refused(self) -> None:
         """Nothing is left, and no scope."""
         parts = tuple(brings(name, spec, where, self.profile) for name, where, spec in self.policies[:1])
         found = resolve(PATH, self.profile, parts, refusing(source("other"), parts[0].source))
-        assert (found.spec, found.members, found.resolution.scopes) == ({}, frozenset(), ())
-        assert {fate.state for fate in found.fates()} == {"rejected"}
+        assert (found.resolution.spec, found.resolution.members, found.resolution.scopes) == ({}, frozenset(), ())
+        assert {fate.state for fate in found.resolution.fates} == {"rejected"}

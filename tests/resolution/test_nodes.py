@@ -64,15 +64,15 @@ class TestDisjoint:
         analysis = world(DISJOINT, self.older, newer, below)
         assert refused(analysis) == {}
         (found,) = analysis.effective(R)
-        assert set_by(found.spec) == {"m.a": (3, "b"), "m.b": (2, "n"), "x": (1, "o")}
+        assert set_by(found.resolution.spec) == {"m.a": (3, "b"), "m.b": (2, "n"), "x": (1, "o")}
 
     def test_with_one_the_newer_is_refused_whole(self) -> None:
         """With all that it says."""
         analysis = world(DISJOINT, self.older, policy("n", ON_G, age=2, x=2, y=2))
         assert refused(analysis) == {"n on g": "o x"}
         (found,) = analysis.effective(R)
-        assert plain(found.spec) == {"m": {"a": 1}, "x": 1}
-        assert names(frozenset(found.resolution.kept_out)) == names(found.rejected) == {"n"}
+        assert plain(found.resolution.spec) == {"m": {"a": 1}, "x": 1}
+        assert names(frozenset(found.resolution.kept_out)) == names(found.resolution.rejected) == {"n"}
         assert states(analysis) == {"n": "Conflicted", "o": "Enforced"}
 
     def test_what_is_whole_is_one_field(self) -> None:
@@ -113,7 +113,7 @@ class TestExtent:
             analysis = world(replace(DISJOINT, refusal=refusal), *policies)
             assert refused(analysis) == expected
             (found,) = analysis.effective(R)
-            assert plain(found.spec) == spec
+            assert plain(found.resolution.spec) == spec
 
     def test_one_applies_everywhere(self) -> None:
         """The same where a target takes one policy."""
@@ -126,10 +126,10 @@ class TestExtent:
         both = policy("b", ON_S, ON_R, age=2, x=2)
         analysis = world(EVERYWHERE, policy("a", ON_S, age=1, x=1), both)
         (found,) = analysis.effective(R)
-        (fate,) = found.fates()
+        (fate,) = found.resolution.fates
         assert fate.state == "rejected"
         assert [(one.object.name, one.target) for one in fate.superseded_by] == [("a", S)]
-        assert found.spec == {}
+        assert found.resolution.spec == {}
         assert analysis.enforcement(both.ref).by == (policy("a").ref,)
 
     def test_other_rules_refuse_nobody(self) -> None:
@@ -171,8 +171,12 @@ class TestCompeting:
         """The fate names who keeps them out, although it brings nothing itself."""
         analysis = world(self.needing("there", competes=True), *self.policies[:2])
         (found,) = analysis.effective(G)
-        assert (found.spec, found.members, names(found.rejected)) == ({}, frozenset(), {"b"})
-        (fate,) = found.fates()
+        assert (found.resolution.spec, found.resolution.members, names(found.resolution.rejected)) == (
+            {},
+            frozenset(),
+            {"b"},
+        )
+        (fate,) = found.resolution.fates
         assert [one.object.name for one in fate.superseded_by] == ["a"]
 
     def test_a_policy_that_is_attached_and_competes_elsewhere(self) -> None:
@@ -188,7 +192,7 @@ def test_each_variant_of_a_kind_has_refusals_of_its_own() -> None:
     policies = policy("a", ON_G, age=1, m={"x": 1}), policy("b", ON_G, age=2, m={"y": 2})
     for places in ((G, R), (R, G)):
         analysis = world(profile, *policies)
-        found = {place.kind: plain(one.spec) for place in places for one in analysis.effective(place)}
+        found = {place.kind: plain(one.resolution.spec) for place in places for one in analysis.effective(place)}
         assert found == {"Gateway": {"m": {"x": 1, "y": 2}}, "HTTPRoute": {"m": {"x": 1}}}
 
 
@@ -228,4 +232,4 @@ class TestWeights:
         weights = {"a": a, "b": b, "c": c}
         policies = [self.weighing(name, weight, age) for age, (name, weight) in enumerate(weights.items())]
         (found,) = world(self.profile, *policies).effective(R)
-        assert plain(found.spec) == {"by": first}
+        assert plain(found.resolution.spec) == {"by": first}

@@ -49,14 +49,14 @@ def world(*rules: Json, policies: tuple[Resource, ...] = (), profile: PolicyKind
 def said(analysis: Analysis, section: str = "rule[0]", kind: str = "HTTPRoute") -> dict[str, Json]:
     """What a rule says itself, by field."""
     found = outcome(analysis, section, kind)
-    return {".".join(field): leaf.value for field, leaf in leaves(found.spec)} if found else {}
+    return {".".join(field): leaf.value for field, leaf in leaves(found.resolution.spec)} if found else {}
 
 
 def outcome(analysis: Analysis, section: str = "rule[0]", kind: str = "HTTPRoute") -> EffectivePolicy | None:
     """What a rule says itself, on the first path through it."""
     path = analysis.topology.paths_through(node(kind, "r", section))[0]
     found = list(analysis.resolver.own_settings(path))
-    assert all(each.kind == GroupKind(GATEWAY_API, kind) for each in found)
+    assert all(each.resolution.kind == GroupKind(GATEWAY_API, kind) for each in found)
     return found[0] if found else None
 
 
@@ -146,7 +146,7 @@ class TestSettings:
         }
         found = outcome(analysis)
         assert found
-        assert [leaf.defaulted for _, leaf in leaves(found.spec)] == [False, True, True]
+        assert [leaf.defaulted for _, leaf in leaves(found.resolution.spec)] == [False, True, True]
 
     def test_weights_that_are_all_1(self) -> None:
         """Say nothing: that is how it is without any."""
@@ -260,7 +260,7 @@ class TestPlaces:
         found = outcome(analysis, "rule[1]")
         assert found
         place = analysis.resolver.rules.place
-        assert [str(place(node("HTTPRoute", "r", "rule[1]"), field)) for field, _ in leaves(found.spec)] == [
+        assert [str(place(node("HTTPRoute", "r", "rule[1]"), field)) for field, _ in leaves(found.resolution.spec)] == [
             f"spec.rules[1].{field}" for field in expected
         ]
 
@@ -283,12 +283,12 @@ class TestBesidePolicies:
         rules = (rule(backend(), timeouts=self.timeouts, retry={"attempts": 1}), rule(name="named"))
         analysis = world(*rules, policies=(on_route,))
         (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
-        assert set_by(found.spec) == {"timeout": ("1s", "r"), "a": (1, "p"), "retry.attempts": (1, "r")}
-        (fate,) = [fate for fate in found.fates() if fate.field == "timeout"]
+        assert set_by(found.resolution.spec) == {"timeout": ("1s", "r"), "a": (1, "p"), "retry.attempts": (1, "r")}
+        (fate,) = [fate for fate in found.resolution.fates if fate.field == "timeout"]
         assert (fate.state, [one.object.kind for one in fate.superseded_by]) == ("superseded", ["HTTPRoute"])
         assert [fate.state for _, _, fate in found.resolution.own_fates] == ["effective", "effective"]
         (other,) = analysis.effective(node("HTTPRoute", "r", "named"))
-        assert set_by(other.spec) == {"timeout": ("9s", "p"), "a": (1, "p")}
+        assert set_by(other.resolution.spec) == {"timeout": ("9s", "p"), "a": (1, "p")}
         assert (said(analysis), said(analysis, "named")) == ({}, {})
 
     def test_where_no_policy_is(self) -> None:
@@ -301,7 +301,7 @@ class TestBesidePolicies:
         profile = replace(OWN, object_fields=MappingProxyType({}))
         analysis = world(rule(backend(), timeouts=self.timeouts), policies=(on_route,), profile=profile)
         (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
-        assert set_by(found.spec) == {"timeout": ("9s", "p")}
+        assert set_by(found.resolution.spec) == {"timeout": ("9s", "p")}
         assert said(analysis) == {"timeouts.request": "1s"}
 
     @pytest.mark.parametrize("levels", [(TargetLevel(HTTP_ROUTE),), ()], ids=["at routes", "at backends"])
@@ -325,7 +325,7 @@ class TestBesidePolicies:
         profile = replace(OWN, strategy=MergeStrategy.PATCH_OVERRIDES, same_level=None)
         analysis = world(rule(backend(), timeouts=self.timeouts), policies=(on_route,), profile=profile)
         (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
-        assert set_by(found.spec) == {"timeout": ("9s", "p")}
+        assert set_by(found.resolution.spec) == {"timeout": ("9s", "p")}
         ((field, _, fate),) = found.resolution.own_fates
         assert (field, fate.value, fate.state) == (("timeout",), "1s", "superseded")
         assert [one.object.name for one in fate.superseded_by] == ["p"]
@@ -337,8 +337,8 @@ class TestBesidePolicies:
         filters: list[Json] = [{"type": "CORS", "cors": {"maxAge": 9}}, {"type": "CORS", "cors": {"maxAge": 8}}]
         analysis = world(rule(backend(), filters=filters), policies=(on_route,))
         (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
-        assert set_by(found.spec) == {"cors.maxAge": (9, "r")}
-        assert {fate.state for fate in found.fates()} == {"superseded"}
+        assert set_by(found.resolution.spec) == {"cors.maxAge": (9, "r")}
+        assert {fate.state for fate in found.resolution.fates} == {"superseded"}
 
 
 class TestConditions:
@@ -358,7 +358,7 @@ class TestConditions:
         on_route = policy("p", target("r", "HTTPRoute"), timeout="15s", retry={"attempts": 1, "on": "reset"})
         analysis = world({"backendRefs": [backend()], **own}, policies=(on_route,), profile=self.profile)
         (found,) = analysis.effective(node("HTTPRoute", "r", "rule[0]"))
-        return plain(found.spec)
+        return plain(found.resolution.spec)
 
     def test_the_field_must_be_absent(self) -> None:
         """Then the later one beats the earlier one."""
@@ -401,4 +401,4 @@ def test_of_a_built_in_kind(profile: PolicyKindProfile, field: str, own: str) ->
     held = route("r", rules=[with_own, rule(name="named")])
     analysis = analyze(snapshot(gateway("g"), service("s"), held, on_route))
     at = [analysis.effective(node("HTTPRoute", "r", section)) for section in ("rule[0]", "named")]
-    assert [{name for _, name in set_by(found.spec).values()} for (found,) in at] == [{"r"}, {"p"}]
+    assert [{name for _, name in set_by(found.resolution.spec).values()} for (found,) in at] == [{"r"}, {"p"}]

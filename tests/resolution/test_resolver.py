@@ -63,30 +63,33 @@ def test_every_level_of_a_path_contributes() -> None:
     }
     policies = [policy(name, at, mode="PatchDefaults", last=name) for name, at in places.items()]
     found = world(*policies).effective(node("Service", "s", "http", group=""))
-    names = [[part.source.object.name for part in effective.contributions] for effective in found]
+    names = [[part.source.object.name for part in effective.resolution.contributions] for effective in found]
     common = ["namespace", "gateway", "listener", "route"]
     assert sorted(names) == [[*common, "named", "service", "port"], [*common, "rule", "service", "port"]]
-    assert [plain(effective.spec)["last"] for effective in found] == ["port", "port"]
+    assert [plain(effective.resolution.spec)["last"] for effective in found] == ["port", "port"]
 
 
 def test_a_node_contributes_once_whatever_names_it() -> None:
     """Two references to one target are one attachment as far as merging goes."""
     (effective,) = world(policy("p", target("g"), target("g"), a=1)).effective(node("Gateway", "g"))
-    assert len(effective.contributions) == 1
+    assert len(effective.resolution.contributions) == 1
 
 
 def test_names_decide_where_the_age_is_unknown_and_the_answer_says_so() -> None:
     """Fall to `{namespace}/{name}`."""
     two = [policy(name, target("g"), by=name) for name in ("b", "a")]
     (effective,) = world(*two).effective(node("Gateway", "g"))
-    assert (set_by(effective.spec), effective.doubts) == ({"by": ("b", "b")}, frozenset({"age unknown"}))
+    assert (set_by(effective.resolution.spec), effective.resolution.doubts) == (
+        {"by": ("b", "b")},
+        frozenset({"age unknown"}),
+    )
 
 
 def test_age_decides_where_it_is_known() -> None:
     """The older one is established, the newer one challenges."""
     two = [policy(name, target("g"), age=age, by=name) for name, age in (("b", 1), ("a", 2))]
     (effective,) = world(*two).effective(node("Gateway", "g"))
-    assert (set_by(effective.spec), effective.doubts) == ({"by": ("a", "a")}, frozenset())
+    assert (set_by(effective.resolution.spec), effective.resolution.doubts) == ({"by": ("a", "a")}, frozenset())
 
 
 def test_the_profile_may_let_the_first_created_win() -> None:
@@ -94,7 +97,7 @@ def test_the_profile_may_let_the_first_created_win() -> None:
     profile = PolicyKindProfile(COLOR, "inherited", "profile", same_level="first-wins", stanzas="none")
     two = [policy(name, target("g"), age=age, by=name) for name, age in (("b", 1), ("a", 2))]
     (effective,) = world(*two, profile=profile).effective(node("Gateway", "g"))
-    assert set_by(effective.spec) == {"by": ("b", "b")}
+    assert set_by(effective.resolution.spec) == {"by": ("b", "b")}
 
 
 def test_a_whole_field_of_the_profile_is_replaced_whole() -> None:
@@ -105,7 +108,7 @@ def test_a_whole_field_of_the_profile_is_replaced_whole() -> None:
     above = policy("p", target("g"), mode="PatchDefaults", m={"x": 1}, n={"x": 1})
     below = policy("q", target("r", "HTTPRoute"), m={"y": 2}, n={"y": 2})
     (effective,) = world(above, below, profile=profile).effective(node("HTTPRoute", "r"))
-    assert plain(effective.spec) == {"m": {"y": 2}, "n": {"x": 1, "y": 2}}
+    assert plain(effective.resolution.spec) == {"m": {"y": 2}, "n": {"x": 1, "y": 2}}
 
 
 def test_the_experimental_text_replaces_maps_of_scalars_whole() -> None:
@@ -117,20 +120,20 @@ def test_the_experimental_text_replaces_maps_of_scalars_whole() -> None:
         policy("q", target("r", "HTTPRoute"), default={"headers": {"y": "1"}}),
         profile=singular,
     ).effective(node("HTTPRoute", "r"))
-    assert plain(effective.spec) == {"headers": {"y": "1"}}
+    assert plain(effective.resolution.spec) == {"headers": {"y": "1"}}
     (effective,) = world(
         policy("p", target("g"), defaults={"headers": {"x": "1"}, "strategy": "patch"}),
         policy("q", target("r", "HTTPRoute"), defaults={"headers": {"y": "1"}}),
         profile=replace(singular, stanzas="plural"),
     ).effective(node("HTTPRoute", "r"))
-    assert plain(effective.spec) == {"headers": {"x": "1", "y": "1"}}
+    assert plain(effective.resolution.spec) == {"headers": {"x": "1", "y": "1"}}
 
 
 def test_paths_with_the_same_contributions_share_one_merge() -> None:
     """Each merge is done once; the path is each one's own."""
     analysis = world(policy("p", target("g"), a={"b": 1}))
     one, other = analysis.effective(SERVICE)
-    assert one.spec is other.spec
+    assert one.resolution.spec is other.resolution.spec
     assert one.path != other.path
     assert analysis.effective(SERVICE) == (one, other)
 
@@ -140,8 +143,8 @@ def test_paths_to_targets_with_settings_of_their_own_share_nothing() -> None:
     profile = PolicyKindProfile(COLOR, "inherited", "profile", object_fields={"a": "metadata.name"})
     analysis = world(policy("p", target("g"), a=1, b=1), profile=profile)
     (effective,) = analysis.effective(node("HTTPRoute", "r"))
-    assert set_by(effective.spec) == {"a": ("r", "r"), "b": (1, "p")}
-    assert set_by(analysis.effective(SERVICE)[0].spec) == {"a": ("s", "s"), "b": (1, "p")}
+    assert set_by(effective.resolution.spec) == {"a": ("r", "r"), "b": (1, "p")}
+    assert set_by(analysis.effective(SERVICE)[0].resolution.spec) == {"a": ("s", "s"), "b": (1, "p")}
 
 
 class TestDirect:
@@ -158,7 +161,7 @@ class TestDirect:
         """What holds for the object holds for its sections."""
         analysis = world(policy("p", target("g"), a=1), profile=self.profile)
         (effective,) = analysis.effective(node("Gateway", "g", "http"))
-        assert set_by(effective.spec) == {"a": (1, "p")}
+        assert set_by(effective.resolution.spec) == {"a": (1, "p")}
 
     def test_at_a_section_with_one(self) -> None:
         """Says: "Of two policies, … the one with it is the one that applies to that section"."""
@@ -166,8 +169,8 @@ class TestDirect:
         analysis = world(*policies, profile=self.profile)
         (at_listener,) = analysis.effective(node("Gateway", "g", "http"))
         (at_gateway,) = analysis.effective(node("Gateway", "g"))
-        assert set_by(at_listener.spec) == {"a": (2, "q")}
-        assert set_by(at_gateway.spec) == {"a": (1, "p"), "b": (1, "p")}
+        assert set_by(at_listener.resolution.spec) == {"a": (2, "q")}
+        assert set_by(at_gateway.resolution.spec) == {"a": (1, "p"), "b": (1, "p")}
 
 
 def test_the_policies_on_a_node() -> None:

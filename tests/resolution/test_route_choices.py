@@ -104,5 +104,5 @@ class TestDelegatedRoutes:
         """Between it and the one below, whose rule belongs to that."""
         analysis = self.asked(value)
         (found,) = analysis.effective(node("HTTPRoute", "low", "rule[0]"))
-        assert plain(found.spec) == {**expected, "z": "c"}
+        assert plain(found.resolution.spec) == {**expected, "z": "c"}
         assert analysis.enforcement(policy("a").ref).state == state

@@ -153,7 +153,7 @@ class TestEdits:
     def test_a_policy_that_names_a_port(self) -> None:
         """By its number, which is all that there is."""
         elsewhere = policy("c", target("g"), color="red")
-        edit = why_not(world(elsewhere), elsewhere.ref, pool_node("443")).edits[0].edit
+        edit = why_not(world(elsewhere), elsewhere.ref, pool_node("443")).edits[0]
         assert edit.after is not None
         assert value_at(edit.after.raw, "spec.targetRefs[1]") == target("p", "Pool", "443", group="example.com")
 

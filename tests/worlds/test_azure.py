@@ -78,7 +78,9 @@ def test_a_routes_firewall_for_the_gateways_is_assumed() -> None:
         PAYMENT: cashiers,
     }
     answer = describe(analysis, build.node("HTTPRoute", "tickets", namespace="box-office"))
-    assumed = {group.assumed for group in answer.in_force if group.kind.kind == "WebApplicationFirewallPolicy"}
+    assumed = {
+        group.combination.assumed for group in answer.in_force if group.kind.kind == "WebApplicationFirewallPolicy"
+    }
     assert assumed == {("merge strategy",)}
 
 

@@ -205,6 +205,5 @@ def test_the_numbers() -> None:
     assert {counted.kind: counted.count for counted in counts.kinds} == Counter(kind for kind, _, _ in objects)
     namespaces = {counted.namespace: counted.count for counted in counts.namespaces}
     assert namespaces == Counter(namespace for _, namespace, _ in objects) == {"baker": 7, "pastry": 1}
-    reach = answer().reach
-    assert reach
-    assert {(node.object.kind, node.object.namespace, node.object.name) for node in reach.affected} == objects
+    affected = {node.object for node in answer().affected}
+    assert {(ref.kind, ref.namespace, ref.name) for ref in affected} == objects

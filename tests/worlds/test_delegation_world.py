@@ -48,7 +48,7 @@ def test_policies_of_the_route_above_reach_those_below(analysis: Analysis, name:
     (path,) = describe(analysis, NodeRef(http_route(name))).paths
     rule = next(place for place, node in enumerate(path) if node.section and node.object == http_route(name))
     (effective,) = analysis.effective_on(path[: rule + 1])
-    sources = {fate.field: fate.source.object.name for fate in effective.fates() if fate.state == "effective"}
+    sources = {fate.field: fate.source.object.name for fate in effective.resolution.fates if fate.state == "effective"}
     assert {field.partition(".")[0]: source for field, source in sources.items()} == {"retry": retry, "buffer": buffer}
 
 
@@ -69,7 +69,7 @@ def test_a_route_that_is_passed_over_says_why(analysis: Analysis, name: str, rea
     (found,) = answer.not_applying
     assert (found.reason, found.message) == (reason, message)
     assert (found.policy and found.policy.name, found.target) == ("house", NodeRef(http_route("site")))
-    assert not answer.carries_traffic
+    assert not answer.requests.carries_traffic
     assert answer.policies == ()
 
 

@@ -380,8 +380,8 @@ def test_what_routes_of_other_kinds_take(kind: str, protocol: str, counting: set
     found = pipe_policy("BackendTrafficPolicy", "t", build.target("raw", kind), **spec)
     analysis = piped(kind, protocol, found)
     (effective,) = analysis.effective(build.node(kind, "raw", "rule[0]"), found.ref.group_kind)
-    assert effective.spec.keys() == counting
-    fates = {fate.field.partition(".")[0]: fate.state for fate in effective.fates_of(found.ref)}
+    assert effective.resolution.spec.keys() == counting
+    fates = {fate.field.partition(".")[0]: fate.state for fate in effective.resolution.fates_of.get(found.ref, ())}
     assert {field for field, state in fates.items() if state == "unheeded"} == spec.keys() - counting
     assert analysis.enforcement(found.ref).state == "PartiallyEnforced"
     described = shown(describe(analysis, build.node(kind, "raw")), "tree", View(width=200))
@@ -413,7 +413,7 @@ def test_a_tcp_route_takes_nothing_of_a_security_policy_but_who_may_connect() ->
     )
     analysis = piped("TCPRoute", "TCP", found)
     (effective,) = analysis.effective(build.node("TCPRoute", "raw", "rule[0]"), found.ref.group_kind)
-    assert effective.spec.keys() == {"authorization"}
+    assert effective.resolution.spec.keys() == {"authorization"}
 
 
 def test_patches_of_envoy_itself_all_apply_in_the_order_of_their_priority() -> None:
@@ -426,13 +426,13 @@ def test_patches_of_envoy_itself_all_apply_in_the_order_of_their_priority() -> N
     ]
     analysis = analyze(added(world(), *patches))
     front = build.node("Gateway", "front", namespace="platform")
-    (found,) = (found for found in analysis.effective(front) if found.kind.kind == "EnvoyPatchPolicy")
-    assert plain(found.spec) == {
+    (found,) = (found for found in analysis.effective(front) if found.resolution.kind.kind == "EnvoyPatchPolicy")
+    assert plain(found.resolution.spec) == {
         "platform/early": {"priority": -1},
         "platform/usual": {},
         "platform/late": {"priority": 5},
     }
-    assert list(plain(found.spec)) == ["platform/early", "platform/usual", "platform/late"]
+    assert list(plain(found.resolution.spec)) == ["platform/early", "platform/usual", "platform/late"]
     assert [states(analysis)[str(patch.ref)] for patch in patches] == [("Enforced", [])] * 3
 
 

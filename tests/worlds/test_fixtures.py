@@ -74,10 +74,10 @@ def words(path: tuple[NodeRef, ...]) -> str:
 def settings(analysis: Analysis, kind: str) -> dict[str, dict[str, Json]]:
     """The effective settings of one policy kind on every full path that has any."""
     return {
-        words(path): plain(effective.spec)
+        words(path): plain(effective.resolution.spec)
         for path in ends(analysis)
         for effective in analysis.resolver.effective(path)
-        if str(effective.kind) == kind
+        if str(effective.resolution.kind) == kind
     }
 
 
@@ -91,8 +91,8 @@ def ends(analysis: Analysis) -> list[tuple[NodeRef, ...]]:
 def sources(analysis: Analysis, kind: str, path: str) -> dict[str, str]:
     """Who set each effective field of a kind on one path."""
     found = next(end for end in ends(analysis) if words(end) == path)
-    effective = next(item for item in analysis.resolver.effective(found) if str(item.kind) == kind)
-    return {".".join(field): str(leaf.source.object) for field, leaf in leaves(effective.spec)}
+    effective = next(item for item in analysis.resolver.effective(found) if str(item.resolution.kind) == kind)
+    return {".".join(field): str(leaf.source.object) for field, leaf in leaves(effective.resolution.spec)}
 
 
 def enforcement(analysis: Analysis) -> dict[str, tuple[str, list[str]]]:
@@ -289,8 +289,8 @@ def test_worked_example_5(route: str, expected: list[str], source: str) -> None:
     analysis = load("worked-examples/5-retry-on")
     node = NodeRef(ObjectRef(GroupKind(GATEWAY_API, "HTTPRoute"), "demo", route))
     (effective,) = analysis.effective(node)
-    assert plain(effective.spec) == {"retryOn": expected}
-    assert [str(leaf.source.object) for _, leaf in leaves(effective.spec)] == [source]
+    assert plain(effective.resolution.spec) == {"retryOn": expected}
+    assert [str(leaf.source.object) for _, leaf in leaves(effective.resolution.spec)] == [source]
 
 
 def test_worked_example_6() -> None:

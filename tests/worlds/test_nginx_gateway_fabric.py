@@ -132,7 +132,9 @@ def test_every_setting_knows_who_set_it() -> None:
     """On a route with policies of its own: theirs, and what they leave open."""
     analysis = analyze(world())
     (found,) = analysis.effective(COMMENTS, build.ref("ClientSettingsPolicy", "", group=GROUP).group_kind)
-    assert {fate.field: fate.source.object.qualified_name for fate in found.fates() if fate.state == "effective"} == {
+    assert {
+        fate.field: fate.source.object.qualified_name for fate in found.resolution.fates if fate.state == "effective"
+    } == {
         "body.maxSize": "newsroom/short",
         "body.timeout": "newsroom/patient",
         "keepAlive.requests": "platform/readers",
@@ -372,7 +374,7 @@ def test_a_firewall_on_a_route_counts_below_the_gateways_that_enable_it() -> Non
     analysis = analyze(added(told, desk))
     kind = build.ref("WAFPolicy", "", group=GROUP).group_kind
     found = {
-        node.object.name: plain(each.spec)
+        node.object.name: plain(each.resolution.spec)
         for each in analysis.effective(ARTICLES, kind)
         for node in each.path
         if node.kind == "Gateway"

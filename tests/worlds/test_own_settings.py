@@ -155,8 +155,8 @@ def test_without_a_policy() -> None:
     answer = described(ENVOY, "ClientTrafficPolicy", {"timeout": {}}, {"timeouts": {"request": "5s"}})
     (own,) = [group for group in answer.in_force if group.profile.own]
     assert settings_of(answer)["HTTPRoute"] == {"timeouts.request": ("5s", "HTTPRoute")}
-    assert (own.policies, own.strategies, own.undecided, own.passes_down) == ((), (), (), False)
-    assert own.at == (build.node("HTTPRoute", "r", "rule[0]"),)
+    assert (own.policies, own.combination.strategies, own.undecided, own.extent.passes_down) == ((), (), (), False)
+    assert own.extent.at == (build.node("HTTPRoute", "r", "rule[0]"),)
 
 
 def test_in_short() -> None:

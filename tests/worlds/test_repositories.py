@@ -47,7 +47,7 @@ def in_force(analysis: Analysis, namespace: str, route: str) -> dict[str, tuple[
         ".".join(field): (leaf.value, str(leaf.source.object))
         for path in paths
         for effective in analysis.resolver.effective(path)
-        for field, leaf in leaves(effective.spec)
+        for field, leaf in leaves(effective.resolution.spec)
     }
 
 

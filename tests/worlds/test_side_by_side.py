@@ -127,7 +127,7 @@ def test_no_policy_of_the_one_is_on_a_path_of_the_others_gateway() -> None:
     at_entrance = {str(ref) for ref in _on_gateway(analysis, "entrance")}
     at_front = {str(ref) for ref in _on_gateway(analysis, "front")}
     found = {
-        words(each.path): {str(part.source.object) for part in each.contributions}
+        words(each.path): {str(part.source.object) for part in each.resolution.contributions}
         for kind in sorted({str(each.ref.group_kind) for each in analysis.policies})
         for each in effective(analysis, kind).values()
     }
@@ -165,7 +165,7 @@ def test_a_policy_on_the_others_gateway_is_not_managed() -> None:
     assert reported(analysis, name) == {}
     gateway = describe(analysis, build.node("Gateway", "entrance", namespace="platform"))
     assert name in {str(found.policy) for found in gateway.not_applying}
-    assert name not in {str(ref) for ref in (*gateway.policies, *gateway.attached)}
+    assert name not in {str(ref) for ref in (*gateway.policies, *gateway.targeting.attached)}
     assert [found.rule for found in answer.diagnostics] == ["target-not-managed"]
 
 
@@ -196,8 +196,8 @@ def test_every_answer_says_the_same_of_who_affects_what() -> None:
     analysis = world()
     answers = {found.ref: describe_policy(analysis, found.ref) for found in analysis.policies}
     for node in places(analysis):
-        groups = [group for group in describe(analysis, node).in_force if not group.passes_down]
-        at_node = {ref for group in groups if node in group.at for ref in group.policies}
+        groups = [group for group in describe(analysis, node).in_force if not group.extent.passes_down]
+        at_node = {ref for group in groups if node in group.extent.at for ref in group.policies}
         assert at_node == {ref for ref, answer in answers.items() if node in answer.affected}
         takes_effect = {
             ref
@@ -235,7 +235,7 @@ def test_a_shared_service_is_led_to_by_both() -> None:
     begins = [next(node.object.name for node in path if node.kind == "Gateway") for path in answer.paths]
     assert sorted(begins) == ["entrance"] * 3 + ["front"]
     for group in answer.in_force:
-        gateways = {begins[position] for position in group.positions}
+        gateways = {begins[position] for position in group.extent.positions}
         policies = {str(ref) for ref in group.policies}
         if group.kind.group == ENVOY:
             assert gateways == {"front"}

@@ -112,7 +112,7 @@ def on_gateways(analysis: Analysis) -> set[tuple[str, ObjectRef]]:
         (words(each.path).partition(" > ")[0], part.source.object)
         for node in nodes
         for each in analysis.effective(node)
-        for part in each.contributions
+        for part in each.resolution.contributions
     }
 
 

@@ -69,9 +69,11 @@ def test_rules_are_merged_by_name(analysis: Analysis, rule: str, birthdays: tupl
     found = analysis.effective(NodeRef(ROUTE, rule), KIND)
     assert len(found) == 2
     for effective in found:
-        named = [(".".join(field), leaf.value, leaf.source.object.name) for field, leaf in leaves(effective.spec)]
+        named = [
+            (".".join(field), leaf.value, leaf.source.object.name) for field, leaf in leaves(effective.resolution.spec)
+        ]
         assert sorted(named) == sorted([GUESTS, STAFF, birthdays])
-        assert plain(effective.spec)["rules"] == {
+        assert plain(effective.resolution.spec)["rules"] == {
             "guests": GUESTS[1],
             "staff": STAFF[1],
             "birthdays": birthdays[1],
@@ -81,7 +83,7 @@ def test_rules_are_merged_by_name(analysis: Analysis, rule: str, birthdays: tupl
 def test_each_rule_has_its_source(analysis: Analysis) -> None:
     """With the target by way of which it came: a Gateway, a route, or a rule that is named by its place."""
     (effective, _) = analysis.effective(NodeRef(ROUTE, "rule[0]"), KIND)
-    assert {field[-1]: leaf.source.target for field, leaf in leaves(effective.spec)} == {
+    assert {field[-1]: leaf.source.target for field, leaf in leaves(effective.resolution.spec)} == {
         "guests": NodeRef(ROUTE),
         "staff": NodeRef(GATEWAY),
         "birthdays": NodeRef(ROUTE, "rule[0]"),
@@ -93,7 +95,7 @@ def test_what_was_beaten_is_known(analysis: Analysis) -> None:
     through_the_door = analysis.effective(NodeRef(ROUTE, "rule[0]"), KIND)[0]
     beaten = {
         (fate.source.object.name, fate.field, tuple(source.object.name for source in fate.superseded_by))
-        for fate in through_the_door.fates()
+        for fate in through_the_door.resolution.fates
         if fate.state == "superseded"
     }
     assert beaten == {

@@ -47,13 +47,13 @@ def path_of(analysis: Analysis, *names: str) -> Path:
 def spec(analysis: Analysis, *names: str) -> dict[str, Json]:
     """The effective spec on a path, without the sources."""
     (effective,) = analysis.effective_on(path_of(analysis, *names))
-    return plain(effective.spec)
+    return plain(effective.resolution.spec)
 
 
 def sources(analysis: Analysis, *names: str) -> dict[str, str]:
     """The name of the policy that set each effective field on a path."""
     (effective,) = analysis.effective_on(path_of(analysis, *names))
-    return {".".join(field): leaf.source.object.name for field, leaf in leaves(effective.spec)}
+    return {".".join(field): leaf.source.object.name for field, leaf in leaves(effective.resolution.spec)}
 
 
 def affected(analysis: Analysis, name: str) -> set[str]:

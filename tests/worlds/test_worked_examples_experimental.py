@@ -105,7 +105,7 @@ def winner(effective: EffectivePolicy | None, own: Json) -> str:
     """Whose list is in force: a policy's, the route's, or nobody's; the value and its source agree."""
     if effective is None:
         return "the route itself" if own else ""
-    ((field, leaf),) = leaves(effective.spec)
+    ((field, leaf),) = leaves(effective.resolution.spec)
     assert field == ("retryOn",)
     if leaf.source.object.kind == "HTTPRoute":
         assert leaf.value == own
@@ -157,7 +157,7 @@ class TestTwoAtOneLevel:
         effective = on_route(retry("a", level, stanza, age=2), retry("z", level, stanza, age=1))
         assert winner(effective, None) == "z"
         assert effective is not None
-        assert effective.doubts == set()
+        assert effective.resolution.doubts == set()
 
     @pytest.mark.parametrize("age", [None, 1], ids=["unknown age", "same age"])
     def test_then_the_first_in_the_alphabet(self, level: str, stanza: str, age: int | None) -> None:
@@ -165,7 +165,7 @@ class TestTwoAtOneLevel:
         effective = on_route(retry("z", level, stanza, age=age), retry("a", level, stanza, age=age))
         assert winner(effective, None) == "a"
         assert effective is not None
-        assert effective.doubts == ({"age unknown"} if age is None else set())
+        assert effective.resolution.doubts == ({"age unknown"} if age is None else set())
 
 
 def test_a_default_and_an_override_in_one_policy() -> None:
@@ -209,7 +209,7 @@ def cdn() -> EffectivePolicy:
 
 def test_cdn_caching_policy(cdn: EffectivePolicy) -> None:
     """Outcome: "enabled true, includeHost true, includeProtocol true, includeQueryString false"."""
-    assert plain(cdn.spec) == {
+    assert plain(cdn.resolution.spec) == {
         "cdn": {
             "enabled": True,
             "cachePolicy": {"includeHost": True, "includeProtocol": True, "includeQueryString": False},
@@ -228,5 +228,5 @@ def test_cdn_caching_policy(cdn: EffectivePolicy) -> None:
 )
 def test_cdn_caching_policy_sources(cdn: EffectivePolicy, field: str, name: str, *, overrides: bool) -> None:
     """Outcome: "Each with its source"."""
-    leaf = {".".join(path): leaf for path, leaf in leaves(cdn.spec)}[field]
+    leaf = {".".join(path): leaf for path, leaf in leaves(cdn.resolution.spec)}[field]
     assert (leaf.source.object.name, leaf.source.overrides) == (name, overrides)

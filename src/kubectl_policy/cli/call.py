@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.questions.unseen.things import Unseen
-    from kubectl_policy.render.output.several import Told
+    from kubectl_policy.render.output.several import ClusterAnswer
     from kubectl_policy.sources import Lines, Progress
 
 _OUTPUT_HELP: Final = "Output format; also jsonpath=TEMPLATE and custom-columns=HEADER:PATH,..."
@@ -47,7 +47,7 @@ class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
     """
 
     program: str = ""
-    collected: "dict[str, Told] | None" = None
+    collected: "dict[str, ClusterAnswer] | None" = None
     reached: "Live | None" = None
 
     def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
@@ -187,9 +187,9 @@ class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
         if self.collected is None:
             terminal.show(shown, view.width, coloured=view.coloured)
         else:
-            from kubectl_policy.render.output.several import Told
+            from kubectl_policy.render.output.several import ClusterAnswer
 
-            self.collected[context] = Told(context=context, forms=forms, answer=answer, view=view, shown=shown)
+            self.collected[context] = ClusterAnswer(context=context, forms=forms, answer=answer, view=view, shown=shown)
         terminal.complain(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
         is_whole = format_of(self.output).tells == "everything"
         for state in states:
@@ -238,7 +238,7 @@ def _answer_of_each_cluster(call: Call, ask: "Callable[[Call], int]") -> int:
     from kubectl_policy.cli.clusters.several import ClusterQuestion, ask_clusters
 
     questions: list[ClusterQuestion] = []
-    collected: dict[str, Told] = {}
+    collected: dict[str, ClusterAnswer] = {}
     for context in call.contexts_of(call.cluster):
         single = replace(call, contexts=[context], all_contexts=False, collected=collected)
         questions.append(ClusterQuestion(context=context, live=single.live, ask=partial(ask, single)))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.errors import UsageError
 
@@ -19,20 +19,24 @@ if TYPE_CHECKING:
 _HINT: Final = "docs/profiles.md describes the config file"
 
 
+PathName: TypeAlias = Annotated[str, Meta(extra={"pattern": r"^[^\x00]+$", "hint": "A path is expected."})]
+_Owner: TypeAlias = Annotated[str, Meta(extra={"pattern": r"^[^\x00]+$", "hint": "A label or annotation is expected."})]
+
+
+class _ConfigFile(Struct, frozen=True):
+    """The fields of the config file."""
+
+    profiles: tuple[PathName, ...] = ()
+    settings: dict[str, str] = {}
+    owner: _Owner = ""
+    offline: tuple[PathName, ...] = ()
+
+
 class PolicyConfig(Struct, frozen=True):
     """The user's profiles and controller settings."""
 
     profiles: tuple[PolicyKindProfile, ...]  # a later profile of a kind replaces an earlier one
     implementation: Implementation
-
-
-class _Content(TypedDict, total=False):
-    """The fields of the config file."""
-
-    profiles: list[str]
-    settings: dict[str, str]
-    owner: str
-    offline: list[str]
 
 
 def read_config(files: Sequence[str] | None, settings: Sequence[str] | None) -> PolicyConfig:
@@ -44,9 +48,9 @@ def read_config(files: Sequence[str] | None, settings: Sequence[str] | None) -> 
     from kubectl_policy import Implementation
     from kubectl_policy.profiles.load import built_in_groups, built_in_profiles
 
-    document, content = _config()
-    profiles = tuple(_profiles(document, content.get("profiles", ()), files or ()))
-    values = dict(content.get("settings", {}))
+    document, config = _config()
+    profiles = tuple(_profiles(document, config.profiles, files or ()))
+    values = dict(config.settings)
     for setting in settings or ():
         name, equals, value = setting.partition("=")
         if not name or not equals:
@@ -84,7 +88,7 @@ def owner_key() -> str:
 
     Raise `ProfileError` for a file that cannot be read or is malformed.
     """
-    return _config()[1].get("owner", "")
+    return _config()[1].owner
 
 
 def offline_paths() -> list[str]:
@@ -95,8 +99,8 @@ def offline_paths() -> list[str]:
     paths = [path for path in os.environ.get("KUBECTL_POLICY_OFFLINE", "").split(os.pathsep) if path]
     if paths:
         return paths
-    paths = _config()[1].get("offline", [])
-    return [path if path == "-" else os.path.join(os.path.dirname(config_file()), path) for path in paths]  # noqa: PTH118, PTH120 (pathlib is slow to load)
+    files = _config()[1].offline
+    return [path if path == "-" else os.path.join(os.path.dirname(config_file()), path) for path in files]  # noqa: PTH118, PTH120 (pathlib is slow to load)
 
 
 def config_file() -> str:
@@ -106,32 +110,22 @@ def config_file() -> str:
     return path or f"{home}/kubectl-policy/config.yaml"
 
 
-def _config() -> tuple[Configuration | None, _Content]:
+def _config() -> tuple[Configuration | None, _ConfigFile]:
     """Read the config file; without one, and for an empty one, the content is empty."""
     try:
         os.stat(config_file())  # noqa: PTH116 (pathlib is slow to load)
     except (FileNotFoundError, NotADirectoryError):
-        return None, {}
+        return None, _ConfigFile()
     except OSError:
         pass  # The reader reports why the file cannot be read.
     from pathlib import Path
 
     from kubectl_policy.profiles.load import check, read_file
-    from kubectl_policy.profiles.shapes import Declaration, Entries, Items, Record, Text
+    from kubectl_policy.profiles.reading import read
 
-    pattern = r"^[^\x00]+$"
-    paths = Items(Text(pattern=pattern, hint="A path is expected."))
-    owner = Text(pattern=pattern, hint="A label or annotation is expected.")
-    shape = Record(
-        dict,
-        Declaration(paths, name="profiles"),
-        Declaration(Entries(Text()), name="settings"),
-        Declaration(owner, name="owner"),
-        Declaration(paths, name="offline"),
-    )
     document = read_file(Path(config_file()), _HINT)
     # A file may have nothing but comments.
     if document.value is None:
-        return None, {}
-    check(document, shape, _HINT)
-    return document, cast("_Content", document.value)
+        return None, _ConfigFile()
+    check(document, _ConfigFile, _HINT)
+    return document, read(document.value, _ConfigFile)

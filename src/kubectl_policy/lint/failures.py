@@ -98,23 +98,21 @@ def finding_about(world: Linted, policy: Resource, attachment: Attachment, probl
     )
 
 
-def failures(world: Linted, *concerns: Concern) -> list[Failure]:
-    """The attachments with which one of some things is wrong, in their order."""
-    sorted_out = world.once(_by_concern)
-    return [failure for concern in concerns for failure in sorted_out.get(concern, ())]
+def failures(world: Linted, concern: Concern) -> Sequence[Failure]:
+    """The attachments with which something is wrong, in their order."""
+    return world.once(_by_concern).get(concern, ())
 
 
 def _by_concern(world: Linted) -> Mapping[Concern, Sequence[Failure]]:
-    found: dict[Concern, list[Failure]] = {}
+    failures_of: dict[Concern, list[Failure]] = {}
     for policy, attachment in world.failed:
         # What a filter of a backend does is not computed, and nothing wrong.
         if attachment.state != "not computed":
             concern = _concern(world, policy, attachment)
-            certain = attachment.state != "target unknown"
-            if concern == "group wrong":
-                certain = says_group(world, attachment)
-            found.setdefault(concern, []).append(Failure(policy, attachment, certain))
-    return found
+            is_known = attachment.state != "target unknown"
+            certain = _says_group(world, attachment) if concern == "group wrong" else is_known
+            failures_of.setdefault(concern, []).append(Failure(policy, attachment, certain))
+    return failures_of
 
 
 def _concern(world: Linted, policy: Resource, attachment: Attachment) -> Concern:
@@ -140,42 +138,35 @@ def _lacks_need(world: Linted, policy: Resource, attachment: Attachment) -> bool
         return True
     index, profile = world.index, world.registry.known(policy.ref.group_kind)
     need = missing_need(index, index.filled(policy), profile)
-    found = named_needs(index, index.filled(policy), profile.every_need)
-    wrong = {each.message for each in found if isinstance(each, NotAttached)}
+    named = named_needs(index, index.filled(policy), profile.every_need)
+    wrong = {each.message for each in named if isinstance(each, NotAttached)}
     return need is not None and need.message not in wrong and attachment.message.startswith(need.message)
-
-
-def _without_target(attachment: Attachment) -> Concern:
-    declared = attachment.declared
-    if not declared.field:
-        return "not named"
-    if declared.selector is not None:
-        return "nothing selected"
-    return "target missing" if attachment.state == "target unknown" else "nothing named"
 
 
 def _of_absence(world: Linted, attachment: Attachment) -> Concern:
     """What is wrong where something is not there, or in doubt."""
-    target = attachment.target
-    if target is None:
-        return _without_target(attachment)
-    if right_groups(world, attachment):
+    declared, target, is_unknown = attachment.declared, attachment.target, attachment.state == "target unknown"
+    if target is None and not declared.field:
+        return "not named"
+    if target and right_groups(world, attachment):
         return "group wrong"
-    if attachment.state == "target unknown" and _may_not_cross(world, attachment, target.object):
+    if target and is_unknown and _may_not_cross(world, attachment, target.object):
         return "namespace"
-    if attachment.declared.selector is not None:
+    if declared.selector is not None:
         return "nothing selected"
+    if target is None:
+        return "target missing" if is_unknown else "nothing named"
     return _of_name(world, attachment, target)
 
 
 def _of_name(world: Linted, attachment: Attachment, target: NodeRef) -> Concern:
-    policy, profile = attachment.policy, world.registry.known(attachment.policy.group_kind)
+    profile = world.registry.known(attachment.policy.group_kind)
     if absent(target.object, profile, world.topology) is None:
         is_there = not target.section or target.section in world.topology.sections(target.object)
         return "target overlaps" if is_there else "section missing"
     if profile.targets_exist == "whenReferred" and world.index.get(target.object):
         return "not referred to"
-    return "some targets missing" if holding(world, policy) else "target missing"
+    return "some targets missing" if holding(world, attachment.policy) else "target missing"
 
 
 def _may_not_cross(world: Linted, attachment: Attachment, target: ObjectRef) -> bool:
@@ -233,7 +224,7 @@ def right_groups(world: Linted, attachment: Attachment) -> list[str]:
     return [each.group for each in HIERARCHY if each.kind == kind.kind]
 
 
-def says_group(world: Linted, attachment: Attachment) -> bool:
+def _says_group(world: Linted, attachment: Attachment) -> bool:
     """Whether the group that a reference has is its own, or known; an API that was not read may have a default."""
     kind = attachment.policy.group_kind
     entry = value_at(world.index.raw(attachment.policy), attachment.declared.field)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Collection, Hashable, Mapping
 
     from kubectl_policy.model import Json, ObjectRef, Origin, Severity
 
 # The worst first.
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
 
+# Of many objects that a finding is about alike, so many are related.
+MOST_RELATED: Final = 3
 # Of a list in a message, so many are named.
 _MOST_NAMED: Final = 3
 
@@ -74,7 +77,7 @@ class Finding(Struct, frozen=True, kw_only=True):
         return self.rule, self.subject, self.field, self.message, self.certain, self.severity, self.origin
 
 
-def some(words: Sequence[str]) -> str:
-    """The first of a list for a message, and how many more there are: `a, b, c and 4 more`."""
-    rest = len(words) - _MOST_NAMED
-    return ", ".join(words[:_MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
+def some(things: Collection[object]) -> str:
+    """The first of some things for a message, and how many more there are: `a, b, c and 4 more`."""
+    rest = len(things) - _MOST_NAMED
+    return ", ".join(map(str, islice(things, _MOST_NAMED))) + (f" and {rest:,} more" if rest > 0 else "")

@@ -10,7 +10,7 @@ from kubectl_policy.lint.facts.competition import Competition
 from kubectl_policy.lint.facts.losses import Losses
 from kubectl_policy.lint.facts.refusals import refusals
 from kubectl_policy.lint.facts.reported import Reported
-from kubectl_policy.lint.finding import Finding, Fix, Related
+from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, Related
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.grants import REFERENCE_GRANT
@@ -51,23 +51,25 @@ class Linted:
     Rules ask it for objects that are linted, and the analysis for everything else.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 (a world, and what it is linted with)
         self,
         analysis: Analysis,
         settings: LintSettings,
         is_linted: Callable[[Resource], bool],
         comparison: StateComparison | None = None,
         comments_of: Callable[[str], Iterable[Comment]] = lambda _: (),
+        name: str = "",
     ) -> None:
         """Nothing is worked out before it is asked for; a `comparison` is with the state before a change.
 
-        `comments_of` has the comments for this program in a file.
+        `comments_of` has the comments for this program in a file; the `name` tells it from other worlds.
         """
         self.analysis = analysis
         self.settings = settings
         self.lints = is_linted
         self.comparison = comparison
         self.comments_of = comments_of
+        self.name = name
         self.snapshot = analysis.snapshot
         self.index = analysis.index
         self.registry = analysis.registry
@@ -232,6 +234,11 @@ class Linted:
             },
         }
         return Fix(words=f"add ReferenceGrant {target.namespace}/{name}", manifest=manifest)
+
+    def closed_grants(self, namespace: str) -> tuple[Related, ...]:
+        """The ReferenceGrants of a namespace, as what does not let something in."""
+        grants = self.index.of_kind_in(REFERENCE_GRANT, namespace)[:MOST_RELATED]
+        return tuple(self.related(grant.ref, "does not let it in") for grant in grants)
 
     def absent(  # noqa: PLR0913 (what findings have)
         self,

@@ -9,48 +9,18 @@ from msgspec.structs import replace
 
 from kubectl_policy.lint.baseline import fingerprinted
 from kubectl_policy.lint.finding import SEVERITIES, Finding
-from kubectl_policy.lint.linted import Linted
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.suppressing import suppress, unused_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from kubectl_policy.analysis import Analysis
-    from kubectl_policy.comparison import StateComparison
+    from kubectl_policy.lint.linted import Linted
     from kubectl_policy.lint.report import Suppressed
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.lint.settings import LintSettings
-    from kubectl_policy.lint.suppressing import Judged, Locate
-    from kubectl_policy.model import Json, ObjectRef, Resource, Severity
-    from kubectl_policy.model.snapshot import Comment
-
-    # The comments for this program in a file.
-    CommentsOf = Callable[[str], Iterable[Comment]]
-
-
-class LintedWorld(Struct, frozen=True, kw_only=True):
-    """A world to lint, and its name among others. Objects that are `around` are read with it, and are not linted.
-
-    Nor are those outside of the `namespace`, if one is meant alone. With a `comparison`, of which this is the later
-    state, what the change makes worse is found as well.
-    """
-
-    analysis: Analysis
-    name: str = ""
-    around: frozenset[ObjectRef] = frozenset()
-    namespace: str = ""
-    comparison: StateComparison | None = None
-
-    def lints(self, resource: Resource) -> bool:
-        """Whether an object is to be linted."""
-        return self.namespace in {"", resource.ref.namespace} and resource.ref not in self.around
-
-    @property
-    def resources(self) -> Iterable[Resource]:
-        """The objects that are linted."""
-        index = self.analysis.index
-        return (each for kind in index.group_kinds for each in index.of_kind(kind) if self.lints(each))
+    from kubectl_policy.lint.suppressing import Locate
+    from kubectl_policy.model import Json, ObjectRef
 
 
 class Found(Struct, frozen=True, kw_only=True):
@@ -68,24 +38,19 @@ class Found(Struct, frozen=True, kw_only=True):
         return (*self.findings, *(each.finding for each in self.suppressed))
 
 
-def found_in(
-    worlds: Sequence[LintedWorld], settings: LintSettings, locate: Locate, comments_of: CommentsOf = lambda _: ()
-) -> Found:
+def found_in(worlds: Sequence[Linted], settings: LintSettings, locate: Locate) -> Found:
     """What rules find in some worlds; what is found in several of them alike is one finding.
 
     Where fields are written is looked up. A finding that is not in all worlds says in which it is.
     """
-    judged: list[Judged] = []
-    for each in worlds:
-        world = Linted(each.analysis, settings, each.lints, each.comparison, comments_of)
-        judged.append(suppress(world, findings_in(world), locate))
-    names = [each.name for each in worlds]
+    judged = [suppress(world, findings_in(world), locate) for world in worlds]
+    names = [world.name for world in worlds]
     left = [*_together(names, [each.findings for each in judged]), *unused_in(judged, settings)]
     hidden = _together(names, [[each.finding for each in one.suppressed] for one in judged])
     by_key = {each.finding.key: each for one in judged for each in one.suppressed}
 
     def raw_of(ref: ObjectRef) -> Json:
-        resources = (world.analysis.index.get(ref) for world in worlds)
+        resources = (world.index.get(ref) for world in worlds)
         return next((resource.raw for resource in resources if resource), None)
 
     # What is suppressed has a fingerprint as well, so that those of the others do not depend on it.
@@ -140,8 +105,8 @@ def _checked(rule: Rule, world: Linted) -> Iterator[Finding]:
         # What is only there for others is not linted, whatever says something of it.
         if resource and not world.lints(resource):
             continue
-        severity: Severity = own if own and own != "off" else finding.severity or rule.severity
         origin = finding.origin or (resource.origin if resource else None)
+        severity = own or finding.severity or rule.severity
         found = replace(finding, rule=rule.id, name=rule.name, severity=severity, origin=origin)
         doubt = _doubt(world, finding) if finding.certain else ""
         yield replace(found, certain=False, message=f"{found.message}; {doubt}") if doubt else found

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.rule import Rule
     from kubectl_policy.model import Origin, Severity
-    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.unseen.things import Unseen
 
 How: TypeAlias = Literal["annotation", "comment", "baseline"]
@@ -30,18 +29,35 @@ class Suppressed(Struct, frozen=True, kw_only=True):
     finding: Annotated[Finding, Meta()]
 
 
-_WORLDS: Final = "What was looked at apart from each other, such as clusters; empty if that is one world."
-_SINCE: Final = "The baseline or base that the findings are new since; empty if none was given."
 _UNKNOWN: Final = "What may be wrong: something that decides it was not seen."
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """What was linted, and since when a finding is new."""
+
+    worlds: tuple[str, ...] = ()
+    since: str = ""
+    objects: int
+    files: int = 0
+    is_open: bool = True
+    """Whether manifests that were not given may decide more, as nobody said that there are none."""
+
+
+class Checkout(Struct, frozen=True, kw_only=True):
+    """The files of findings, for formats that know them by their paths in a repository and by columns."""
+
+    root: str = ""
+    """The absolute path at which the repository begins."""
+    folder: str = ""
+    """The absolute path of the folder to which the sources of origins are relative."""
+    texts: Mapping[Origin, str] = field(default_factory=dict["Origin", str])
+    """The lines that are known to have the fields of findings; they are never shown."""
 
 
 class Report(Struct, frozen=True, kw_only=True):
     """What linting found, by file and line."""
 
-    worlds: Annotated[tuple[str, ...], Meta(description=_WORLDS)] = ()
-    since: Annotated[str, Meta(description=_SINCE)] = ""
-    objects: Annotated[int, Meta(description="How many were looked at.", ge=0)]
-    files: Annotated[int, Meta(description="In how many files these are.", ge=0)] = 0
+    scope: Scope
     findings: Annotated[tuple[Finding, ...], Meta(description="What counts.")]
     unknown: Annotated[tuple[Finding, ...], Meta(description=_UNKNOWN)] = ()
     known: Annotated[tuple[Finding, ...], Meta(description="What does not count, as it was there before.")] = ()
@@ -52,15 +68,7 @@ class Report(Struct, frozen=True, kw_only=True):
     ]
     unseen: Annotated[tuple[Unseen, ...], Meta()] = ()
     settings: LintSettings = field(default_factory=LintSettings)
-    place: Place = "the input"
-    closed: bool = False
-    """Whether somebody said that there is nothing else."""
-    root: str = ""
-    """The absolute path at which the repository of the files begins."""
-    folder: str = ""
-    """The absolute path of the folder to which the sources of origins are relative."""
-    texts: Mapping[Origin, str] = field(default_factory=dict["Origin", str])
-    """The lines that are known to have the fields of findings, for formats with columns; they are never shown."""
+    checkout: Checkout = Checkout()
 
     @property
     def counts(self) -> Mapping[Severity, int]:
@@ -103,3 +111,23 @@ class Report(Struct, frozen=True, kw_only=True):
     def complete(self) -> Annotated[bool, Meta()]:
         """False if something could not be decided, as not all that decides it was seen."""
         return not (self.unknown or self.unseen)
+
+    @property
+    def worlds(self) -> Annotated[tuple[str, ...], Meta()]:
+        """What was looked at apart from each other, such as clusters; empty if that is one world."""
+        return self.scope.worlds
+
+    @property
+    def since(self) -> Annotated[str, Meta()]:
+        """The baseline or base that the findings are new since; empty if none was given."""
+        return self.scope.since
+
+    @property
+    def objects(self) -> Annotated[int, Meta(ge=0)]:
+        """How many were looked at."""
+        return self.scope.objects
+
+    @property
+    def files(self) -> Annotated[int, Meta(ge=0)]:
+        """In how many files these are."""
+        return self.scope.files

@@ -53,10 +53,14 @@ class Rule(Struct, frozen=True):
         """Whether a name is its name, its id, or the beginning of that."""
         return self.exactness(name) > 0
 
-    def severity_in(self, settings: LintSettings) -> Level | None:
-        """The severity that settings give it, by the most exact name of it; None if it keeps its own."""
+    def _level_in(self, settings: LintSettings) -> Level | None:
         names = sorted(filter(self.is_called, settings.severities), key=self.exactness)
         return settings.severities[names[-1]] if names else None
+
+    def severity_in(self, settings: LintSettings) -> Severity | None:
+        """The severity that settings give it, by the most exact name of it; None if it keeps its own, or is off."""
+        level = self._level_in(settings)
+        return None if level == "off" else level
 
     def is_checked(self, settings: LintSettings) -> bool:
         """Whether it is to be checked: of two names by which it is selected and ignored, the more exact one counts.
@@ -64,7 +68,7 @@ class Rule(Struct, frozen=True):
         What says that a rule is unknown is always selected: a name that was misspelt selects nothing. So is what says
         that something was not linted, in which any rule could have found something.
         """
-        if self.severity_in(settings) == "off":
+        if self._level_in(settings) == "off":
             return False
         selected = max(map(self.exactness, settings.selected), default=1)
         ignored = max(map(self.exactness, settings.ignored), default=0)

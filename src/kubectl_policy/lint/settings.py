@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from kubectl_policy.lint.finding import SEVERITIES
+from kubectl_policy.model import Severity
 from kubectl_policy.model.fields import mapping_at
-from kubectl_policy.profiles.shapes import (
-    NOTHING,
-    Boolean,
-    Choice,
-    Declared,
-    Entries,
-    Items,
-    Record,
-    Text,
-    field_of,
-    required_field,
-)
+from kubectl_policy.profiles.reading import NOTHING, Name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import date, datetime
 
-    from kubectl_policy.model import Origin, Resource, Severity
+    from kubectl_policy.model import Origin, Resource
     from kubectl_policy.topology import Path
 
 
@@ -37,22 +27,22 @@ Level: TypeAlias = Literal["error", "warning", "info", "off"]
 _GATEWAYS: Final = frozenset({"Gateway", "ListenerSet", "XListenerSet"})
 
 
-class RouteSelection(Declared, frozen=True, kw_only=True):
+class RouteSelection(Struct, frozen=True, kw_only=True, rename="camel"):
     """Some routes, and of the ways of requests to them those through some Gateway: all that it says must hold."""
 
-    kind: str = field_of(Text(least=1), default="")
+    kind: Name = ""
     """The kind of the routes. Without it: routes of every kind."""
 
-    namespace: str = field_of(Text(least=1), default="")
+    namespace: Name = ""
     """Their namespace, or a pattern for it, as `shop-*`. Without it: any."""
 
-    labels: Mapping[str, str] = field_of(Entries(Text()), default=NOTHING)
+    labels: Mapping[str, str] = NOTHING
     """Labels that they have, with these values."""
 
-    gateway: str = field_of(Text(least=1), default="")
+    gateway: Name = ""
     """The Gateway, or the ListenerSet, as `infra/public` or `public`, through which requests come. Without it: any."""
 
-    listener: str = field_of(Text(least=1), default="")
+    listener: Name = ""
     """The listener by which they come. Without it: any."""
 
     def has(self, route: Resource) -> bool:
@@ -71,32 +61,32 @@ class RouteSelection(Declared, frozen=True, kw_only=True):
         return self.gateway in {"", *names} and self.listener in {"", *(node.section for node in gateways)}
 
 
-class Requirement(Declared, frozen=True, kw_only=True):
+class Requirement(Struct, frozen=True, kw_only=True, rename="camel"):
     """What must be in force for some routes: policies of some kind, with some fields, and within bounds."""
 
-    name: str = required_field(Text(least=1))
+    name: Name
     """What it is called in findings."""
 
-    policies: tuple[str, ...] = required_field(Items(Text(least=1), least=1))
+    policies: Annotated[tuple[Name, ...], Meta(min_length=1)]
     """The kinds of policies of which one must be in force."""
 
-    routes: RouteSelection = field_of(Record(RouteSelection), default=RouteSelection())
+    routes: RouteSelection = RouteSelection()
     """The routes that it is about. Without it: all of them."""
 
-    fields: tuple[str, ...] = field_of(Items(Text(least=1), least=1), default=())
+    fields: Annotated[tuple[Name, ...], Meta(min_length=1)] = ()
     """Fields that must all be in force, as `jwt` or `timeout.http.requestTimeout`."""
 
-    check: str = field_of(Text(least=1), default="")
+    check: Name = ""
     """What must be true of the settings in force wherever there are any, in CEL: `policy` are the settings, `route`,
     `gateway` and `listener` are what requests pass. What cannot be evaluated, as a field is not set, is not true."""
 
-    required: bool = field_of(Boolean(), default=False)
+    required: bool = False
     """Whether such a policy must be in force everywhere. Without it: only if there is no `check`."""
 
-    message: str = field_of(Text(least=1), default="")
+    message: Name = ""
     """What is said where it does not hold. Without it: what is missing, or the check."""
 
-    severity: Severity = field_of(Choice(("error", "warning", "info")), default="error")
+    severity: Literal["error", "warning", "info"] = "error"
     """How bad it is where it does not hold."""
 
 

@@ -230,19 +230,24 @@ def every_mapping(value: Json, path: str) -> Iterator[Mapping[str, Json]]:
 
 def each_mapping(value: Json, path: str) -> Iterator[tuple[FieldPath, Mapping[str, Json]]]:
     """Yield the mappings at a path with their own paths, through every list on it; a `*` stands for every key."""
-    pairs = _through_lists(value, _parsed(path).steps, ())
+    pairs = _through_lists(value, _steps(path), ())
     return ((FieldPath(steps), inner) for steps, inner in pairs if isinstance(inner, Mapping))
 
 
 def each_text(value: Json, path: str) -> Iterator[tuple[FieldPath, str]]:
     """Yield the strings at a path with their own paths, through every list on it; a `*` stands for every key."""
-    pairs = _through_lists(value, _parsed(path).steps, ())
+    pairs = _through_lists(value, _steps(path), ())
     return ((FieldPath(steps), inner) for steps, inner in pairs if isinstance(inner, str))
 
 
-def _through_lists(
-    value: Json, steps: tuple[Step, ...], at: tuple[Step, ...]
-) -> Iterator[tuple[tuple[Step, ...], Json]]:
+def _through_lists(value: Json, steps: tuple[Any, ...], at: tuple[Step, ...]) -> Iterator[tuple[tuple[Any, ...], Json]]:
+    depth = 0
+    while depth < len(steps) and steps[depth] is not Every.KEY and isinstance(value, (dict, Mapping)):
+        value = value.get(steps[depth])
+        depth += 1
+    if value is None:
+        return
+    at, steps = (*at, *steps[:depth]), steps[depth:]
     if isinstance(value, list | tuple):
         for position, item in enumerate(value):
             # Most items of long lists have no such field.
@@ -251,8 +256,8 @@ def _through_lists(
     elif not steps:
         yield at, value
     elif isinstance(value, Mapping):
-        for step in value if steps[0] is Every.KEY else steps[:1]:
-            yield from _through_lists(_value_at(value, (step,)), steps[1:], (*at, step))
+        for key, inner in value.items():
+            yield from _through_lists(inner, steps[1:], (*at, key))
 
 
 def text_at(value: Json, path: str, default: str = "") -> str:

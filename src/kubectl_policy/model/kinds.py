@@ -83,8 +83,10 @@ def plural(singular: str) -> str:
     return singular + "s"
 
 
-def listed(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+def listed(words: Sequence[str], most: int = 0, rest: str = "more") -> str:
+    """`a`, `a and b`, `a, b and c`; of more than `most` the first ones, and how many are left: `a, b and 9 more`."""
+    if 0 < most < len(words):
+        words = [*words[: most - 1], f"{len(words) - most + 1:,} {rest}"]
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
@@ -94,10 +96,7 @@ _NAMED: Final = 4
 
 def names(refs: Collection[ObjectRef]) -> str:
     """Objects by name: `RetryPolicy a/b and RetryPolicy a/c`; of many the first ones, and how many others there are."""
-    words = [str(ref) for ref in refs]
-    if len(words) <= _NAMED:
-        return listed(words)
-    return f"{', '.join(words[: _NAMED - 1])} and {len(words) - _NAMED + 1:,} others"
+    return listed([str(ref) for ref in refs], _NAMED, "others")
 
 
 # Letters whose names begin with a vowel sound, and beginnings whose vowel is spoken as a consonant.

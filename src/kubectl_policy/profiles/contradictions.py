@@ -9,7 +9,7 @@ from kubectl_policy.model.fields import WHOLE, FieldPath
 from kubectl_policy.model.kinds import TARGETS
 from kubectl_policy.model.refs import GroupKind
 from kubectl_policy.model.snapshot import Problem
-from kubectl_policy.profiles.shapes import shown
+from kubectl_policy.profiles.reading import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.profiles.shapes import (
-    KIND,
-    NAME,
-    PATH,
-    Boolean,
-    Choice,
-    Declared,
-    Entries,
-    Items,
-    Record,
-    Text,
-    camel_case,
-    field_of,
-    required_field,
-    set_of,
-)
+from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.reading import ALWAYS, INTERNAL, REQUIRED, SPREAD, FieldName, Name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from kubectl_policy.model import GroupKind, Json
+    from collections.abc import Iterator
 
 Placement: TypeAlias = Literal["policy", "targets", "parents", "owners", "gateways", "parentGateways"]
 EnforcedBy: TypeAlias = Literal["paths", "merges"]
@@ -84,40 +70,29 @@ EVENTS: Final[Mapping[Event, str]] = {
     "affected": "a policy affects the object, on which this is written",
 }
 
-CONTROLLERS: Final = set_of(NAME, least=1)
-EVIDENCE: Final = Items(Text(least=8), least=1)
+Controllers: TypeAlias = Annotated[frozenset[Name], Meta(min_length=1)]
+Evidence: TypeAlias = Annotated[tuple[Annotated[str, Meta(min_length=8)], ...], Meta(min_length=1)]
 
 
-class ConditionWords(Declared, frozen=True):
+class ConditionWords(Struct, frozen=True, rename="camel"):
     """A condition as one implementation words it."""
 
-    type: str = required_field(NAME)
+    type: Name
     """Its type; `{kind}` stands for the policy kind."""
-    status: str = required_field(Choice(("True", "False", "Unknown")))
+    status: Literal["True", "False", "Unknown"]
     """Its status, in quotes: `"True"`, `"False"` or `"Unknown"`."""
-    reason: str = required_field(NAME)
+    reason: Name
     """Its reason."""
 
 
-class _Together(Declared, frozen=True):
-    """Conditions that are written at once."""
+class ReportedCondition(ConditionWords, frozen=True, rename="camel"):
+    """A condition in a file, with those that are written at once."""
 
-    first: ConditionWords = required_field(Record(ConditionWords), spread=True)
-    also: tuple[ConditionWords, ...] = field_of(Items(Record(ConditionWords), least=1), default=())
+    also: Annotated[tuple[ConditionWords, ...], Meta(min_length=1)] = ()
     """Further conditions that are written at the same time."""
 
 
-class _Conditions(Record):
-    """One condition or several, of which a file has the others within the first one."""
-
-    def read(self, plain: dict[str, Any]) -> tuple[ConditionWords, ...]:
-        together: _Together = super().read(plain)
-        return (together.first, *together.also)
-
-    def write(self, meant: Any) -> dict[str, Json]:  # noqa: ANN401 (conditions)
-        first, *also = meant
-        return super().write(_Together(first, tuple(also)))
-
+_Conditions: TypeAlias = Annotated[tuple[ConditionWords, ...], Meta(extra={"in_files": ReportedCondition})]
 
 # GEP-713, "Policy status", and apis/v1/policy_types.go: PolicyConditionAccepted with its reasons.
 _STANDARD: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
@@ -133,35 +108,33 @@ _STANDARD: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(
 )
 
 
-class StatusProfile(Declared, frozen=True, kw_only=True):
+class StatusProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """Where and in which words a kind's controllers report."""
 
-    placement: Placement = field_of(Choice(Placement), default="gateways", always=True)
+    placement: Annotated[Placement, ALWAYS] = "gateways"
     """Where conditions are written: `policy`, in `status.conditions` of the policy; or in `status.ancestors`, with an
     entry for each target (`targets`), for each parent of a target route (`parents`), the same with the Gateway or
     ListenerSet of a listener in its stead (`owners`), for each Gateway above (`gateways`), or for each that the routes
     to a target name as a parent, attached or not (`parentGateways`).
     """
-    narrowed_by: NarrowedBy = field_of(Choice(NarrowedBy), default="policies")
+    narrowed_by: NarrowedBy = "policies"
     """What `narrowed` lists: targets further down that have policies of their own (`policies`), or the places further
     down where such policies take effect instead (`targets`).
     """
-    enforced_by: EnforcedBy = field_of(Choice(EnforcedBy), default="paths")
+    enforced_by: EnforcedBy = "paths"
     """What conditions on enforcement are about: all of a policy's `paths` together; or, place by place, the `merges`
     that the policy is in: `enforced` is a part in every field, `partiallyEnforced` in some,
     `overridden` in none of one merge.
     """
-    affects: Affects = field_of(Choice(Affects), default="below")
+    affects: Affects = "below"
     """Which objects `affected` is about: all that a policy counts for (`below`), or its own targets alone, whether
     or not it is in force (`targets`).
     """
-    conditions: Mapping[Event, tuple[ConditionWords, ...]] = field_of(
-        Entries(_Conditions(_Together), names={camel_case(event): event for event in EVENTS}), default=_STANDARD
-    )
+    conditions: Mapping[Event, _Conditions] = _STANDARD
     """A map from [what can be said of a policy](#what-can-be-said-of-a-policy) to the condition that says so; what is
     not in the map is not reported. Without it: those of GEP-713.
     """
-    target_annotation: str = field_of(NAME, default="")
+    target_annotation: Name = ""
     """An annotation on targets that names the policies attached there, as `namespace/name`, several with commas between
     them, or as a JSON list of such mappings; `{kind}` stands for the policy kind in lower case.
     """
@@ -185,24 +158,24 @@ class StatusProfile(Declared, frozen=True, kw_only=True):
 STANDARD_STATUS: Final = StatusProfile()
 
 
-class GatewayProfile(Declared, frozen=True, kw_only=True):
+class GatewayProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """What holds on Gateways of some controllers where Gateway API leaves a choice, or where they depart from it."""
 
-    unsupported_features: frozenset[str] = field_of(set_of(NAME), default=frozenset())
+    unsupported_features: frozenset[Name] = frozenset()
     """Features of Gateway API that the controllers lack, as `GatewayClass.status.supportedFeatures` names them."""
-    address_types: frozenset[str] = field_of(set_of(NAME), default=frozenset())
+    address_types: frozenset[Name] = frozenset()
     """The types of `spec.addresses` with which a Gateway is accepted. Without it: those of Gateway API."""
-    invalid_parents: InvalidParents = field_of(Choice(InvalidParents), default="served")
+    invalid_parents: InvalidParents = "served"
     """`passedOver`: a Gateway that is not accepted serves nothing, and does not exist for routes that name no listener
     of it, nor for policies on these; a listener whose references do not resolve takes no routes. `served`: what is not
     valid is reported, and no more.
     """
-    refusals: tuple[RouteRefusal, ...] = field_of(Items(Choice(RouteRefusal)), default=())
+    refusals: tuple[RouteRefusal, ...] = ()
     """The reasons for which a route is not attached (`NoMatchingParent`, `NotAllowedByListeners`,
     `NoMatchingListenerHostname`), the one first that is reported if several hold. Without it: the nearest miss:
     hostname, then namespace and kind.
     """
-    evidence: tuple[str, ...] = field_of(EVIDENCE, default=(), required=True)
+    evidence: Annotated[Evidence, REQUIRED] = ()
     """Where this is written."""
 
     @property
@@ -215,12 +188,12 @@ class GatewayProfile(Declared, frozen=True, kw_only=True):
 STANDARD_GATEWAYS: Final = GatewayProfile()
 
 
-class ControllerSetting(Declared, frozen=True):
+class ControllerSetting(Struct, frozen=True, rename="camel"):
     """A setting of a controller that no manifest states."""
 
-    default: str = required_field(Text())
+    default: str
     """What holds unless a person says otherwise."""
-    description: str = required_field(NAME)
+    description: Name
     """What it is."""
 
 
@@ -231,49 +204,49 @@ def filled_in(name: str, values: Mapping[str, str]) -> str:
     return name
 
 
-class BackendProfile(Declared, frozen=True, kw_only=True):
+class BackendProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """What is known of a kind of backends, whose sections are its ports, by their numbers."""
 
-    ports: tuple[str, ...] = required_field(Items(PATH, least=1))
+    ports: Annotated[tuple[FieldName, ...], Meta(min_length=1)]
     """Where the numbers of its ports stand; lists on the way are gone through."""
-    evidence: tuple[str, ...] = required_field(EVIDENCE)
+    evidence: Evidence
     """Where this is written."""
 
 
-class ByLabel(Declared, frozen=True):
+class ByLabel(Struct, frozen=True, rename="camel"):
     """A reference of a kind that no API serves: it names a value of a label, and stands for the routes that have it."""
 
-    group_kind: GroupKind = required_field(KIND, spread=True)
-    label: str = required_field(NAME)
+    group_kind: Annotated[GroupKind, SPREAD]
+    label: Name
     """The label of HTTPRoutes whose value the reference names."""
-    all_namespaces: str = field_of(Text(), default="")
+    all_namespaces: str = ""
     """The namespace of such a reference that stands for every namespace. Without it: those of its own namespace are
     meant.
     """
 
 
-class DelegationProfile(Declared, frozen=True, kw_only=True):
+class DelegationProfile(Struct, frozen=True, kw_only=True, rename="camel"):
     """What holds where rules of HTTPRoutes refer to HTTPRoutes, on Gateways of these controllers (empty: of any)."""
 
     # The group, the controllers and the defaults of settings are those of the profile file.
-    group: str
-    controllers: frozenset[str] = frozenset()
-    settings: tuple[tuple[str, str], ...] = ()
-    every_route: str = field_of(Text(), default="")
+    group: Annotated[str, INTERNAL]
+    controllers: Annotated[frozenset[str], INTERNAL] = frozenset()
+    settings: Annotated[tuple[tuple[str, str], ...], INTERNAL] = ()
+    every_route: str = ""
     """The name by which a `backendRef` of kind HTTPRoute means every route of its namespace, as one without a name
     does. Without it: no name.
     """
-    by_label: ByLabel | None = field_of(Record(ByLabel), default=None)
+    by_label: ByLabel | None = None
     """The `group` and `kind` of a `backendRef` that names no object but the value of a `label`, and means the
     HTTPRoutes that have it: those of its namespace, or all where the namespace is `allNamespaces`.
     """
-    inherit_matches: str = field_of(Text(), default="")
+    inherit_matches: str = ""
     """The annotation by which a route joins its matches to those of the rule that delegates to it, instead of having to
     lie within them.
     """
-    grant_required: bool = field_of(Boolean(), default=True)
+    grant_required: bool = True
     """Whether a ReferenceGrant is needed to delegate to another namespace."""
-    evidence: tuple[str, ...] = required_field(EVIDENCE)
+    evidence: Evidence
     """Where this is written."""
 
     def under(self, values: Mapping[str, str]) -> DelegationProfile:

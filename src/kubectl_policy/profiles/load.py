@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.errors import ProfileError
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.profiles.controllers import (
-    CONTROLLERS,
     BackendProfile,
+    Controllers,
     ControllerSetting,
     DelegationProfile,
     GatewayProfile,
@@ -21,25 +23,15 @@ from kubectl_policy.profiles.controllers import (
 )
 from kubectl_policy.profiles.own import OwnSettings
 from kubectl_policy.profiles.profile import PolicyKindProfile
-from kubectl_policy.profiles.shapes import (
-    NOTHING,
-    Declared,
-    Entries,
-    Record,
-    Text,
-    camel_case,
-    field_of,
-    required_field,
-)
+from kubectl_policy.profiles.reading import NOTHING, camel_case, file_fields, problems, read, write
 from kubectl_policy.text.configuration import read_configuration, read_flawless
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from kubectl_policy.model import Json
     from kubectl_policy.model.snapshot import Problem
-    from kubectl_policy.profiles.shapes import Shape
     from kubectl_policy.text.configuration import Configuration
 
 # Larger than any file that a person writes; what is given by mistake is not read to its end.
@@ -51,83 +43,85 @@ _HTTP_ROUTE: Final = GroupKind(GATEWAY_API, "HTTPRoute")
 
 _SUFFIX: Final = ".yaml"
 _SUFFIXES: Final = frozenset({_SUFFIX, ".yml", ".json"})
-_DELEGATION_PROFILE: Final = Record(DelegationProfile)
 _DELEGATION: Final = "\ndelegation:"
 _GATEWAYS: Final = "\ngateways:"
 _HINT: Final = "docs/profiles.md describes every field"
 
-PROFILE: Final = Record(PolicyKindProfile)
 
-
-class ProfileFile(Declared, frozen=True, kw_only=True):
+class ProfileFile(Struct, frozen=True, kw_only=True, rename="camel"):
     """What a file says: of the policy kinds of one API group, and of the controllers of all of them."""
 
-    group: str = required_field(Text())
+    group: str
     """The API group, without a version; empty for the core group."""
-    kinds: Mapping[str, PolicyKindProfile] = required_field(Entries(PROFILE, least=1))
+    kinds: Annotated[Mapping[str, PolicyKindProfile], Meta(min_length=1)]
     """A map from the name of each kind to its profile."""
-    controllers: frozenset[str] = field_of(CONTROLLERS, default=frozenset())
+    controllers: Controllers = frozenset()
     """The `controllerName`s of the GatewayClasses that the kinds are for: they have no effect on Gateways of other
     classes. A kind's own `controllers` count instead. Without it: those of every controller.
     """
-    settings: Mapping[str, ControllerSetting] = field_of(Entries(Record(ControllerSetting)), default=NOTHING)
+    settings: Mapping[str, ControllerSetting] = NOTHING
     """Settings of the controllers that no manifest states, each by a name that `--setting` takes; `{name}` in
     `controllers` stands for its value.
     """
-    status: StatusProfile | None = field_of(Record(StatusProfile), default=None)
+    status: StatusProfile | None = None
     """How the controllers report; a kind's own `status` counts instead; see [status](#status). Without it: as GEP-713
     proposes.
     """
-    delegation: DelegationProfile | None = field_of(Record(DelegationProfile), default=None)
+    delegation: DelegationProfile | None = None
     """How a rule of an HTTPRoute delegates to other HTTPRoutes on Gateways of the file's `controllers`; see [routes
     that delegate](#routes-that-delegate). Without it: not at all.
     """
-    gateways: GatewayProfile | None = field_of(Record(GatewayProfile), default=None)
+    gateways: GatewayProfile | None = None
     """How the controllers treat Gateways, listeners and routes where that is not as Gateway API says; see [how Gateways
     are treated](#how-gateways-are-treated). Without it: as Gateway API says.
     """
-    backends: Mapping[str, BackendProfile] = field_of(Entries(Record(BackendProfile)), default=NOTHING)
+    backends: Mapping[str, BackendProfile] = NOTHING
     """A map from kinds of the group to which routes send requests, and that are no policies, to what is known of their
     ports; see [backends of other kinds](#backends-of-other-kinds). Without it: nothing is known of their sections.
     """
-    routes: Mapping[str, OwnSettings] = field_of(Entries(Record(OwnSettings)), default=NOTHING)
+    routes: Mapping[str, OwnSettings] = NOTHING
     """A map from kinds of routes of the group to what their rules say themselves, without any policy; see [routes with
     settings of their own](#routes-with-settings-of-their-own). Without it: nothing that is known.
     """
-
-
-PROFILE_FILE: Final = Record(ProfileFile)
 
 
 def profiles_in(document: Mapping[str, Any], origin: Origin) -> tuple[PolicyKindProfile, ...]:
     """The profiles in a document without problems, in its order."""
     group, kinds = document["group"], document["kinds"]
     of_all = {name: document[name] for name in ("controllers", "status") if name in document}
-    said = PROFILE_FILE.values({name: plain for name, plain in document.items() if name not in {"kinds", "delegation"}})
-    settings = said.get("settings", NOTHING)
-    shared = {"settings": settings, "gateways": said.get("gateways"), "origin": origin, "known_by": "profile"}
-    for name in ("backends", "routes"):
-        shared[name] = {GroupKind(group, kind): known for kind, known in said.get(name, NOTHING).items()}
+    settings = read(document.get("settings", {}), dict[str, ControllerSetting])
+    backends = read(document.get("backends", {}), dict[str, BackendProfile])
+    routes = read(document.get("routes", {}), dict[str, OwnSettings])
+    shared: dict[str, Any] = {
+        "origin": origin,
+        "settings": settings,
+        "backends": {GroupKind(group, kind): profile for kind, profile in backends.items()},
+        "routes": {GroupKind(group, kind): own for kind, own in routes.items()},
+    }
+    if "gateways" in document:
+        shared["gateways"] = read(document["gateways"], GatewayProfile)
     if "delegation" in document:
-        shared["delegation"] = DelegationProfile(
-            group=group,
-            controllers=said.get("controllers", frozenset()),
-            settings=tuple((name, setting.default) for name, setting in settings.items()),
-            **_DELEGATION_PROFILE.values(document["delegation"]),
-        )
+        of_file = {
+            "group": group,
+            "controllers": document.get("controllers", []),
+            "settings": [[name, setting.default] for name, setting in settings.items()],
+        }
+        shared["delegation"] = read(document["delegation"] | of_file, DelegationProfile)
     return tuple(_profile(GroupKind(group, kind), of_all | fields, shared) for kind, fields in kinds.items())
 
 
 def _profile(kind: GroupKind, fields: Mapping[str, Any], shared: Mapping[str, Any]) -> PolicyKindProfile:
-    said = PROFILE.values(fields)
-    chooses = any(name in said for name in ("strategy", "strategy_field", "stanzas"))
-    assumed = () if chooses or said.get("attachment") == "none" else ("merge strategy",)
-    profile = PolicyKindProfile(group_kind=kind, assumed=assumed, **said, **shared)
+    chooses = any(name in fields for name in ("strategy", "strategyField", "stanzas"))
+    assumed = () if chooses or fields.get("attachment") == "none" else ("merge strategy",)
+    of_kind = {"groupKind": {"group": kind.group, "kind": kind.kind}, "knownBy": "profile"}
+    profile = read({**fields, **of_kind}, PolicyKindProfile)
     variants = [
         replace(variant, targets=frozenset({target})) for variant in profile.variants for target in variant.targets
     ]
     return replace(
         profile,
+        assumed=assumed,
+        **shared,
         variants=tuple(sorted(variants, key=lambda variant: min(variant.targets))),
         status=profile.status.of(kind),
         status_by={name: status.of(kind) for name, status in profile.status_by.items()},
@@ -136,7 +130,8 @@ def _profile(kind: GroupKind, fields: Mapping[str, Any], shared: Mapping[str, An
 
 def name_in_files(attribute: str) -> str:
     """What files call an attribute of a profile."""
-    return next((each.name for each in PROFILE.declarations if each.attribute == attribute), camel_case(attribute))
+    names = {field.attribute: field.name for field in file_fields(PolicyKindProfile).values()}
+    return names.get(attribute, camel_case(attribute))
 
 
 def profile_file(profile: PolicyKindProfile) -> dict[str, Json]:
@@ -145,8 +140,8 @@ def profile_file(profile: PolicyKindProfile) -> dict[str, Json]:
     It has every field that says something else than what holds without it, so that a profile that says nothing is its
     class.
     """
-    settings = PROFILE_FILE.fields["settings"].shape.write(profile.settings)
-    kinds: Json = {profile.group_kind.kind: PROFILE.write(profile)}
+    settings: Json = {name: write(setting) for name, setting in profile.settings.items()}
+    kinds: Json = {profile.group_kind.kind: write(profile)}
     return {"group": profile.group_kind.group, **({"settings": settings} if settings else {}), "kinds": kinds}
 
 
@@ -210,7 +205,7 @@ def load_profiles(path: Path) -> tuple[PolicyKindProfile, ...]:
     profiles: list[PolicyKindProfile] = []
     for file in _files(path):
         document = read_file(file, _HINT)
-        check(document, PROFILE_FILE, _HINT)
+        check(document, ProfileFile, _HINT)
         _refuse_first(contradictions(cast("dict[str, Any]", document.value)), document, _HINT)
         profiles.extend(_profiles(document))
     return tuple(profiles)
@@ -232,9 +227,9 @@ def read_file(path: Path, hint: str) -> Configuration:
         raise ProfileError(f"{path}:{line}: not UTF-8 text", hint) from error
 
 
-def check(document: Configuration, wanted: Shape, hint: str) -> None:
+def check(document: Configuration, wanted: type[Struct], hint: str) -> None:
     """Raise `ProfileError` with the line and the field of the first thing that is not allowed."""
-    _refuse_first(wanted.problems(document.value), document, hint)
+    _refuse_first(problems(document.value, wanted), document, hint)
 
 
 def _files(path: Path) -> list[Path]:
@@ -253,8 +248,8 @@ def _unreadable(path: Path, error: OSError, hint: str) -> ProfileError:
     return ProfileError(f"{path}: cannot be read: {error.strerror}", hint)
 
 
-def _refuse_first(problems: Iterable[Problem], document: Configuration, hint: str) -> None:
-    for problem in problems:
+def _refuse_first(found: Iterable[Problem], document: Configuration, hint: str) -> None:
+    for problem in found:
         document.refuse(cast("tuple[str | int, ...]", problem.field.steps), problem.message, hint)
 
 

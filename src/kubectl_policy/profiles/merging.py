@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
-from kubectl_policy.profiles.shapes import (
-    KIND,
-    NAME,
-    PATH,
-    Boolean,
-    Choice,
-    Declared,
-    Entries,
-    Items,
-    Record,
-    Text,
-    field_of,
-    required_field,
-    set_of,
-)
+from kubectl_policy.model import GroupKind
+from kubectl_policy.profiles.reading import INTERNAL, SPREAD, FieldName, Name, text_like
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from kubectl_policy.model import GroupKind, NodeRef
+    from kubectl_policy.model import NodeRef
 
 # Which policies share a field: those of one level, those of a route and of the routes that lead to it, or all scopes.
 Within: TypeAlias = Literal["level", "levels", "scopes"]
@@ -87,17 +75,23 @@ GEP_STRATEGIES: Final[Mapping[str, MergeStrategy]] = MappingProxyType(
         "merge": MergeStrategy.PATCH_DEFAULTS,
     }
 )
-# Any strategy, by its name in GEP-713.
-STRATEGY: Final = Choice(MergeStrategy, MergeStrategy)
-_PATCHES: Final = (MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES)
-_PATCH: Final = Choice(_PATCHES, MergeStrategy)
+# The strategies of fields that a value lists, and those of a value for a whole policy.
+PatchStrategy: TypeAlias = Annotated[
+    MergeStrategy, Meta(extra={"allowed": (MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES)})
+]
+_InheritedStrategy: TypeAlias = Annotated[
+    MergeStrategy,
+    Meta(
+        extra={"allowed": (MergeStrategy.ATOMIC_DEFAULTS, MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OVERRIDES)}
+    ),
+]
 
 
-class TargetLevel(Declared, frozen=True):
+class TargetLevel(Struct, frozen=True, rename="camel"):
     """A level of the hierarchy: the objects of a kind, or the named sections of such objects."""
 
-    group_kind: GroupKind = required_field(KIND, spread=True)
-    section: Annotated[bool, Meta()] = field_of(Boolean(), default=False)
+    group_kind: Annotated[GroupKind, SPREAD]
+    section: Annotated[bool, Meta(description="Whether sections of such objects are meant.")] = False
     """Whether sections (listeners, rules, ports) are meant."""
 
     @property
@@ -115,39 +109,39 @@ class TargetLevel(Declared, frozen=True):
         return node.object.group_kind == self.group_kind and bool(node.section) == self.section
 
 
-LEVELS: Final = Items(Record(TargetLevel))
-_SOME_LEVELS: Final = Items(Record(TargetLevel), least=1)
-_PROTOCOLS: Final = set_of(Text(pattern="^[A-Z0-9./_-]+$", hint="Protocols are written as HTTP."), least=1)
+_Levels: TypeAlias = Annotated[tuple[TargetLevel, ...], Meta(min_length=1)]
+_Protocol: TypeAlias = Annotated[str, text_like("^[A-Z0-9./_-]+$", "Protocols are written as HTTP.")]
+_Protocols: TypeAlias = Annotated[frozenset[_Protocol], Meta(min_length=1)]
 
 
-class SharedField(Declared, frozen=True, kw_only=True):
+class SharedField(Struct, frozen=True, kw_only=True, rename="camel"):
     """A field that does not come whole from one policy but is put together from several."""
 
-    field: str = required_field(PATH)
+    field: FieldName
     """The field of the policies' settings."""
-    within: tuple[Within, ...] = required_field(Items(Choice(Within), least=1))
+    within: Annotated[tuple[Within, ...], Meta(min_length=1)]
     """Among which policies it is put together: those of one `level` (a route with its rules, or all that is above the
     routes); those of `levels` one below the other, such as a route and the routes that it leads to (with `routeChoice`,
     where a route says so); or all `scopes`. Elsewhere the field comes whole from one policy.
     """
-    by: str = field_of(
-        Text(
-            pattern=r"^(\*|\[[A-Za-z0-9_-]+\]|[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|)$",
-            hint="Of what: each policy's list or value (empty), each field of it (*), elements of a list by their key"
-            " ([port]), or entries known by a text or a reference at a path (extensionRef).",
+    by: Annotated[
+        str,
+        text_like(
+            r"^(\*|\[[A-Za-z0-9_-]+\]|[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|)$",
+            "Of what: each policy's list or value (empty), each field of it (*), elements of a list by"
+            " their key ([port]), or entries known by a text or a reference at a path (extensionRef).",
         ),
-        default="",
-    )
+    ] = ""
     """Of what: each of its fields (`*`), the elements of a list by their key (`[port]`), field by field, or entries
     known by a text or a reference in them (`extensionRef`), of which the first policy that has one keeps it; a value
     without such a path is no entry and comes whole. Without it: of each policy's list, appended, or of its own value
     beside the others'.
     """
-    unless: tuple[str, ...] = field_of(Items(PATH), default=())
+    unless: tuple[FieldName, ...] = ()
     """Fields of it on which two policies of a level must not disagree, or the first one has the whole."""
-    setting: str = field_of(NAME, default="")
+    setting: Name = ""
     """The setting of the controllers on which all of this depends. Without it: it always holds."""
-    value: str = field_of(Text(), default="")
+    value: str = ""
     """The value that the setting must have. Without it: empty."""
 
     def holds(self, values: Mapping[str, str]) -> bool:
@@ -155,12 +149,12 @@ class SharedField(Declared, frozen=True, kw_only=True):
         return not self.setting or values.get(self.setting, "") == self.value
 
 
-class MergeScope(Declared, frozen=True):
+class MergeScope(Struct, frozen=True, rename="camel"):
     """Levels whose policies are merged with each other; only the outcomes of scopes meet."""
 
-    levels: tuple[TargetLevel, ...] = required_field(_SOME_LEVELS)
+    levels: _Levels
     """The levels that belong to it."""
-    protocols: frozenset[str] = field_of(_PROTOCOLS, default=frozenset())
+    protocols: _Protocols = frozenset()
     """Below listeners of which protocols alone it is one. Without it: of all."""
 
     def includes(self, node: NodeRef, protocol: str) -> bool:
@@ -168,16 +162,16 @@ class MergeScope(Declared, frozen=True):
         return _includes(self.levels, self.protocols, node, protocol)
 
 
-class IgnoredPart(Declared, frozen=True, kw_only=True):
+class IgnoredPart(Struct, frozen=True, kw_only=True, rename="camel"):
     """What controllers ignore: policies on some levels, or some fields of theirs."""
 
-    levels: tuple[TargetLevel, ...] = required_field(_SOME_LEVELS)
+    levels: _Levels
     """The levels on which they ignore it."""
-    fields: tuple[str, ...] = field_of(Items(PATH, least=1), default=())
+    fields: Annotated[tuple[FieldName, ...], Meta(min_length=1)] = ()
     """The fields that they ignore. Without it: all of the policy."""
-    protocols: frozenset[str] = field_of(_PROTOCOLS, default=frozenset())
+    protocols: _Protocols = frozenset()
     """Below listeners of which protocols alone they do. Without it: of all."""
-    values: frozenset[str] = field_of(set_of(Text(), least=1), default=frozenset())
+    values: Annotated[frozenset[str], Meta(min_length=1)] = frozenset()
     """The values, as JSON writes them, with which alone they ignore the fields. Without it: any."""
 
     def includes(self, node: NodeRef, protocol: str) -> bool:
@@ -189,40 +183,40 @@ def _includes(levels: Iterable[TargetLevel], protocols: frozenset[str], node: No
     return (not protocols or protocol in protocols) and any(level.includes(node) for level in levels)
 
 
-class Inheritance(Declared, frozen=True):
+class Inheritance(Struct, frozen=True, rename="camel"):
     """How what is on a route meets what is on the routes that it leads to; see `RouteChoice`.
 
     If there are `fields`, with the last key in lower case, it holds of these alone.
     """
 
-    strategy: MergeStrategy = required_field(Choice((MergeStrategy.ATOMIC_DEFAULTS, *_PATCHES), MergeStrategy))
+    strategy: _InheritedStrategy
     """The strategy."""
-    joint: MergeStrategy | None = field_of(_PATCH, default=None)
+    joint: PatchStrategy | None = None
     """How joint fields are put together. Without it: they come whole."""
-    fields: frozenset[tuple[str, ...]] | None = None
+    fields: Annotated[frozenset[tuple[str, ...]] | None, INTERNAL] = None
 
 
-class ListedFields(Declared, frozen=True):
+class ListedFields(Struct, frozen=True, rename="camel"):
     """What a value means that is a list of fields, by their names in any case: `strategy` for these fields `below`."""
 
-    below: str = required_field(PATH)
+    below: FieldName
     """Where the fields stand that a value lists."""
-    strategy: MergeStrategy = required_field(_PATCH)
+    strategy: PatchStrategy
     """The strategy that holds of them alone."""
 
 
-class RouteChoice(Declared, frozen=True):
+class RouteChoice(Struct, frozen=True, rename="camel"):
     """An annotation by which a route chooses how its policies meet those on the routes that it leads to.
 
     Any other value than `values` have is a list of names with commas, if it can be `listed`; the other fields go by the
     kind's strategy.
     """
 
-    annotation: str = required_field(NAME)
+    annotation: Name
     """The annotation of the route that leads to other routes."""
-    values: Mapping[str, Inheritance] = required_field(Entries(Record(Inheritance), least=1))
+    values: Annotated[Mapping[str, Inheritance], Meta(min_length=1)]
     """A map from its values to what they mean."""
-    listed: ListedFields | None = field_of(Record(ListedFields), default=None)
+    listed: ListedFields | None = None
     """What any other value means: a list of fields with commas, by their names in any case. Without it: nothing."""
 
     def means(self, value: str) -> Inheritance | None:
@@ -234,12 +228,12 @@ class RouteChoice(Declared, frozen=True):
         return Inheritance(self.listed.strategy, None, fields)
 
 
-class PortField(Declared, frozen=True):
+class PortField(Struct, frozen=True, rename="camel"):
     """A list with settings for single ports: for the port that its `key` holds, an entry counts instead of a field."""
 
-    field: str = required_field(PATH)
+    field: FieldName
     """A list with settings for single ports."""
-    key: str = required_field(PATH)
+    key: FieldName
     """The field of its entries with the port."""
-    instead_of: str = required_field(PATH)
+    instead_of: FieldName
     """The field that an entry stands instead of on its port."""

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model import GroupKind
-from kubectl_policy.profiles.shapes import (
-    KIND,
-    NAME,
-    PATH,
-    PLACES,
-    Boolean,
-    Choice,
-    Declared,
-    Items,
-    Record,
-    Text,
-    field_of,
-    required_field,
-    set_of,
-)
+from kubectl_policy.profiles.reading import SPREAD, FieldName, FieldPattern, Name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -32,61 +19,61 @@ By: TypeAlias = Literal["reference", "name", "labels"]
 WhenMissing: TypeAlias = Literal["invalid", "ignored", "unknown"]
 
 
-class RequiredObject(Declared, frozen=True, kw_only=True):
+class RequiredObject(Struct, frozen=True, kw_only=True, rename="camel"):
     """An object that a policy must refer to, or it is invalid; there may be several, in lists.
 
     What is in another namespace needs a ReferenceGrant there, unless `grant_required` says otherwise.
     """
 
-    field: str = required_field(PLACES)
+    field: FieldPattern
     """Where the reference stands; lists on the way are gone through, and `*` stands for every key of a map. Where a
     policy has [stanzas](#how-two-policies-combine), it may stand in these as well: `spec.rules` is also
     `spec.defaults.rules`.
     """
-    by: By = field_of(Choice(By), default="reference")
+    by: By = "reference"
     """What stands there: a `reference`, which has a `name`; that `name` alone, as text; or `labels`
     (`matchLabels`, `matchExpressions`), which select objects, or none.
     """
-    group: str = required_field(Text())
+    group: str
     """The API group of what it names."""
-    kinds: tuple[str, ...] = required_field(Items(NAME, least=1))
+    kinds: Annotated[tuple[Name, ...], Meta(min_length=1)]
     """The kinds that it may name by its own `kind`; the first is the default."""
-    other_kinds: tuple[GroupKind, ...] = field_of(Items(KIND, least=1), default=())
+    other_kinds: Annotated[tuple[GroupKind, ...], Meta(min_length=1)] = ()
     """Kinds of other groups that it may name as well. Without it: none."""
-    any_kind: bool = field_of(Boolean(), default=False)
+    any_kind: bool = False
     """Whether it may name objects of further kinds, of which nothing is known."""
-    cluster_kinds: frozenset[str] = field_of(set_of(NAME), default=frozenset())
+    cluster_kinds: frozenset[Name] = frozenset()
     """Which of the kinds have no namespace."""
-    namespace_of: GroupKind | None = field_of(KIND, default=None)
+    namespace_of: GroupKind | None = None
     """A kind in the namespace of whose one object it is looked for, whatever the policy's namespace is. Where that
     object was not read, answers say that the policy seems to refer to what has such a name. Without it: the namespace
     that the reference says, or that of the policy.
     """
-    all_namespaces: str = field_of(PLACES, default="")
+    all_namespaces: FieldPattern = ""
     """A field of the policy that, where it is true, has labels select in every namespace. In a list, that of the same
     element counts. Without it: no such field.
     """
-    optional: bool = field_of(Boolean(), default=False)
+    optional: bool = False
     """Whether a policy may do without the reference; what it refers to must exist even so."""
-    competes: bool = field_of(Boolean(), default=False)
+    competes: bool = False
     """Whether a policy that is invalid for this keeps others out all the same."""
-    when_missing: WhenMissing = field_of(Choice(WhenMissing), default="invalid")
+    when_missing: WhenMissing = "invalid"
     """Without what it names, the policy is `invalid`, or only this setting is `ignored` and the rest of it counts; or
     that is not known: `unknown`.
     """
-    fail_open: str = field_of(PLACES, default="")
+    fail_open: FieldPattern = ""
     """A field of the policy that, where it is true, has this setting alone ignored instead. In a list, that of the same
     element counts. Without it: no such field.
     """
-    grant_required: bool = field_of(Boolean(), default=True)
+    grant_required: bool = True
     """Whether a reference to another namespace needs a ReferenceGrant there."""
-    grant_setting: str = field_of(NAME, default="")
+    grant_setting: Name = ""
     """The setting that says whether a reference to another namespace needs a ReferenceGrant there. Without it: it
     always does.
     """
-    grant_value: str = field_of(Text(), default="")
+    grant_value: str = ""
     """The value with which it does. Without it: empty."""
-    through: tuple[RequiredObject, ...] = field_of(Items(Record(lambda: RequiredObject), least=1), default=())
+    through: Annotated[tuple[RequiredObject, ...], Meta(min_length=1)] = ()
     """What the object that is referred to needs itself, in the same way. Without it: nothing."""
 
     @property
@@ -122,11 +109,11 @@ def with_those_through(needs: Iterable[RequiredObject]) -> Iterator[RequiredObje
         yield from with_those_through(need.through)
 
 
-class RequiredParameter(Declared, frozen=True):
+class RequiredParameter(Struct, frozen=True, rename="camel"):
     """A field of the parameters of a Gateway, or of its class, without which a policy kind is refused there."""
 
-    group_kind: GroupKind = required_field(KIND, spread=True)
-    field: str = required_field(PATH)
+    group_kind: Annotated[GroupKind, SPREAD]
+    field: FieldName
     """The field, below `spec` of the parameters."""
-    without: Literal["allowed", "refused"] = field_of(Choice(("allowed", "refused")), default="refused")
+    without: Literal["allowed", "refused"] = "refused"
     """What holds of a policy on a Gateway that has no such parameters; one on a route is allowed there."""

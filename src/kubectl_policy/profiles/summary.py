@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+
+from msgspec import Meta, Struct
 
 from kubectl_policy.model.fields import Every, FieldPath, value_at
 from kubectl_policy.model.kinds import plural
 from kubectl_policy.patterns import pattern
-from kubectl_policy.profiles.shapes import NOTHING, Declared, Entries, Items, Text, field_of, required_field
+from kubectl_policy.profiles.reading import NOTHING, text_like
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,33 +19,39 @@ if TYPE_CHECKING:
     from kubectl_policy.model.fields import Step
 
 _PLACEHOLDER: Final = pattern(r"\{([^{}]*)\}")
-_PATTERN: Final = Text(
-    pattern=r"^[A-Za-z0-9_-]+(\.\*|\.[A-Za-z0-9_-]+|\[\])*$",
-    hint="Fields are written as jwt.providers[] (each item of a list) or limits.* (each entry of a map).",
-)
-_WORDS: Final = Text(
-    pattern=r"^([^{}]|\{(\*|#[^{}]*|[A-Za-z0-9_.\[\]-]*)\})*$",
-    hint="Words have {} for the value, {a.field[]} for a field in it, {*} for an entry's name, {# thing} for a number.",
-)
+_FieldOfSummary: TypeAlias = Annotated[
+    str,
+    text_like(
+        r"^[A-Za-z0-9_-]+(\.\*|\.[A-Za-z0-9_-]+|\[\])*$",
+        "Fields are written as jwt.providers[] (each item of a list) or limits.* (each entry of a map).",
+    ),
+]
+_Words: TypeAlias = Annotated[
+    str,
+    text_like(
+        r"^([^{}]|\{(\*|#[^{}]*|[A-Za-z0-9_.\[\]-]*)\})*$",
+        "Words have {} for the value, {a.field[]} for a field in it, {*} for an entry's name, {# thing} for a number.",
+    ),
+]
 # So many values stand in one phrase, and so many phrases are of one part; it is no place to look them up.
 _MOST: Final = 3
 
 
-class SummaryPart(Declared, frozen=True, kw_only=True):
+class SummaryPart(Struct, frozen=True, kw_only=True, rename="camel"):
     """What is said in short of a field of a policy's settings."""
 
-    field: str = required_field(_PATTERN)
+    field: _FieldOfSummary
     """The field; `rules[]` is each item of a list, `limits.*` each entry of a map. Of several parts for one value, or
     for what is in it, the first one counts that has a phrase.
     """
-    words: str = required_field(_WORDS)
+    words: _Words
     """The phrase: `{}` stands for the value, `{limit.unit}` for a field in it, `{*}` for the name of the entry, `{#}`
     for the number of items, or the value if that is a number, and `{# filter}` for it with a noun. Without something
     for each of these there is no phrase. Empty words leave the field out.
     """
-    when: Mapping[str, tuple[str, ...]] = field_of(Entries(Items(Text(), least=1)), default=NOTHING)
+    when: Mapping[str, Annotated[tuple[str, ...], Meta(min_length=1)]] = NOTHING
     """A map from fields of the settings to the values, as text, with which the phrase is used. Without it: always."""
-    terms: Mapping[str, str] = field_of(Entries(Text()), default=NOTHING)
+    terms: Mapping[str, str] = NOTHING
     """A map from values to the words for them, such as from `Second` to `s`. Without it: values are words themselves.
     """
 

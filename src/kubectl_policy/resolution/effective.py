@@ -235,51 +235,9 @@ class EffectivePolicy(Struct, frozen=True, gc=False):
     resolution: Resolution
 
     @property
-    def kind(self) -> GroupKind:
-        """The kind of the policies."""
-        return self.resolution.kind
-
-    @property
     def target(self) -> NodeRef:
         """The node at which this takes effect: the end of the path."""
         return self.path[-1]
-
-    @property
-    def spec(self) -> Traced:
-        """The effective spec, each leaf with who set it."""
-        return self.resolution.spec
-
-    @property
-    def contributions(self) -> tuple[Contribution, ...]:
-        """What each policy on the path brings to it, least specific first."""
-        return self.resolution.contributions
-
-    @property
-    def members(self) -> frozenset[Source]:
-        """The sources that took part."""
-        return self.resolution.members
-
-    @property
-    def rejected(self) -> frozenset[Source]:
-        """The sources that were refused for a conflict."""
-        return self.resolution.rejected
-
-    @property
-    def doubts(self) -> frozenset[Doubt]:
-        """What the answer rests on without knowing it."""
-        return self.resolution.doubts
-
-    def fates(self) -> tuple[Fate, ...]:
-        """The fate of every field that a contribution declares, in order of contributions."""
-        return self.resolution.fates
-
-    def fates_of(self, policy: ObjectRef) -> Sequence[Fate]:
-        """The fates of one policy's fields."""
-        return self.resolution.fates_of.get(policy, ())
-
-    def policies_in_force(self) -> frozenset[ObjectRef]:
-        """The policies with at least one effective field; one that declares none counts if its spec took part."""
-        return self.resolution.policies_in_force
 
 
 class _Fates:

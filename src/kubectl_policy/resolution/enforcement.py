@@ -17,7 +17,7 @@ from kubectl_policy.resolution.precedence import in_order
 from kubectl_policy.resolution.reach import paths_by_way_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef
@@ -92,17 +92,9 @@ class Enforcement(Struct, frozen=True, dict=True):
     """Paths below its targets on which no traffic runs."""
 
     @cached_property
-    def by_resolution(self) -> Mapping[Resolution, Sequence[EffectivePolicy]]:
-        """The outcomes by what became of the policy: on many paths the same policies meet."""
-        outcomes: dict[Resolution, list[EffectivePolicy]] = {}
-        for outcome in self.outcomes:
-            outcomes.setdefault(outcome.resolution, []).append(outcome)
-        return outcomes
-
-    @property
     def resolutions(self) -> Collection[Resolution]:
-        """What became of it on its paths, each once."""
-        return self.by_resolution.keys()
+        """What became of it on its paths, each once: on many paths the same policies meet."""
+        return dict.fromkeys(outcome.resolution for outcome in self.outcomes)
 
     @property
     def is_undecided(self) -> bool:
@@ -311,7 +303,7 @@ def contentions(enforcements: Iterable[Enforcement], field: str, topology: Topol
     for enforcement in enforcements:
         policy = enforcement.policy
         ends = dict.fromkeys(
-            effective.target for effective in enforcement.outcomes if policy in effective.policies_in_force()
+            effective.target for effective in enforcement.outcomes if policy in effective.resolution.policies_in_force
         )
         for section in ends:
             for entry in _entries(section, field, topology):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from kubectl_policy.model.fields import mapping_at, mappings_at, text_at
@@ -31,7 +32,7 @@ class Validation:
         """Remember where to look; schemas and what evaluates are looked at when the first object of a kind is."""
         self._index = index
         self._evaluator = evaluator
-        self._admissions: dict[tuple[GroupKind, str], Admission | None] = {}
+        self._admission = cache(self._admission_to)
 
     def problems_of(self, resource: Resource) -> Iterator[Diagnostic]:
         """Why an API server would refuse an object if it were created now, and what could not be found out."""
@@ -45,12 +46,9 @@ class Validation:
         return admission.dropped(resource.raw) if admission else ()
 
     def _admission_of(self, resource: Resource) -> Admission | None:
-        key = (resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
-        if key not in self._admissions:
-            self._admissions[key] = self._admission(*key)
-        return self._admissions[key]
+        return self._admission(resource.ref.group_kind, text_at(resource.raw, "apiVersion").rpartition("/")[2])
 
-    def _admission(self, kind: GroupKind, version: str) -> Admission | None:
+    def _admission_to(self, kind: GroupKind, version: str) -> Admission | None:
         """What admits objects of a version; None if no definition that was read serves it."""
         definition = self._index.definitions.get(kind)
         for described in mappings_at(definition.raw, "spec.versions") if definition else ():

@@ -34,7 +34,8 @@ _WORDS: Final[Mapping[Reason, str]] = {
     "FieldValueTooMany": "Too many",
     "FieldValueTypeInvalid": "Invalid value",
 }
-_HIDE_RULES: Final = frozenset(
+# With these, an API server evaluates no rule of an object (`hasBlockingErr`).
+HIDE_RULES: Final = frozenset(
     {"FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid"}
 )
 
@@ -53,11 +54,6 @@ def refused(field: FieldPath, reason: Reason, *details: str) -> Problem:
 def unchecked(field: FieldPath, why: str) -> Problem:
     """That it is not known whether a field is in order."""
     return Problem(message=why, field=field, certain=False)
-
-
-def hides_rules(problem: Problem) -> bool:
-    """Whether an API server evaluates no rule of an object that has the problem (`hasBlockingErr`)."""
-    return problem.reason in _HIDE_RULES
 
 
 def shown(value: Json) -> str:

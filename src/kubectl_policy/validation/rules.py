@@ -14,7 +14,7 @@ from msgspec import Struct
 from kubectl_policy.model import FieldPath
 from kubectl_policy.model.fields import WHOLE, mapping_at, mappings_at, text_at
 from kubectl_policy.validation.expressions import LARGEST_TEXT
-from kubectl_policy.validation.findings import MapKey, hides_rules, refused, shown, unchecked
+from kubectl_policy.validation.findings import HIDE_RULES, MapKey, refused, shown, unchecked
 from kubectl_policy.validation.schema import type_of
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def hidden_by(problems: Iterable[Problem]) -> frozenset[FieldPath]:
 
     An API server then evaluates no rule at all; but what is broken here is broken whatever is put right there.
     """
-    return frozenset(field for problem in problems if hides_rules(problem) for field in problem.field.around)
+    return frozenset(field for problem in problems if problem.reason in HIDE_RULES for field in problem.field.around)
 
 
 _RESERVED: Final = frozenset(

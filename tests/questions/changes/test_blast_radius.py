@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius, PolicyReach
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius
 
 KIND: Final = GroupKind("example.com", "ColorPolicy")
 PROFILE: Final = PolicyKindProfile(
@@ -47,10 +47,10 @@ def answer(subject: ObjectRef, *more: Resource, world: Collection[Resource] = WO
     return blast_radius(analyze(state, profiles=[PROFILE]), subject, "team")
 
 
-def reach(*more: Resource, world: Collection[Resource] = WORLD) -> PolicyReach:
+def reach(*more: Resource, world: Collection[Resource] = WORLD) -> BlastRadius:
     """What policy p reaches."""
-    found = answer(ref(), *more, world=world).reach
-    assert found
+    found = answer(ref(), *more, world=world)
+    assert found.policy
     return found
 
 
@@ -62,7 +62,7 @@ def names(nodes: Collection[NodeRef]) -> list[str]:
 def test_what_was_not_read_reaches_nothing() -> None:
     """Nor does deleting it change anything."""
     found = answer(build.ref("Service", "ghost", group=""))
-    assert (found.origin, found.reach, found.deleted_with_it, found.counts.total) == (None, None, (), 0)
+    assert (found.origin, found.policy, found.deleted_with_it, found.counts.total) == (None, False, (), 0)
     assert not found.difference.changes
 
 
@@ -72,13 +72,14 @@ class TestReach:
     def test_nothing(self) -> None:
         """Its target does not exist: that is all there is to say."""
         found = reach(color("p", build.target("ghost"), a=1))
+        assert found.enforcement
         assert (found.enforcement.state, found.affected, found.superseded, found.detached) == (
             "TargetNotFound",
             (),
             (),
             (),
         )
-        assert [one.state for one in found.attachments] == ["target missing"]
+        assert [one.state for one in found.targets] == ["target missing"]
 
     def test_where_it_has_an_effective_field(self) -> None:
         """On both routes, and nowhere else."""
@@ -126,8 +127,7 @@ class TestReach:
         backends = [build.backend(), build.backend("idle", weight=0)]
         world = (*WORLD[:3], build.route("one", rules=[build.rule(*backends)]), build.service(), build.service("idle"))
         policy = color("p", build.target("idle", "Service", group=""), a=1)
-        found = blast_radius(analyze(build.snapshot(*world, policy)), ref()).reach
-        assert found
+        found = blast_radius(analyze(build.snapshot(*world, policy)), ref())
         assert [str(one.object) for one in found.detached] == ["HTTPRoute default/one"]
         assert found.detached[0].message == "it gives weight 0 to Service default/idle"
         assert found.affected == ()
@@ -144,8 +144,7 @@ class TestReach:
         )
         profile = PolicyKindProfile(KIND, "inherited", "profile", strategy=MergeStrategy.PATCH_DEFAULTS, stanzas="none")
         policy = color("p", build.target("c", "HTTPRoute"), a=1)
-        found = blast_radius(analyze(build.snapshot(*world, policy, complete=True), profiles=[profile]), ref()).reach
-        assert found
+        found = blast_radius(analyze(build.snapshot(*world, policy, complete=True), profiles=[profile]), ref())
         assert names(found.affected) == ["HTTPRoute default/c", "Service default/s"]
         assert [one.message for one in found.detached if one.message == "it names no parent"] == []
 
@@ -163,7 +162,7 @@ class TestSpread:
     def test_of_anything_else_those_that_deleting_it_would_affect(self) -> None:
         """Routes that lose their parent, policies that lose their target, and who refers to it."""
         found = answer(build.ref("Gateway", "g"), color("p", G, a=1), color("q", ONE, a=1))
-        assert found.reach is None
+        assert not found.policy
         assert {counted.kind: counted.count for counted in found.counts.kinds} == {"HTTPRoute": 2, "ColorPolicy": 1}
 
     def test_not_what_is_deleted_with_it(self) -> None:

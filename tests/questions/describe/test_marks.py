@@ -12,7 +12,7 @@ from kubectl_policy.model import Gap, GroupKind, NodeRef, Permission
 from kubectl_policy.profiles import PolicyKindProfile
 from kubectl_policy.profiles.controllers import StatusProfile
 from kubectl_policy.questions.describe.description import Focus
-from kubectl_policy.questions.describe.narrowing import narrowed
+from kubectl_policy.questions.describe.objects import narrowed
 from kubectl_policy.render.describe.headline import object_headline
 from tests import build
 
@@ -85,7 +85,7 @@ def resilience(name: str = "resilience", namespace: str = "baker") -> Resource:
 def test_what_says_nothing_of_hidden_policies_is_no_mark(said: Json) -> None:
     """Nor does it change the answer."""
     found = answer(marked(route(), said))
-    assert found.marks == ()
+    assert found.influences.marks == ()
     assert len(found.unseen) == 1
     assert object_headline(found).startswith("No policy affects HTTPRoute baker/baker")
 
@@ -93,17 +93,17 @@ def test_what_says_nothing_of_hidden_policies_is_no_mark(said: Json) -> None:
 def test_where_the_kind_was_read_nothing_changes() -> None:
     """Also if a controller says otherwise."""
     said = marked(route(), condition(message="Object affected by RetryPolicy baker/resilience"), retrypolicy="a/b")
-    assert answer(said, gaps=()).marks == ()
+    assert answer(said, gaps=()).influences.marks == ()
 
 
 def test_a_policy_that_was_read_is_no_hidden_one() -> None:
     """Though others of its kind are."""
     read = resilience()
     named = marked(route(), condition(message="Object affected by RetryPolicy [baker/resilience]"))
-    assert answer(named, read).marks == ()
-    assert answer(marked(route(), condition()), read).marks == ()
+    assert answer(named, read).influences.marks == ()
+    assert answer(marked(route(), condition()), read).influences.marks == ()
     both = marked(route(), condition(message="Object affected by RetryPolicy [baker/resilience baker/quick]"))
-    (mark,) = answer(both, read).marks
+    (mark,) = answer(both, read).influences.marks
     assert [policy.name for policy in mark.policies] == ["quick"]
 
 
@@ -122,7 +122,7 @@ def test_a_policy_that_was_read_is_no_hidden_one() -> None:
 def test_conditions_say_that_and_which(said: Json, names: list[str], *, parents: bool) -> None:
     """On the object itself, or on what it is about of it."""
     found = answer(marked(route(), said, parents=parents))
-    (mark,) = found.marks
+    (mark,) = found.influences.marks
     assert ([policy.name for policy in mark.policies], mark.policy_kind, mark.object) == (names, RETRY, ROUTE.object)
     last = found.unseen[-1]
     assert last.reason.endswith("hidden")
@@ -132,7 +132,7 @@ def test_conditions_say_that_and_which(said: Json, names: list[str], *, parents:
 @pytest.mark.parametrize("value", ["baker/quick", "quick", '[{"Namespace":"baker","Name":"quick"}]'])
 def test_annotations_say_which(value: str) -> None:
     """As one name, with or without its namespace, or as a list."""
-    (mark,) = answer(marked(route(), retrypolicies=value)).marks
+    (mark,) = answer(marked(route(), retrypolicies=value)).influences.marks
     assert (mark.sort, mark.name) == ("annotation", "example.io/retrypolicies")
     assert mark.policies == (build.ref("RetryPolicy", "quick", "baker", "example.io"),)
 
@@ -141,7 +141,7 @@ def test_marks_of_what_is_above_count_as_well() -> None:
     """Of a Namespace and a Gateway: their policies are inherited."""
     home = marked(build.namespace("baker"), condition(message="by RetryPolicy baker/resilience"))
     found = answer(route(), home)
-    assert [str(mark.object) for mark in found.marks] == ["Namespace baker"]
+    assert [str(mark.object) for mark in found.influences.marks] == ["Namespace baker"]
     assert object_headline(found) == (
         "No policy that was read affects HTTPRoute baker/baker; by the status of Namespace baker, RetryPolicy "
         "baker/resilience affects that as well, as far as could be read: RetryPolicies are hidden from you. "
@@ -153,7 +153,7 @@ def test_manifests_with_a_gap_say_the_same() -> None:
     """A file of which something could not be read."""
     gap = Gap("RetryPolicy", "baker", "not YAML")
     found = answer(marked(route(), condition(message="by RetryPolicy baker/quick")), gaps=(gap,))
-    assert [str(policy) for mark in found.marks for policy in mark.policies] == ["RetryPolicy baker/quick"]
+    assert [str(policy) for mark in found.influences.marks for policy in mark.policies] == ["RetryPolicy baker/quick"]
     assert found.unseen[-1].remedy == "fix or leave out this input"
     assert "by its status, RetryPolicy baker/quick affects it as well" in object_headline(found)
 
@@ -165,18 +165,18 @@ def test_marks_of_other_kinds_are_left_out_where_one_is_asked_for() -> None:
     analysis = analyze(world)
     found = describe(analysis, ROUTE)
     other = Focus(kinds=(GroupKind("example.io", "TimeoutPolicy"),))
-    assert narrowed(found, Focus(kinds=(RETRY,))).marks == found.marks != ()
-    assert narrowed(found, other).marks == ()
+    assert narrowed(found, Focus(kinds=(RETRY,))).influences.marks == found.influences.marks != ()
+    assert narrowed(found, other).influences.marks == ()
 
 
 def test_what_a_profile_says_of_conditions_counts_alone() -> None:
     """Kuadrant's are of its own group: another one of a similar name says nothing."""
     auth = Gap("AuthPolicy", "baker", "forbidden", group="kuadrant.io")
     found = answer(marked(route(), condition("kuadrant.io/AuthPolicyAffected")), gaps=(auth,))
-    assert [(mark.policy_kind.kind, mark.name) for mark in found.marks] == [
+    assert [(mark.policy_kind.kind, mark.name) for mark in found.influences.marks] == [
         ("AuthPolicy", "kuadrant.io/AuthPolicyAffected")
     ]
-    assert not answer(marked(route(), condition("example.com/AuthPolicyAffected")), gaps=(auth,)).marks
+    assert not answer(marked(route(), condition("example.com/AuthPolicyAffected")), gaps=(auth,)).influences.marks
 
 
 def test_an_annotation_that_a_profile_names() -> None:
@@ -187,4 +187,4 @@ def test_an_annotation_that_a_profile_names() -> None:
     gateway = build.gateway("edge", build.listener(allowedRoutes=build.allow()), namespace="infra")
     world = build.snapshot(gateway, subject, complete=True, gaps=(HIDDEN,))
     found = describe(analyze(world, profiles=[profile]), ROUTE)
-    assert [policy.name for mark in found.marks for policy in mark.policies] == ["resilience"]
+    assert [policy.name for mark in found.influences.marks for policy in mark.policies] == ["resilience"]

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.describe.description import EVERYTHING, Focus
-from kubectl_policy.questions.describe.narrowing import focus_on, narrowed
+from kubectl_policy.questions.describe.description import Focus, focus_on
+from kubectl_policy.questions.describe.objects import narrowed
 from tests import build
 from tests.render.shown import headline, shown
 from tests.render.worlds import about, about_policy, colourful, defaults, world
@@ -25,7 +25,7 @@ LIMIT: Final = GroupKind("example.com", "LimitPolicy")
 def test_words_for_kinds_are_those_of_people() -> None:
     """Any name of a kind, several with commas; of what is no policy kind there is nothing to see."""
     analysis = colourful()
-    assert focus_on(analysis, (), ()) == EVERYTHING
+    assert focus_on(analysis, (), ()) == Focus()
     assert focus_on(analysis, ["colorpolicy,LimitPolicy", "ColorPolicy"], ["spec.a.,b"]) == Focus(
         kinds=(COLOR, LIMIT), fields=("a", "b")
     )
@@ -51,12 +51,18 @@ def only(kinds: tuple[GroupKind, ...] = (), fields: tuple[str, ...] = ()) -> Obj
     return narrowed(about(analysis, "HTTPRoute", "r"), Focus(kinds=kinds, fields=fields))
 
 
+def test_everything() -> None:
+    """Nothing is left out where nothing alone is asked for."""
+    answer = about(colourful(), "HTTPRoute", "r")
+    assert narrowed(answer, Focus()) is answer
+
+
 def test_one_kind_alone() -> None:
     """The others are not counted, named or shown."""
     answer = only(kinds=(LIMIT,))
     assert {group.kind for group in answer.in_force} == {LIMIT}
     assert [policy.name for policy in answer.policies] == ["first"]
-    assert (answer.attached, answer.expected) == ((), ())
+    assert (answer.targeting.attached, answer.expected) == ((), ())
     assert {str(source.policy) for source in answer.sources} == {
         "LimitPolicy default/first",
         "LimitPolicy default/second",

@@ -37,22 +37,22 @@ def test_what_is_in_force_is_grouped_where_it_is_the_same() -> None:
     """Base on both paths; its color gives way to own on listener http and to strict, an override, on https."""
     answer = about(colourful(), "HTTPRoute", "r")
     color = [group for group in answer.in_force if group.kind.kind == "ColorPolicy"]
-    assert [(group.positions, [(s.field, s.value) for s in group.settings]) for group in color] == [
+    assert [(group.extent.positions, [(s.field, s.value) for s in group.settings]) for group in color] == [
         ((0,), [("color", "blue"), ("shade.dark", True), ("shade.list", [1, 2])]),
         ((1,), [("color", "black"), ("shade.dark", True), ("shade.list", [1, 2])]),
     ]
     beaten = [[fate.source.object.name for fate in group.settings[0].instead_of] for group in color]
     assert beaten == [["base"], ["base", "own"]]
     assert [policy.name for policy in answer.policies] == ["base", "own", "strict", "first"]
-    assert [policy.name for policy in answer.attached] == ["own"]
-    assert [kind.kind for kind in answer.targeted_by] == ["ColorPolicy"]
+    assert [policy.name for policy in answer.targeting.attached] == ["own"]
+    assert [kind.kind for kind in answer.targeting.targeted_by] == ["ColorPolicy"]
 
 
 def test_the_sections_of_a_gateway_are_its_paths() -> None:
     """The Namespace's policy is in force on both, one on a listener there alone; a listener alone has one path."""
     answer = about(colourful(), "Gateway", "g")
     assert [path[-1].section for path in answer.paths] == ["http", "https"]
-    named = [(group.positions, [policy.name for policy in group.policies]) for group in answer.in_force]
+    named = [(group.extent.positions, [policy.name for policy in group.policies]) for group in answer.in_force]
     assert named == [((0,), ["base"]), ((1,), ["base", "strict"])]
     assert len(about(colourful(), "Gateway", "g", "https").paths) == 1
 
@@ -70,7 +70,7 @@ def test_a_port_counts_if_something_leads_to_it() -> None:
 def test_an_object_that_was_not_read_can_be_asked_about() -> None:
     """A GatewayClass is often not among the manifests; policies may be attached to it all the same."""
     answer = about(world(build.gateway("other", class_name="elsewhere")), "GatewayClass", "elsewhere")
-    assert (answer.origin, answer.reported, answer.policies) == (None, (), ())
+    assert (answer.origin, answer.reports.reported, answer.policies) == (None, (), ())
 
 
 def test_what_does_not_apply_has_its_reason() -> None:

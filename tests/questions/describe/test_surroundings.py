@@ -64,18 +64,20 @@ def test_a_route_has_the_hostnames_that_its_listeners_take() -> None:
     """Without any of its own those of the listeners; of a Gateway these are told, and of a Service none."""
     narrow = build.gateway("g", build.listener("a", hostname="*.example.com"), build.listener("b", port=81))
     named = world(narrow, build.route("q", hostnames=["x.example.com"], parents=[build.parent("g", "a")]))
-    assert about(named, "HTTPRoute", "q").hostnames == ("x.example.com",)
-    assert about(named, "HTTPRoute", "r").hostnames == ("*",)
-    assert about(named, "Gateway", "g", "a").hostnames == ("*.example.com",)
-    assert about(named, "Service", "s").hostnames == ()
-    assert (about(named, "Gateway", "g").routes, about(named, "Gateway", "g", "b").routes) == (2, 1)
+    assert about(named, "HTTPRoute", "q").requests.hostnames == ("x.example.com",)
+    assert about(named, "HTTPRoute", "r").requests.hostnames == ("*",)
+    assert about(named, "Gateway", "g", "a").requests.hostnames == ("*.example.com",)
+    assert about(named, "Service", "s").requests.hostnames == ()
+    assert (about(named, "Gateway", "g").requests.routes, about(named, "Gateway", "g", "b").requests.routes) == (2, 1)
 
 
 def test_why_each_parent_leads_nowhere() -> None:
     """By which field, and what may have been meant; nothing is said of a route that is attached to anything."""
     parents = [build.parent("gg"), build.parent("g", "htps"), build.parent("g", "http", port=81)]
     shut = build.gateway("shut", build.listener(allowedRoutes=build.allow("None")))
-    lost = about(world(shut, build.route("q", parents=[*parents, build.parent("shut")])), "HTTPRoute", "q").unattached
+    lost = about(
+        world(shut, build.route("q", parents=[*parents, build.parent("shut")])), "HTTPRoute", "q"
+    ).requests.unattached
     assert [(cause.field, cause.hint, cause.reason) for cause in lost] == [
         ("spec.parentRefs[0].name", "did you mean g?", "NoMatchingParent"),
         ("spec.parentRefs[1].sectionName", "did you mean https, http?", "NoMatchingParent"),
@@ -83,9 +85,9 @@ def test_why_each_parent_leads_nowhere() -> None:
         ("spec.parentRefs[3]", "", "NotAllowedByListeners"),
     ]
     assert {str(cause.origin) for cause in lost} == {"test.yaml:1"}
-    assert about(world(), "HTTPRoute", "r").unattached == ()
+    assert about(world(), "HTTPRoute", "r").requests.unattached == ()
     some = about(world(build.route("q", parents=[build.parent(), *parents])), "HTTPRoute", "q")
-    assert (some.carries_traffic, some.unattached) == (True, ())
+    assert (some.requests.carries_traffic, some.requests.unattached) == (True, ())
 
 
 def test_what_policies_say_that_were_not_read() -> None:

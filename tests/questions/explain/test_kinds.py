@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from kubectl_policy import PolicyKindProfile, TargetLevel, analyze
+from kubectl_policy import PolicyKindProfile, analyze
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.model.kinds import GATEWAY_API, NAMESPACE
@@ -117,18 +117,15 @@ class TestTargets:
             build.policy("q", build.target("other"), build.target("app", "Namespace", group="core")),
         )
         assert found.targets == (
-            NamedLevel(TargetLevel(NAMESPACE), 1),
-            NamedLevel(TargetLevel(GATEWAY), 2),
-            NamedLevel(TargetLevel(GATEWAY, section=True), 1),
+            NamedLevel(NAMESPACE, references=1),
+            NamedLevel(GATEWAY, references=2),
+            NamedLevel(GATEWAY, section=True, references=1),
         )
         assert found.policies == 2
-        levels = [
-            (named.group, named.kind, named.section, named.level.group, named.level.kind) for named in found.targets
-        ]
-        assert levels == [
-            ("", "Namespace", False, "", "Namespace"),
-            (GATEWAY.group, "Gateway", False, GATEWAY.group, "Gateway"),
-            (GATEWAY.group, "Gateway", True, GATEWAY.group, "Gateway"),
+        assert [(named.group, named.kind, named.section) for named in found.targets] == [
+            ("", "Namespace", False),
+            (GATEWAY.group, "Gateway", False),
+            (GATEWAY.group, "Gateway", True),
         ]
 
     def test_rules_whose_filters_name_policies(self) -> None:
@@ -139,11 +136,11 @@ class TestTargets:
         world = [build.policy("p", build.target("g")), *routes]
         found = asked("colorpolicy", *world, profiles=[named])
         assert found.targets == (
-            NamedLevel(TargetLevel(GATEWAY), 1),
-            NamedLevel(TargetLevel(HTTP_ROUTE, section=True), 1),
+            NamedLevel(GATEWAY, references=1),
+            NamedLevel(HTTP_ROUTE, section=True, references=1),
         )
         unnamed = replace(named, filter_routes=frozenset())
-        assert asked("colorpolicy", *world, profiles=[unnamed]).targets == (NamedLevel(TargetLevel(GATEWAY), 1),)
+        assert asked("colorpolicy", *world, profiles=[unnamed]).targets == (NamedLevel(GATEWAY, references=1),)
 
 
 class TestBasis:

@@ -51,7 +51,6 @@ def test_at_rules() -> None:
     outcome = outcomes(picture)[build.node("HTTPRoute", "r", "two")]
     assert [path[3].section for path in outcome.paths] == ["one", "two"]
     assert [win.certain for win in outcome.wins] == [True, True]
-    assert outcome.place == build.node("HTTPRoute", "r", "two")
 
 
 def test_at_routes_without_rules() -> None:
@@ -137,9 +136,9 @@ def test_as_described(name: str) -> None:
         outcome = outcomes(picture).get(rule)
         told = {(win.policy_kind, policy) for win in (outcome.wins if outcome else ()) for policy in win.policies}
         description = describe(analysis, rule)
-        groups = [group for group in description.in_force if not (group.passes_down or group.profile.patches)]
+        groups = [group for group in description.in_force if not (group.extent.passes_down or group.profile.patches)]
         expected = {(group.kind, policy) for group in groups for policy in group.policies}
-        assert told == (expected if description.carries_traffic else set()), rule
+        assert told == (expected if description.requests.carries_traffic else set()), rule
 
 
 def test_as_described_of_whole_routes() -> None:

@@ -53,9 +53,8 @@ def test_what_they_affect() -> None:
     found = graph(analysis).policies
     assert len(found) == 11
     for policy in found:
-        reach = blast_radius(analysis, policy.ref).reach
-        assert reach
-        assert (reach.affected, reach.attachments, reach.enforcement) == (
+        answer = blast_radius(analysis, policy.ref)
+        assert (answer.affected, answer.targets, answer.enforcement) == (
             policy.affected,
             policy.attachments,
             policy.enforcement,

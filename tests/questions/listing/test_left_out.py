@@ -8,9 +8,9 @@ import pytest
 
 from kubectl_policy import analyze
 from kubectl_policy.model import GroupKind
-from kubectl_policy.questions.listing.lists import Only, list_names, list_type
+from kubectl_policy.questions.listing.lists import Lists, Only, list_names, list_type
 from kubectl_policy.questions.shared.selection import LeftOutKind, Selection
-from kubectl_policy.render.listing.columns import remarks
+from kubectl_policy.render.listing.tables import list_remarks
 from tests import build
 from tests.render.shown import document_of
 
@@ -73,7 +73,7 @@ def test_what_is_left_out_is_counted() -> None:
 def test_it_is_said() -> None:
     """In a line each, and in the document."""
     listing = list_type(WORLD, "policies", EVERYWHERE)
-    first, second, *_ = remarks(listing, empty=False)
+    first, second, *_ = list_remarks(Lists((listing,)), empty=False)
     assert first == (
         "left out, as no policies of Gateways, routes or backends: 3 NetworkPolicies and 1 ConfigurationPolicy;"
         " --all-kinds shows them"

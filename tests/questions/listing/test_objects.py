@@ -55,7 +55,7 @@ def test_a_row_counts_the_policies_that_the_description_counts(word: str) -> Non
     """Those that are in force on the object, not those that it only passes on."""
     for row in rows(colourful(), word):
         answer = describe(colourful(), NodeRef(row.ref))
-        counted = {policy for group in answer.in_force if not group.passes_down for policy in group.policies}
+        counted = {policy for group in answer.in_force if not group.extent.passes_down for policy in group.policies}
         assert set(row.listed.policies) == counted
         assert counted
 

@@ -100,16 +100,18 @@ def test_where_all_apply_each_has_its_settings_under_their_own_names() -> None:
         colours("b", "r", color="blue"),
         colours("empty", "r"),
     )
-    named = list(named_leaves(found.spec, APART))
+    named = list(named_leaves(found.resolution.spec, APART))
     assert [(each.name, each.leaf.source.object.name) for each in named] == [
         ("color", "a"),
         ("deep.x", "a"),
         ("color", "b"),
     ]
     assert [each.field[0] for each in named] == ["default/a", "default/a", "default/b"]
-    fates = [(each.name, fate.field, fate.state) for each, fate in named_fates(found, APART)]
+    fates = [
+        (each.name, fate.field, fate.state) for part in named_fates(found.resolution, APART) for each, fate in part
+    ]
     assert fates == [(name, name, "effective") for name in ("color", "deep.x", "color")]
-    assert [(each.field, each.value) for each in declared_fields(found, APART)] == [
+    assert [(each.field, each.value) for each in declared_fields(found.resolution, APART)] == [
         ("color", "red"),
         ("deep.x", 1),
         ("color", "blue"),
@@ -129,7 +131,7 @@ def test_what_stands_beside_policies_that_all_apply_has_its_own_name() -> None:
     route = build.resource("HTTPRoute", "r", {"parentRefs": [build.parent()], "color": "green"})
     analysis = analyze(build.snapshot(build.gateway("g"), route, colours("a", "r", color="red")), profiles=[profile])
     (found,) = analysis.effective(build.node("HTTPRoute", "r"))
-    assert [each.name for each in named_leaves(found.spec, profile)] == ["color", "color"]
+    assert [each.name for each in named_leaves(found.resolution.spec, profile)] == ["color", "color"]
 
 
 def outcomes(profile: PolicyKindProfile, policy: Resource, *others: Resource) -> dict[str, FieldOutcome]:
@@ -192,7 +194,7 @@ def test_settings_are_named_in_what_policies_amount_to() -> None:
         ("size", "above"),
     ]
     assert [fate.field for setting in group.settings for fate in setting.instead_of] == ["paints[blue].name"]
-    assert group.strategies == (MergeStrategy.STRATEGIC_MERGE,)
+    assert group.combination.strategies == (MergeStrategy.STRATEGIC_MERGE,)
 
 
 def test_of_policies_that_choose_the_nearest_one_decides() -> None:
@@ -213,7 +215,7 @@ def test_of_policies_that_choose_the_nearest_one_decides() -> None:
         colours("late", "r", age=2, merge="StrategicMerge", color="green"),
     ]
     answer = describe(analyze(build.snapshot(*world, *policies), profiles=[profile]), build.node("HTTPRoute", "r"))
-    assert [group.strategies for group in answer.in_force] == [(MergeStrategy.ATOMIC_DEFAULTS,)]
+    assert [group.combination.strategies for group in answer.in_force] == [(MergeStrategy.ATOMIC_DEFAULTS,)]
 
 
 HOSTILE: Final[list[Json]] = [

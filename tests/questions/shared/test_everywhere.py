@@ -28,7 +28,7 @@ def test_every_rule_is_asked() -> None:
     """A route of which one rule has a policy of its own is not covered by that."""
     analysis = analyze(snapshot(*WORLD, policy("p", target("r", "HTTPRoute", "a"), color="red")))
     ways = in_force(analysis, ROUTE, COLOR)
-    assert [[plain(each.effective[0].spec) if each.effective else None, _rule(each)] for each in ways] == [
+    assert [[plain(each.effective[0].resolution.spec) if each.effective else None, _rule(each)] for each in ways] == [
         [{"color": "red"}, "a"],
         [None, "b"],
     ]

@@ -161,7 +161,7 @@ def test_what_nobody_writes_is_in_the_whole_object() -> None:
     analysis = analyze(build.snapshot(*WORLD, on_route(a=1)))
     (effective, *_) = analysis.effective(ROUTE, COLOR)
     places = Places(analysis, effective, analysis.registry.known(COLOR))
-    ((_, leaf),) = leaves(effective.spec)
+    ((_, leaf),) = leaves(effective.resolution.spec)
     assert str(places.field(("a",), leaf)) == "spec.a"
     assert places.field(("b",), leaf) == WHOLE
     assert places.field(("a",), replace(leaf, defaulted=True)) == WHOLE

@@ -12,8 +12,7 @@ from kubectl_policy.model import Gap, GroupKind, Permission
 from kubectl_policy.model.kinds import GATEWAY_API
 from kubectl_policy.questions.unseen.answers import unseen_for_policy
 from kubectl_policy.questions.unseen.hidden import is_closed_in, may_lead_to
-from kubectl_policy.questions.unseen.relevance import gaps_in_list, relevant_gaps
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list, relevant_gaps
 from tests import build
 
 if TYPE_CHECKING:

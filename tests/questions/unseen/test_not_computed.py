@@ -117,7 +117,7 @@ class TestPassingDown:
         analysis = analyze(build.snapshot(*world, pod, space), profiles=[known])
         home = build.ref(kind, name).group_kind.group if kind in {"Gateway", "HTTPRoute"} else ""
         answer = describe(analysis, build.node(kind, name, section, group=home))
-        return [(group.passes_down, str(group.at[0])) for group in answer.in_force]
+        return [(group.extent.passes_down, str(group.extent.at[0])) for group in answer.in_force]
 
     def test_what_is_below_a_namespace_or_a_gateway_may_be_reached(self) -> None:
         """A route below the Gateway, whether or not one was read."""
@@ -147,7 +147,7 @@ class TestWhereADirectKindTakesEffect:
         gateway = build.gateway("g", build.listener("http"), build.listener("admin", port=81))
         analysis = analyze(build.snapshot(build.gateway_class(), gateway, policy), profiles=[known])
         answer = describe(analysis, build.node("Gateway", "g"))
-        return [str(node) for group in answer.in_force for node in group.at]
+        return [str(node) for group in answer.in_force for node in group.extent.at]
 
     def test_the_object_is_named_where_it_is_the_level(self) -> None:
         """Once, however many listeners it has."""

@@ -45,7 +45,7 @@ def offered(analysis: Analysis, target: NodeRef = ROUTE, policy: ObjectRef = POL
 
 def places(edits: tuple[Offered, ...]) -> list[tuple[str, str]]:
     """The objects that they change, and the first field of each."""
-    return [(each.edit.object.name, str(each.edit.changes[0].path) if each.edit.changes else "") for each in edits]
+    return [(each.object.name, str(each.changes[0].path) if each.changes else "") for each in edits]
 
 
 def test_what_changes_nothing_else_comes_first() -> None:
@@ -57,7 +57,7 @@ def test_what_changes_nothing_else_comes_first() -> None:
     )
     first, *_ = offered(analysis)
     assert places((first,)) == [("p", "spec.targetRefs[1]")]
-    assert first.edit.changes[0].added == ({"group": ON_ROUTE["group"], "kind": "HTTPRoute", "name": "r"},)
+    assert first.changes[0].added == ({"group": ON_ROUTE["group"], "kind": "HTTPRoute", "name": "r"},)
     assert (first.also_changes.harm, first.also_changes.settings, first.also_changes.objects) == ("none", 0, ())
 
 
@@ -70,7 +70,7 @@ def test_what_it_changes_elsewhere_is_counted() -> None:
         build.policy("p", build.target("h"), color="red", shade="dark"),
         profile=gateway_alone,
     )
-    (only,) = [each for each in offered(analysis) if each.edit.object == POLICY]
+    (only,) = [each for each in offered(analysis) if each.object == POLICY]
     assert only.also_changes.objects == (build.ref("HTTPRoute", "other"),)
     assert (only.also_changes.harm, only.also_changes.settings) == ("some", 2)
 
@@ -84,8 +84,8 @@ def test_a_listener_lets_in_one_more_namespace_and_no_fewer() -> None:
     def expressions(analysis: Analysis) -> object:
         first = offered(analysis, FAR)[0]
         assert (first.also_changes.harm, first.also_changes.losing) == ("none", ())
-        assert first.edit.after
-        listeners = first.edit.after.raw["spec"]["listeners"]  # type: ignore[index,call-overload]
+        assert first.after
+        listeners = first.after.raw["spec"]["listeners"]  # type: ignore[index,call-overload]
         return listeners[0]["allowedRoutes"]["namespaces"]["selector"]["matchExpressions"]  # type: ignore[index,call-overload]
 
     wanted = [{"key": NAME, "operator": "In", "values": ["default", "far"]}]
@@ -106,11 +106,11 @@ def test_all_namespaces_are_let_in_only_where_no_less_would_do() -> None:
     on_gateway = defaults("p", ON_GATEWAY, a=1)
     local = profiled(declared_targets=frozenset({GATEWAY}))
     read = around(by_team, build.namespace("far"), FAR_ROUTE, on_gateway, profile=local)
-    assert [each.edit.object.kind for each in offered(read, FAR)] == ["Namespace"]
+    assert [each.object.kind for each in offered(read, FAR)] == ["Namespace"]
     nothing: dict[str, Json] = {"matchExpressions": [{"key": "team", "operator": "In", "values": []}]}
     closed = build.gateway("g", build.listener(allowedRoutes=build.allow("Selector", nothing)))
     (only,) = offered(around(closed, build.namespace("far"), FAR_ROUTE, on_gateway, profile=local), FAR)
-    assert only.edit.changes[0].added == ("All",)
+    assert only.changes[0].added == ("All",)
 
 
 def test_among_many_objects_the_search_ends_with_what_changes_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +143,7 @@ def test_what_takes_something_away_is_offered_only_if_nothing_else_helps() -> No
     assert not any(each.also_changes.deletes for each in edits)
     (conflict,) = [cause for cause in CAUSES if cause.name == "a conflict"]
     (only,) = offered(conflict.analysis, conflict.target, conflict.policy)
-    assert (only.edit.action, only.also_changes.harm, only.also_changes.deletes) == ("delete", "loss", True)
+    assert (only.action, only.also_changes.harm, only.also_changes.deletes) == ("delete", "loss", True)
 
 
 def test_settings_of_others_that_are_replaced_there_are_said() -> None:
@@ -195,7 +195,7 @@ def test_nothing_is_lost_silently(cause: Cause) -> None:
     assert "loss" not in harms or set(harms) == {"loss"}
     assert [each.also_changes.rank for each in answer.edits] == sorted(each.also_changes.rank for each in answer.edits)
     for each in answer.edits:
-        after = edited(cause.analysis, each.edit)
+        after = edited(cause.analysis, each)
         for kind in ROUTES:
             for route in after.index.of_kind(kind):
                 before = attached(cause.analysis, route.ref)

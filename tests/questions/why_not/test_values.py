@@ -29,7 +29,7 @@ def defining(strategy: Mapping[str, Json]) -> Mapping[str, Json]:
 
 def merging(analysis: Analysis, policy: ObjectRef = POLICY) -> list[tuple[str, tuple[Json, ...]]]:
     """The fields that the first edit changes, and what it puts there."""
-    first = why_not(analysis, policy, ROUTE).edits[0].edit
+    first = why_not(analysis, policy, ROUTE).edits[0]
     return [(str(change.path), change.added) for change in first.changes]
 
 

@@ -68,14 +68,14 @@ def test_the_first_reason_and_an_edit_that_works(cause: Cause) -> None:
         assert answer.obstacle
         return
     assert answer.edits
-    first = answer.edits[0].edit
+    first = answer.edits[0]
     assert (first.action, first.object) == (cause.action, cause.edited)
     assert answer.obstacle == ""
     assert len(answer.edits) <= 3
     for offered in answer.edits:
-        after = edited(cause.analysis, offered.edit)
+        after = edited(cause.analysis, offered)
         described = describe(after, cause.target)
-        assert described.carries_traffic
+        assert described.requests.carries_traffic
         assert cause.policy in (*described.policies, *described.filters_in_force)
         assert why_not(after, cause.policy, cause.target).effect.in_force
 
@@ -98,9 +98,9 @@ def test_every_question_about_a_world_has_an_answer(world: str) -> None:
         assert bool(answer.effect.in_force) or answer.reasons, (policy.ref, node)
         assert sum([bool(answer.effect.in_force), bool(answer.edits), bool(answer.obstacle)]) == 1
         for offered in answer.edits:
-            after = edited(analysis, offered.edit)
+            after = edited(analysis, offered)
             assert effect_on(after, policy.ref, node).in_force, (policy.ref, node)
-            assert errors(after, offered.edit.object) <= errors(analysis, offered.edit.object)
+            assert errors(after, offered.object) <= errors(analysis, offered.object)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ def test_a_field_of_the_object_itself_can_stand_in_the_way() -> None:
     assert [reason.message for reason in answer.reasons] == [
         "rule[0] of HTTPRoute default/r sets retry.attempts itself"
     ]
-    assert [str(change.path) for change in answer.edits[0].edit.changes] == ["spec.default", "spec.override"]
+    assert [str(change.path) for change in answer.edits[0].changes] == ["spec.default", "spec.override"]
 
 
 def test_what_the_edit_takes_away_is_said() -> None:
@@ -283,7 +283,7 @@ def test_what_the_edit_takes_away_is_said() -> None:
     answer = why_not(analysis, POLICY, ROUTE)
     (offered,) = answer.edits
     assert offered.also_changes.lost == (build.node("HTTPRoute", "q"),)
-    assert offered.edit.field == "spec.targetRef.name"
+    assert offered.field == "spec.targetRef.name"
 
 
 def test_an_edit_that_the_api_server_would_drop_does_not_count() -> None:
@@ -291,7 +291,7 @@ def test_an_edit_that_the_api_server_would_drop_does_not_count() -> None:
     single = object_schema(targetRef=anything(), color={"type": "string"})
     analysis = usual(build.policy("p", color="red"), schema=single)
     answer = why_not(analysis, POLICY, ROUTE)
-    assert [str(offered.edit.changes[0].path) for offered in answer.edits] == ["spec.targetRef"]
+    assert [str(offered.changes[0].path) for offered in answer.edits] == ["spec.targetRef"]
 
 
 def test_without_any_outcome_there_is_a_reason_all_the_same() -> None:

@@ -218,7 +218,7 @@ def test_security_is_part_of_the_sentence_about_a_policy() -> None:
     assert "changes all 3 (including security settings), which are left without any SecurityPolicy" in blast_headline(
         found
     )
-    other = replace(found, reach=None, subject=build.ref("Gateway", "x"))
+    other = replace(found, enforcement=None, subject=build.ref("Gateway", "x"))
     assert blast_headline(other) == (
         "Deleting Gateway default/x takes settings from 3 objects, including security settings."
     )
@@ -255,13 +255,11 @@ def test_what_a_policy_changes_elsewhere() -> None:
     profile = bakery().registry.known(answer.subject.group_kind)
 
     def said(*effects: EffectChange, affected: bool = True) -> str:
-        reach = answer.reach
-        assert reach
-        some = reach if affected else replace(reach, affected=())
+        some = answer.affected if affected else ()
         found = difference(deleted=(answer.subject,), effects=tuple(replace(one, profile=profile) for one in effects))
-        return blast_headline(replace(answer, reach=some, difference=found)).partition(". ")[2]
+        return blast_headline(replace(answer, affected=some, difference=found)).partition(". ")[2]
 
-    own = [node for node in (answer.reach.affected if answer.reach else ()) if node.kind == "HTTPRoute"]
+    own = [node for node in answer.affected if node.kind == "HTTPRoute"]
     assert said() == "Deleting it changes none of them."
     assert said(change(CHANGED, nodes=own)) == "Deleting it changes 1 of them."
     assert said(change(CHANGED, nodes=[*own, *routes(2)])) == "Deleting it changes 1 of them and 2 other objects."

@@ -125,7 +125,7 @@ class TestListenerPolicy:
             "ListenerPolicy", KGATEWAY, "same", target("g", section="https"), spec={"default": {"tcpKeepalive": {}}}
         )
         groups = describe(world(self.controller, self.wide, section), node("Gateway", "g")).in_force
-        assert [(len(group.at), len(group.without_effect)) for group in groups] == [(1, 0), (1, 1)]
+        assert [(len(group.extent.at), len(group.without_effect)) for group in groups] == [(1, 0), (1, 1)]
 
 
 class TestRateLimitPolicy:

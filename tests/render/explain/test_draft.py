@@ -14,7 +14,8 @@ from kubectl_policy import Implementation, PolicyKindProfile, TargetLevel, analy
 from kubectl_policy.model import GroupKind, Origin
 from kubectl_policy.model.kinds import KindNames
 from kubectl_policy.profiles.contradictions import has_version
-from kubectl_policy.profiles.load import PROFILE_FILE, built_in_groups, built_in_profiles, profiles_in
+from kubectl_policy.profiles.load import ProfileFile, built_in_groups, built_in_profiles, profiles_in
+from kubectl_policy.profiles.reading import problems
 from kubectl_policy.questions.explain.kinds import Explanation, NamedLevel, explain
 from kubectl_policy.render.explain.draft import draft
 from kubectl_policy.text.configuration import read_configuration
@@ -36,7 +37,7 @@ BUILT_IN: Final = [found for group in sorted(built_in_groups()) for found in bui
 def answer(profile: PolicyKindProfile, *targets: TargetLevel) -> Explanation:
     """The answer about a kind whose policies name some targets."""
     names = KindNames(profile.group_kind, "retrypolicies")
-    named = tuple(NamedLevel(level, 1) for level in targets)
+    named = tuple(NamedLevel(level.group_kind, level.section, references=1) for level in targets)
     return Explanation(
         profile=profile,
         names=names,
@@ -51,7 +52,7 @@ def answer(profile: PolicyKindProfile, *targets: TargetLevel) -> Explanation:
 def read(text: str) -> PolicyKindProfile:
     """The one profile in a draft, which is held to the schema."""
     value: Any = read_configuration(text, "draft.yaml", "").value
-    assert list(PROFILE_FILE.problems(value)) == []
+    assert list(problems(value, ProfileFile)) == []
     (found,) = profiles_in(value, ORIGIN)
     return found
 

@@ -55,7 +55,7 @@ def described(answer: ObjectDescription, drawn: Container[str]) -> set[tuple[obj
     return {
         (tuple(name for name in map(str, answer.paths[path]) if name in drawn), group.kind.kind, *_setting(setting))
         for group in answer.in_force
-        for path in group.positions
+        for path in group.extent.positions
         for setting in group.settings
     }
 
@@ -117,8 +117,7 @@ def test_what_a_policy_affects_is_its_blast_radius(world: str) -> None:
             and data["kinds"][thing["kind"]].split(".")[0] == ref.kind
         )
         answer = blast_radius(analysis, policy)
-        assert answer.reach
-        assert [names[node] for node in reach["affected"]] == [str(node) for node in answer.reach.affected]
+        assert [names[node] for node in reach["affected"]] == [str(node) for node in answer.affected]
         changes = [
             (field.sort, field.field, len(it.objects)) for it in answer.difference.effects for field in it.fields
         ]

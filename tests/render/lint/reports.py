@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.lint.finding import Finding, Fix, Related
-from kubectl_policy.lint.report import Report, Suppressed
+from kubectl_policy.lint.report import Checkout, Report, Scope, Suppressed
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
@@ -136,19 +136,17 @@ SUPPRESSED: Final = Suppressed(finding=LOST, how="annotation", reason="on purpos
 UNSEEN: Final = Unseen(
     what="file bad.yaml", reason="it is broken", remedy="fix or leave out this input", origin=Origin("bad.yaml", 1)
 )
-CLEAN: Final = Report(findings=(), rules=RULES, objects=14, files=5)
-SMALL: Final = Report(findings=(MISSING, LOST, UNGRANTED), rules=RULES, objects=14, files=5)
+SCOPE: Final = Scope(objects=14, files=5)
+CLEAN: Final = Report(findings=(), rules=RULES, scope=SCOPE)
+SMALL: Final = Report(findings=(MISSING, LOST, UNGRANTED), rules=RULES, scope=SCOPE)
 EVERYTHING: Final = Report(
     findings=(UNREADABLE, LIVE, MISSING, LOST, UNGRANTED),
     rules=RULES,
-    objects=14,
-    files=5,
+    scope=Scope(worlds=("dev", "prod"), since="origin/main", objects=14, files=5),
     unknown=(UNKNOWN,),
     suppressed=(SUPPRESSED,),
     known=(LOST,),
     fixed=(MISSING,),
-    since="origin/main",
-    worlds=("dev", "prod"),
     settings=LintSettings(severities={"GWP7001": "info"}),
     unseen=(UNSEEN,),
 )
@@ -198,14 +196,11 @@ def hostile(name: str) -> Report:
     return Report(
         findings=(finding, live),
         rules=RULES,
-        objects=2,
-        files=1,
+        scope=Scope(worlds=(name, "other"), since=name, objects=2, files=1),
         unknown=(UNKNOWN, finding),
         suppressed=(Suppressed(finding=live, how="comment", reason=name),),
         known=(finding,),
         fixed=(finding,),
-        since=name,
-        worlds=(name, "other"),
         unseen=(Unseen(what=name, reason=name, remedy=name, origin=Origin(name, 1)),),
-        texts={Origin(name, 7): f"name: {name}"},
+        checkout=Checkout(texts={Origin(name, 7): f"name: {name}"}),
     )

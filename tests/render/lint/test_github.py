@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
+from kubectl_policy.lint.report import Checkout
 from kubectl_policy.model import Origin
 from kubectl_policy.render.lint.github import SUMMARY_LIMIT, github_summary, lint_github
 from kubectl_policy.render.output.escape import Commands
@@ -51,7 +52,7 @@ def test_an_annotation_says_where_and_what() -> None:
 
 def test_files_are_told_from_the_root_of_the_repository() -> None:
     """Wherever the program was started."""
-    report = replace(CLEAN, root="/repo", folder="/repo/deploy")
+    report = replace(CLEAN, checkout=Checkout(root="/repo", folder="/repo/deploy"))
     assert annotation(replace(MISSING, origin=Origin("./shop,a.yaml", 1)), report).startswith(
         "::error file=deploy/shop%2Ca.yaml,line=1,"
     )

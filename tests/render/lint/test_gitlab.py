@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.lint.baseline import fingerprinted
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import Origin
-from tests.render.lint.reports import CLEAN, EVERYTHING, LIVE, LOST, MISSING, setting_lost
+from tests.render.lint.reports import CLEAN, EVERYTHING, LIVE, LOST, MISSING, SCOPE, setting_lost
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def test_gitlab_knows_files_from_the_root_on() -> None:
 
 def test_gitlab_gets_what_is_known_as_well() -> None:
     """It would say of what is not there any more that it is fixed."""
-    assert gitlab(MISSING, known=(LOST,), since="origin/main") == gitlab(MISSING, LOST)
+    assert gitlab(MISSING, known=(LOST,), scope=replace(SCOPE, since="origin/main")) == gitlab(MISSING, LOST)
 
 
 def test_a_report_without_findings_is_an_empty_list() -> None:

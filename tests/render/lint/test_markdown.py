@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from kubectl_policy.lint.report import Checkout
 from kubectl_policy.lint.settings import LintSettings
 from kubectl_policy.model import Origin
-from kubectl_policy.render.lint.markdown import LIMIT, lint_markdown, mark, markdown
-from tests.render.lint.reports import CLEAN, EVERYTHING, LOST, MISSING, SMALL, UNSEEN
+from kubectl_policy.render.lint import LINT
+from kubectl_policy.render.lint.markdown import LIMIT, mark, markdown
+from tests.render.lint.reports import CLEAN, EVERYTHING, LOST, MISSING, SCOPE, SMALL, UNSEEN
 from tests.render.shown import shown
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ def test_everything(snapshot: SnapshotAssertion) -> None:
 
 def test_nothing_is_the_headline_alone() -> None:
     """With the mark by which it replaces the comment before it."""
-    assert lint_markdown(CLEAN) == (
+    assert LINT.markdown(CLEAN) == (
         "<!-- kubectl-policy lint -->\n"
         "### Gateway API policies and routes\n\n"
         "**No problems in 14 objects of 5 files.**\n"
@@ -41,20 +43,20 @@ def test_nothing_is_the_headline_alone() -> None:
 )
 def test_the_mark_tells_worlds_apart(worlds: tuple[str, ...], wanted: str) -> None:
     """And no name ends it."""
-    assert mark(replace(CLEAN, worlds=worlds)) == wanted
+    assert mark(replace(CLEAN, scope=replace(SCOPE, worlds=worlds))) == wanted
 
 
 def test_what_lets_the_run_fail_stands_out() -> None:
     """Whatever severity that is."""
-    assert "| warning |" in lint_markdown(SMALL)
-    assert "| **warning** |" in lint_markdown(replace(SMALL, settings=LintSettings(fail_on="warning")))
+    assert "| warning |" in LINT.markdown(SMALL)
+    assert "| **warning** |" in LINT.markdown(replace(SMALL, settings=LintSettings(fail_on="warning")))
 
 
 def test_files_are_told_from_the_root_of_the_repository() -> None:
     """As the pull request shows them."""
-    report = replace(CLEAN, findings=(MISSING,), root="/repo", folder="/repo/deploy")
-    assert "| `deploy/shop.yaml:14` |" in lint_markdown(report)
-    assert "|  | `BackendTLSPolicy" in lint_markdown(replace(CLEAN, findings=(replace(MISSING, origin=None),)))
+    report = replace(CLEAN, findings=(MISSING,), checkout=Checkout(root="/repo", folder="/repo/deploy"))
+    assert "| `deploy/shop.yaml:14` |" in LINT.markdown(report)
+    assert "|  | `BackendTLSPolicy" in LINT.markdown(replace(CLEAN, findings=(replace(MISSING, origin=None),)))
 
 
 @pytest.mark.parametrize("limit", [1_000, 2_500, 20_000, LIMIT])
@@ -73,8 +75,8 @@ def test_whole_rows_are_left_out(limit: int) -> None:
 def test_one_row_does_not_take_the_place_of_all() -> None:
     """That nobody could read anyway; that something was not seen is said even if it is too long to say what."""
     long = replace(MISSING, message="m" * LIMIT, origin=Origin("a.yaml", 1))
-    text = lint_markdown(replace(SMALL, findings=(long, *SMALL.findings), unseen=(replace(UNSEEN, what="w" * LIMIT),)))
+    text = LINT.markdown(replace(SMALL, findings=(long, *SMALL.findings), unseen=(replace(UNSEEN, what="w" * LIMIT),)))
     assert text.count("| **error** |") == 2
     assert "Not everything could be seen" in text
     assert text.endswith("\nNot shown for lack of room: 1 unseen thing and 1 finding.\n")
-    assert len(lint_markdown(replace(CLEAN, since="@" * LIMIT))) < LIMIT
+    assert len(LINT.markdown(replace(CLEAN, scope=replace(SCOPE, since="@" * LIMIT)))) < LIMIT

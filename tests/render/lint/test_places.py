@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Fix
+from kubectl_policy.lint.report import Checkout
 from kubectl_policy.model import Origin
 from kubectl_policy.render.lint.places import path_of, place_of, region_of, replaced, uri_of
 from tests import build
@@ -30,7 +31,7 @@ LINE = Origin("shop.yaml", 14)
 )
 def test_a_file_is_known_from_the_root_on(source: str, root: str, folder: str, path: str, uri: str) -> None:
     """Without dots, and with nothing in its URI that means something else there."""
-    report, origin = replace(CLEAN, root=root, folder=folder), Origin(source, 1)
+    report, origin = replace(CLEAN, checkout=Checkout(root=root, folder=folder)), Origin(source, 1)
     assert path_of(origin, report) == path
     assert uri_of(origin, MISSING.subject, report) == uri
 
@@ -51,9 +52,9 @@ def test_what_is_in_no_file_has_a_place_that_no_file_has() -> None:
 
 def test_a_region_is_within_one_line() -> None:
     """What it holds, if that is known."""
-    found = region_of(LINE, replace(CLEAN, texts={LINE: "  - name: a \n"}))
+    found = region_of(LINE, replace(CLEAN, checkout=Checkout(texts={LINE: "  - name: a \n"})))
     assert (found.line, found.start, found.end) == (14, 3, 12)
-    for report in (CLEAN, replace(CLEAN, texts={LINE: "   "})):
+    for report in (CLEAN, replace(CLEAN, checkout=Checkout(texts={LINE: "   "}))):
         found = region_of(LINE, report)
         assert (found.line, found.start, found.end) == (14, 1, 2)
     assert region_of(None, CLEAN).line == 1
@@ -86,13 +87,13 @@ def test_a_region_is_within_one_line() -> None:
 def test_a_value_is_replaced_where_it_stands_once(text: str, field: str, value: str, wanted: str | None) -> None:
     """On one line, as it is, by what means the same text there."""
     finding = replace(MISSING, field=field, fix=Fix(words="w", value=value))
-    found = replaced(finding, replace(CLEAN, texts={LINE: text}))
+    found = replaced(finding, replace(CLEAN, checkout=Checkout(texts={LINE: text})))
     assert (found and text[found.start - 1 : found.end - 1]) == wanted
 
 
 def test_nothing_is_replaced_elsewhere() -> None:
     """Without a fix, a field or a place."""
-    report = replace(CLEAN, texts={LINE: "name: checkot"})
+    report = replace(CLEAN, checkout=Checkout(texts={LINE: "name: checkot"}))
     assert replaced(MISSING, report)
     for finding in (replace(MISSING, fix=None), replace(MISSING, origin=None), replace(MISSING, field="")):
         assert replaced(finding, report) is None

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 import kubectl_policy
 from kubectl_policy.lint.finding import Fix, Related
+from kubectl_policy.lint.report import Checkout
 from kubectl_policy.lint.rule import Rule
 from kubectl_policy.model import Origin
 from kubectl_policy.render.lint.sarif import MOST_LETTERS, MOST_LOCATIONS, MOST_RESULTS, MOST_SAID, lint_sarif
@@ -21,6 +22,7 @@ from tests.render.lint.reports import (
     LOST,
     MISSING,
     RULES,
+    SCOPE,
     SMALL,
     UNREADABLE,
     target_not_found,
@@ -99,7 +101,10 @@ def test_nothing_is_an_empty_list() -> None:
 def test_each_world_has_a_category() -> None:
     """One that ends with a slash has no name for the run."""
     assert run(CLEAN)["automationDetails"]["id"] == "kubectl-policy/lint/"
-    assert run(replace(CLEAN, worlds=("prod",)))["automationDetails"]["id"] == "kubectl-policy/lint/prod/"
+    assert (
+        run(replace(CLEAN, scope=replace(SCOPE, worlds=("prod",))))["automationDetails"]["id"]
+        == "kubectl-policy/lint/prod/"
+    )
 
 
 def test_rules_about_security_are_marked() -> None:
@@ -160,20 +165,20 @@ def test_what_is_in_no_file_has_a_place_all_the_same() -> None:
 
 def test_what_is_new_is_marked() -> None:
     """Where it is known what was there before."""
-    assert result(MISSING, replace(CLEAN, since="main"))["baselineState"] == "new"
+    assert result(MISSING, replace(CLEAN, scope=replace(SCOPE, since="main")))["baselineState"] == "new"
     assert "baselineState" not in result(MISSING)
 
 
 def test_the_region_is_what_the_line_holds() -> None:
     """Where its text is known; of GitHub, only whole lines of a difference are annotated."""
-    report = replace(CLEAN, texts={LINE: "      name: größe  "})
+    report = replace(CLEAN, checkout=Checkout(texts={LINE: "      name: größe  "}))
     region = {"startLine": 14, "startColumn": 7, "endLine": 14, "endColumn": 18}
     assert result(MISSING, report)["locations"][0]["physicalLocation"]["region"] == region
 
 
 def test_a_value_can_be_replaced_by_a_program() -> None:
     """Where it is known which text is meant."""
-    report = replace(CLEAN, texts={LINE: "      name: checkot"})
+    report = replace(CLEAN, checkout=Checkout(texts={LINE: "      name: checkot"}))
     (fix,) = result(MISSING, report)["fixes"]
     assert fix["description"]["text"] == "did you mean checkout?"
     (change,) = fix["artifactChanges"]

@@ -8,10 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from kubectl_policy.lint.finding import Fix
+from kubectl_policy.lint.report import Scope
 from kubectl_policy.model import Origin
 from kubectl_policy.render.lint import LINT
 from kubectl_policy.render.lint.text import lint_text
-from kubectl_policy.render.lint.wording import lint_headline, objects
+from kubectl_policy.render.lint.wording import lint_headline
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import Line, View, to_text
 from tests import build
@@ -25,6 +26,7 @@ from tests.render.lint.reports import (
     POLICY,
     ROUTE,
     RULES,
+    SCOPE,
     SMALL,
     UNGRANTED,
     UNKNOWN,
@@ -179,16 +181,19 @@ def test_what_was_not_seen_is_said_even_if_nothing_is_wrong() -> None:
     ("report", "sentence"),
     [
         (CLEAN, "No problems in 14 objects of 5 files."),
-        (replace(CLEAN, objects=1, files=0), "No problems in 1 object."),
+        (replace(CLEAN, scope=Scope(objects=1)), "No problems in 1 object."),
         (
-            replace(CLEAN, since="old.json", known=(LOST, MISSING)),
+            replace(CLEAN, scope=replace(SCOPE, since="old.json"), known=(LOST, MISSING)),
             "No new problems since old.json in 14 objects of 5 files; 2 known.",
         ),
-        (replace(SMALL, since="main"), "2 errors and 1 warning in 14 objects of 5 files, new since main."),
-        (with_findings(LIVE, LIVE), "2 infos in 14 objects of 5 files."),
-        (replace(CLEAN, worlds=("dev",)), "No problems in 14 objects of 5 files for dev."),
         (
-            replace(CLEAN, worlds=("a", "b", "c", "d", "e")),
+            replace(SMALL, scope=replace(SCOPE, since="main")),
+            "2 errors and 1 warning in 14 objects of 5 files, new since main.",
+        ),
+        (with_findings(LIVE, LIVE), "2 infos in 14 objects of 5 files."),
+        (replace(CLEAN, scope=replace(SCOPE, worlds=("dev",))), "No problems in 14 objects of 5 files for dev."),
+        (
+            replace(CLEAN, scope=replace(SCOPE, worlds=("a", "b", "c", "d", "e"))),
             "No problems in 14 objects of 5 files for a, b, c and 2 others.",
         ),
         (
@@ -208,13 +213,13 @@ def test_a_check_that_could_not_be_made_needs_more_input() -> None:
     assert lint_headline(replace(CLEAN, unknown=(UNKNOWN,)), hints=True).endswith(
         "; 1 check could not be made (--complete if there is nothing else; --show-all shows them)."
     )
-    live = replace(CLEAN, unknown=(UNKNOWN,), place="the cluster")
+    live = replace(CLEAN, unknown=(UNKNOWN,), scope=replace(SCOPE, is_open=False))
     assert lint_headline(live, hints=True).endswith("; 1 check could not be made (--show-all shows them).")
     assert "(--" not in to_text(lint_text(live, View(everything=True)), 200)
 
 
 def test_the_objects_with_findings() -> None:
     """As other commands take them, each once."""
-    assert objects(with_findings(MISSING, LOST, UNGRANTED, UNREADABLE, LIVE)) == [POLICY, ROUTE, GATEWAY]
+    assert [*LINT.names(with_findings(MISSING, LOST, UNGRANTED, UNREADABLE, LIVE))] == [POLICY, ROUTE, GATEWAY]
     assert lines(SMALL, View())[-2] == ""
     assert RULES[0].name in to_text((Line(lint_text(SMALL, View())[0].spans),), 300)

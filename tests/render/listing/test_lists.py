@@ -11,9 +11,9 @@ import yaml
 from kubectl_policy import analyze
 from kubectl_policy.model import Gap, GroupKind, Origin
 from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
-from kubectl_policy.questions.listing.lists import list_names, list_type
+from kubectl_policy.questions.listing.lists import Lists, list_names, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.listing.columns import remarks
+from kubectl_policy.render.listing.tables import list_remarks
 from kubectl_policy.render.output.text import View
 from kubectl_policy.render.wording.headlines import list_headline
 from tests import build
@@ -238,7 +238,7 @@ def test_an_empty_list_is_explained_as_kubectl_does() -> None:
     )
 
     def said(word: str, namespace: str = "") -> list[str]:
-        return remarks(list_type(analysis, word, Selection(namespace)), empty=True)
+        return list_remarks(Lists((list_type(analysis, word, Selection(namespace)),)), empty=True)
 
     assert said("routes") == ["No resources found"]
     assert said("gc", "far") == ["No resources found"]
@@ -249,8 +249,8 @@ def test_an_empty_list_is_explained_as_kubectl_does() -> None:
 
 def test_an_incomplete_list_says_so() -> None:
     """With what the marks in it mean; a complete one says nothing."""
-    assert remarks(list_type(colourful(), "policies", Selection()), empty=False) == []
-    assert remarks(list_type(busy(), "routes", Selection("default")), empty=False) == [
+    assert list_remarks(Lists((list_type(colourful(), "policies", Selection()),)), empty=False) == []
+    assert list_remarks(Lists((list_type(busy(), "routes", Selection("default")),)), empty=False) == [
         "6 routes in namespace default, as far as could be read: 1 object is not in the input.",
         "hint: a number that ends with + may be higher; -o yaml says what is not in the input",
     ]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from kubectl_policy import analyze
-from kubectl_policy.questions.listing.lists import list_type
+from kubectl_policy.questions.listing.lists import Lists, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.listing import LISTING
-from kubectl_policy.render.listing.policies import policy_columns
+from kubectl_policy.render.listing import LISTS
+from kubectl_policy.render.listing.columns import columns_of
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import View
 from tests import build
@@ -34,7 +34,7 @@ def reasons(*resources: Resource, complete: bool = True) -> dict[str, tuple[str,
     """The reason of each policy by its name, whole and brief."""
     listing = list_type(world(*resources, complete=complete), "policies", Selection())
     rows = cast("tuple[PolicyRow, ...]", listing.rows)
-    column = next(column for column in policy_columns(rows) if column.title == "REASON")
+    column = next(column for column in columns_of(listing) if column.title == "REASON")
     return {row.ref.name: (row.reason, cast("Sentence", column.cell(row)).brief) for row in rows}
 
 
@@ -149,7 +149,7 @@ def test_states_are_coloured() -> None:
         status=accepted("False", "Invalid"),
     )
     listing = list_type(world(*policies, contrary), "policies", Selection())
-    lines = render(LISTING, listing, "table", View(coloured=True))
+    lines = render(LISTS, Lists((listing,)), "table", View(coloured=True))
     assert isinstance(lines, tuple)
     styles = {line.spans[0].text.strip(): (line.spans[2].text.strip(), line.spans[2].style) for line in lines[1:]}
     assert styles["part"] == ("Enforced", "value")
@@ -157,7 +157,7 @@ def test_states_are_coloured() -> None:
     assert (styles["lost"][1], styles["odd"][1]) == ("error", "warning")
     assert styles["told"] == ("Enforced", "warning")
     dead = list_type(world(*policies, complete=True), "policies", Selection())
-    coloured = render(LISTING, dead, "table", View(coloured=True))
+    coloured = render(LISTS, Lists((dead,)), "table", View(coloured=True))
     assert isinstance(coloured, tuple)
     assert {line.spans[0].text.strip(): line.spans[2].style for line in coloured[1:]}["lost"] == "error"
 

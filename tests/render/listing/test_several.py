@@ -8,8 +8,8 @@ import yaml
 
 from kubectl_policy.questions.listing.lists import Lists, list_type
 from kubectl_policy.questions.shared.selection import Selection
-from kubectl_policy.render.listing import SEVERAL
-from kubectl_policy.render.listing.several import lists_headline, lists_remarks
+from kubectl_policy.render.listing import LISTS as FORMS
+from kubectl_policy.render.listing.tables import list_remarks
 from kubectl_policy.render.output.formats import render
 from kubectl_policy.render.output.text import Line, View
 from tests.render.schema import VALIDATOR
@@ -29,7 +29,7 @@ def test_there_is_a_table_for_each_type() -> None:
         "NAME        TYPE        PORTS      REFERRED BY           POLICIES\n"
         "service/s   ClusterIP   8080/TCP   HTTPRoute default/r   4\n"
     )
-    coloured = render(SEVERAL, LISTS, "table", View(coloured=True))
+    coloured = render(FORMS, LISTS, "table", View(coloured=True))
     assert isinstance(coloured, tuple)
     assert coloured[2] == Line()
     assert shown(LISTS, "csv").count("\n\n") == 1
@@ -53,9 +53,9 @@ def test_they_are_one_document() -> None:
 
 def test_what_stands_next_to_them() -> None:
     """An empty list next to others is no news; where all are empty, that is said once."""
-    assert lists_headline(LISTS) == "1 Gateway. 0 GRPCRoutes. 1 Service."
-    assert lists_remarks(LISTS, empty=False) == []
-    said = lists_remarks(EMPTY, empty=True)
+    assert FORMS.headline(LISTS) == "1 Gateway. 0 GRPCRoutes. 1 Service."
+    assert list_remarks(LISTS, empty=False) == []
+    said = list_remarks(EMPTY, empty=True)
     assert said == [
         "No resources found in far namespace.",
         "hint: there is 1 Gateway in namespace default: add -n default",

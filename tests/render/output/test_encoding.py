@@ -41,6 +41,7 @@ class _Answer(Struct, frozen=True, dict=True):
     many_parts: Annotated[tuple[_Part, ...], Meta()]
     color: Annotated[_Color, Meta()] = _Color.RED
     first: Annotated[_Part | None, Meta()] = None
+    inner: Annotated[_Part, "inline"] = _Part("inner")
     hidden: str = "for code"
 
     @property
@@ -63,7 +64,7 @@ ANSWER = _Answer("direct", (_Part("a"), _Part("b", object())))
 
 
 def test_members_are_what_is_annotated() -> None:
-    """Properties before fields, in camel case; what has no `Meta` is for code."""
+    """Properties before fields, in camel case, with those of inline parts; what has no `Meta` is for code."""
     assert members(_Answer) == {
         "number": "number",
         "length": "length",
@@ -71,6 +72,7 @@ def test_members_are_what_is_annotated() -> None:
         "manyParts": "many_parts",
         "color": "color",
         "first": "first",
+        "name": "inner.name",
     }
 
 
@@ -86,6 +88,7 @@ def test_a_document_begins_with_what_it_is() -> None:
         "manyParts": [{"name": "a"}, {"name": "b"}],
         "color": "red",
         "first": None,
+        "name": "inner",
     }
     assert list(document("Answer", "", ANSWER, "east"))[:4] == ["apiVersion", "kind", "context", "headline"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kubectl_policy.errors import PolicyError
-from kubectl_policy.render.output.graphviz import drawn
+from kubectl_policy.render.output.formats import drawn
 from tests.programs import needs_dot
 
 if TYPE_CHECKING:

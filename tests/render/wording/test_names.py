@@ -36,6 +36,15 @@ def test_words_are_listed(given: list[str], expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("letters", "expected"),
+    [("ab", "a and b"), ("abc", "a, b and c"), ("abcd", "a, b and 2 more"), ("abcdefg", "a, b and 5 more")],
+)
+def test_of_many_words_the_first_ones_are_listed(letters: str, expected: str) -> None:
+    """And how many are left, which are never fewer than two."""
+    assert listed([*letters], 3) == expected
+
+
+@pytest.mark.parametrize(
     ("number", "total", "expected"),
     [(1, 1, "its only path"), (2, 2, "both of its paths"), (4, 4, "all 4 of its paths"), (1, 4, "1 of its 4 paths")],
 )

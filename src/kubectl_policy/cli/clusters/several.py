@@ -16,7 +16,7 @@ from kubectl_policy.render.output.several import Answers, Unanswered, render_sev
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kubectl_policy.render.output.several import Told
+    from kubectl_policy.render.output.several import ClusterAnswer
 
 # Exit codes, from the best to the worst.
 _CODES: Final = (0, FOUND, INCOMPLETE, UsageError.exit_code, PolicyError.exit_code)
@@ -32,7 +32,9 @@ class ClusterQuestion(Struct, frozen=True, kw_only=True):
     ask: Callable[[], int]
 
 
-def ask_clusters(questions: Sequence[ClusterQuestion], collected: Mapping[str, Told], output_format: str) -> int:
+def ask_clusters(
+    questions: Sequence[ClusterQuestion], collected: Mapping[str, ClusterAnswer], output_format: str
+) -> int:
     """Ask each cluster, show the answers that are collected by then in a format, and return the worst exit code.
 
     A cluster that gives no answer is an error on standard error. Raises `PolicyError` if all give none for the same
@@ -52,7 +54,7 @@ def ask_clusters(questions: Sequence[ClusterQuestion], collected: Mapping[str, T
         Unanswered(context=context, message=error.message, hint=error.hint) for context, error in errors.items()
     )
     if answers:
-        shown = render_several(Answers(told=answers, unanswered=unanswered), output_format)
+        shown = render_several(Answers(answered=answers, unanswered=unanswered), output_format)
         terminal.show(shown, answers[0].view.width, coloured=answers[0].view.coloured)
     for context, (output, _) in ends.items():
         output.let_go(f"{context}: ")

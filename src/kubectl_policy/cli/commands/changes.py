@@ -111,8 +111,8 @@ def blast_radius(
     from kubectl_policy.questions.shared.selection import find
 
     answer = ask(analysis, find(analysis, type_name, name, call.in_namespace), owner or owner_key())
-    reach = answer.reach and replace(answer.reach, reasons=at_fields(answer.reach.reasons, call.lines, or_above=True))
-    answer = replace(answer, difference=_at_lines(answer.difference, call), reach=reach)
+    reasons = at_fields(answer.reasons, call.lines, or_above=True)
+    answer = replace(answer, difference=_at_lines(answer.difference, call), reasons=reasons)
     unseen = answer.difference.unseen
     call.show(BLAST_RADIUS, answer, analysis, unseen=unseen, everything=show_all)
     mention_namespaces(analysis, [answer.subject])

@@ -59,16 +59,12 @@ def describe(
     pairs = split_objects("describe", objects or [])
     analysis = call.read()
     from kubectl_policy.model import NodeRef
-    from kubectl_policy.questions.describe.description import EVERYTHING, Descriptions
+    from kubectl_policy.questions.describe.description import Descriptions, focus_on
     from kubectl_policy.questions.shared.selection import find
     from kubectl_policy.sources.locations.authors import Authors
 
     subjects = list(dict.fromkeys(find(analysis, type_name, name, call.in_namespace) for type_name, name in pairs))
-    focus = EVERYTHING
-    if kind or field:
-        from kubectl_policy.questions.describe.narrowing import focus_on
-
-        focus = focus_on(analysis, kind or (), field or ())
+    focus = focus_on(analysis, kind or (), field or ())
     authors = Authors() if blame else None
     author_of = partial(_author, analysis, authors) if authors else None
     answers = [_describe(analysis, NodeRef(subject, section), focus, call.lines, author_of) for subject in subjects]
@@ -110,17 +106,13 @@ def _describe(
             all_fields=tuple(at_line(field, lines.locate, author_of) for field in policy.all_fields),
             reasons=at_fields(policy.reasons, lines, or_above=True),
         )
-    from kubectl_policy.questions.describe.objects import describe
+    from kubectl_policy.questions.describe.objects import describe, narrowed
     from kubectl_policy.questions.shared.in_force import at_lines
 
-    answer = describe(analysis, node)
-    if focus.kinds or focus.fields:
-        from kubectl_policy.questions.describe.narrowing import narrowed
-
-        answer = narrowed(answer, focus)
+    answer = narrowed(describe(analysis, node), focus)
     return OBJECT, replace(
         answer,
         diagnostics=at_fields(answer.diagnostics, lines),
         in_force=at_lines(answer.in_force, lines.locate, author_of),
-        unattached=at_fields(answer.unattached, lines),
+        requests=replace(answer.requests, unattached=at_fields(answer.requests.unattached, lines)),
     )

@@ -21,7 +21,7 @@ from kubectl_policy.cli.options import exit_code as ending
 from kubectl_policy.cli.remarks import mention_namespaces
 from kubectl_policy.errors import UsageError
 from kubectl_policy.render.effective import EFFECTIVE
-from kubectl_policy.render.listing import LISTING, SEVERAL
+from kubectl_policy.render.listing import LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ _EFFECTIVE = "effective"
 _EXAMPLE = "for example: get policies, get policykinds, get gateways, get routes, get services"
 
 
-@shared_options(LISTING, watches=True)
+@shared_options(LISTS, watches=True)
 def get(
     call: Call,
     objects: Annotated[
@@ -106,7 +106,7 @@ def get(
         incomplete = missing and bool(answer.unseen) and not allow_incomplete
         return ending(differs=exit_code and bool(answer.rows), incomplete=incomplete)
     from kubectl_policy.questions.listing.lists import Lists, Only, list_names, list_type
-    from kubectl_policy.render.listing.columns import ordered
+    from kubectl_policy.render.listing.tables import ordered
 
     only = Only(all_kinds=all_kinds, states=states, hostname=hostname)
     # For names alone, effects are not computed.
@@ -117,11 +117,8 @@ def get(
         else ordered(list_type(analysis, type_, wanted, only), sort_by)
         for type_, wanted in selections
     ]
-    if len(lists) == 1:
-        show(LISTING, lists[0], analysis, unseen=lists[0].unseen)
-    else:
-        several = Lists(tuple(lists))
-        show(SEVERAL, several, analysis, unseen=several.unseen)
+    listings = Lists(tuple(lists))
+    show(LISTS, listings, analysis, unseen=listings.unseen)
     if not names_alone:
         mention_namespaces(analysis, (row.ref for listing in lists for row in listing.rows))
     return 0

@@ -91,7 +91,7 @@ def graph(
         raise UsageError(problem, "leave out one of the two")
     from msgspec.structs import replace
 
-    from kubectl_policy.questions.describe.narrowing import focus_on
+    from kubectl_policy.questions.describe.description import focus_on
     from kubectl_policy.questions.graph.picture import GraphOptions
     from kubectl_policy.questions.shared.selection import find, kinds_meant
 

@@ -52,7 +52,7 @@ def history(
         )
     from kubectl_policy.cli.terminal import progress
     from kubectl_policy.model import NodeRef
-    from kubectl_policy.questions.describe.narrowing import focus_on
+    from kubectl_policy.questions.describe.description import focus_on
     from kubectl_policy.questions.history.history import history as ask
 
     with progress("reading state") as tell:

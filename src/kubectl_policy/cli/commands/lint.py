@@ -140,7 +140,7 @@ def lint(
         reached=None if call.paths else call.live,
     )
     mapped = [*project.path_map.items(), *map(_pair, path_map or ())]
-    read = Reader(call, project.root, context_from or project.context_from, mapped).read(diff_base)
+    read = Reader(call, settings, project.root, context_from or project.context_from, mapped).read(diff_base)
     linting = Linting(read, settings, project)
     # A baseline that is being written does not count yet.
     report = linting.report("" if write_baseline else baseline or project.baseline)

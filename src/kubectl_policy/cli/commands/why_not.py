@@ -55,7 +55,7 @@ def why_not(
     target = find(analysis, target_type, target_name, target_namespace or call.in_namespace)
     answer = ask(analysis, policy, NodeRef(target, section), owner_key())
     edits = tuple(
-        replace(offered, origin=at_field(offered.origin, offered.edit.field, call.lines, or_above=True))
+        replace(offered, origin=at_field(offered.origin, offered.field, call.lines, or_above=True))
         for offered in answer.edits
     )
     answer = replace(answer, reasons=at_fields(answer.reasons, call.lines, or_above=True), edits=edits)

@@ -3,80 +3,45 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast, get_args
 
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cli.config import PathName
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.lint.rules.input.suppressions import misspelt
 from kubectl_policy.lint.settings import Level, LintSettings, Requirement, Threshold
-from kubectl_policy.model import Origin, Problem, Severity
-from kubectl_policy.model.fields import WHOLE
+from kubectl_policy.model import Origin, Severity
+from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.profiles.load import check, read_file
-from kubectl_policy.profiles.shapes import (
-    NAME,
-    NOTHING,
-    Boolean,
-    Choice,
-    Declared,
-    Entries,
-    Items,
-    Record,
-    Text,
-    WholeNumber,
-    field_of,
-    required_field,
-)
+from kubectl_policy.profiles.reading import INTERNAL, NOTHING, Name, read
 from kubectl_policy.sources.files.exclusion import Exclusions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable
     from datetime import datetime
 
     from pathspec import GitIgnoreSpec
 
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.model import FieldPath, Json
     from kubectl_policy.text import Steps
+    from kubectl_policy.text.configuration import Configuration
 
 FILE: Final = ".kubectl-policy.yaml"
 _HINT: Final = "docs/linting.md describes the config file"
 
 
-class _Level(Choice):
-    """A severity or `off`, which is false in YAML."""
-
-    def read(self, plain: str) -> Level:
-        """Return the severity."""
-        return cast("Level", plain or "off")
-
-    def problems(self, plain: Json, at: FieldPath = WHOLE) -> Iterator[Problem]:
-        """Yield a problem for any other value."""
-        return super().problems("off" if plain is False else plain, at)
-
-
-class _FilePattern(Text):
-    """A pattern of files, as in a .gitignore."""
-
-    def _within(self, plain: str, at: FieldPath) -> Iterator[Problem]:
-        try:
-            Exclusions([plain])
-        except UsageError as error:
-            yield Problem(message=error.message, field=at)
-
-
-_PATH: Final = Text(pattern=r"^[^\x00]+$", hint="A path is expected.")
-
-
-class PathSettings(Declared, frozen=True, kw_only=True, dict=True):
+class PathSettings(Struct, frozen=True, kw_only=True, dict=True, rename="kebab"):
     """Settings for some files."""
 
-    path: str = required_field(_FilePattern())
+    path: str
     """A pattern as in a .gitignore beside the config file."""
-    ignore: tuple[str, ...] = required_field(Items(NAME, least=1))
+    ignore: Annotated[tuple[Name, ...], Meta(min_length=1)]
     """The rules whose findings in the files do not count."""
 
     @cached_property
@@ -87,46 +52,46 @@ class PathSettings(Declared, frozen=True, kw_only=True, dict=True):
         return GitIgnoreSpec.from_lines([self.path])
 
 
-class Project(Declared, frozen=True, kw_only=True, dict=True):
+class Project(Struct, frozen=True, kw_only=True, dict=True, rename="kebab"):
     """The settings in the config file of a project."""
 
-    select: tuple[str, ...] = field_of(Items(NAME), default=())
+    select: tuple[Name, ...] = ()
     """The rules to check, by IDs, names, or prefixes of IDs. Default: all rules."""
-    ignore: tuple[str, ...] = field_of(Items(NAME), default=())
+    ignore: tuple[Name, ...] = ()
     """The rules not to check."""
-    severity: Mapping[str, Level] = field_of(Entries(_Level(Level)), default=NOTHING)
+    severity: Mapping[str, Level] = NOTHING
     """The severity of rules; `off` disables a rule."""
-    fail_on: Threshold | None = field_of(Choice(Threshold), default=None, name="fail-on")
+    fail_on: Threshold | None = None
     """The lowest severity for which the command fails, or `never`. Default: error."""
-    min_severity: Severity | None = field_of(Choice(Severity), default=None, name="min-severity")
+    min_severity: Severity | None = None
     """The lowest severity that is reported. Default: all."""
-    exclude: tuple[str, ...] = field_of(Items(_FilePattern()), default=())
+    exclude: tuple[str, ...] = ()
     """The files not to read, by patterns as in a .gitignore at the root of each input directory."""
-    per_path: tuple[PathSettings, ...] = field_of(Items(Record(PathSettings)), default=(), name="per-path")
+    per_path: tuple[PathSettings, ...] = ()
     """Settings for some files."""
-    baseline: str = field_of(_PATH, default="")
+    baseline: PathName = ""
     """The file with known findings."""
-    require_reason: bool = field_of(Boolean(), default=False, name="require-reason")
+    require_reason: bool = False
     """Whether suppressions need a reason."""
-    complete: bool = field_of(Boolean(), default=False)
+    complete: bool = False
     """Whether objects that are missing from the input do not exist."""
-    context_from: tuple[str, ...] = field_of(Items(_PATH), default=(), name="context-from")
+    context_from: tuple[PathName, ...] = ()
     """States that add context and are not linted."""
-    path_map: Mapping[str, str] = field_of(Entries(Text()), default=NOTHING, name="path-map")
+    path_map: Mapping[str, str] = NOTHING
     """Prefixes of rendered manifests, with the prefixes of their sources."""
-    grace: int | None = field_of(WholeNumber(0), default=None)
+    grace: Annotated[int, Meta(ge=0)] | None = None
     """The minutes that controllers have to report a status. Default: 5."""
-    owner: str = field_of(NAME, default="")
+    owner: Name = ""
     """The label or annotation with the owner."""
-    widest: int | None = field_of(WholeNumber(1), default=None)
+    widest: Annotated[int, Meta(ge=1)] | None = None
     """The number of routes from which on a policy affects too many. Default: no limit."""
-    policies: tuple[Requirement, ...] = field_of(Items(Record(Requirement)), default=())
+    policies: tuple[Requirement, ...] = ()
     """Requirements on the settings in force for routes."""
-    file: str = ""
+    file: Annotated[str, INTERNAL] = ""
     """The config file, to which its paths are relative, or ""."""
-    root: str = ""
+    root: Annotated[str, INTERNAL] = ""
     """The root of the git repository, or ""."""
-    written: Mapping[str, Origin] = NOTHING
+    written: Annotated[Mapping[str, Origin], INTERNAL] = NOTHING
     """The lines on which the config file names rules."""
 
     def settings_with(
@@ -196,9 +161,6 @@ class Project(Declared, frozen=True, kw_only=True, dict=True):
         return os.path.relpath(Path(self.root or folder, path) if is_revision else Path(source).absolute(), folder)
 
 
-_PROJECT: Final = Record(Project)
-
-
 def _rules(lists: Iterable[str]) -> tuple[str, ...]:
     return tuple(_rule(name.strip()) for names in lists for name in names.split(",") if name.strip())
 
@@ -244,8 +206,13 @@ def read_project(file: str) -> Project:
     # A file may have nothing but comments.
     if document.value is None:
         return Project(file=file)
-    check(document, _PROJECT, _HINT)
-    project: Project = _PROJECT.read(cast("dict[str, Any]", document.value))
+    plain: Any = document.value
+    # YAML takes `off` for false.
+    for name in [name for name, level in mapping_at(plain, "severity").items() if level is False]:
+        plain["severity"][name] = "off"
+    check(document, Project, _HINT)
+    project = read(plain, Project)
+    _check_patterns(project, document)
     steps: dict[str, Steps] = {name: ("severity", name) for name in project.severity}
     for key, names in (("select", project.select), ("ignore", project.ignore)):
         steps |= {name: (key, position) for position, name in enumerate(names)}
@@ -257,6 +224,16 @@ def read_project(file: str) -> Project:
         baseline=str(folder / project.baseline) if project.baseline else "",
         context_from=tuple(_resolve(state, folder) for state in project.context_from),
     )
+
+
+def _check_patterns(project: Project, document: Configuration) -> None:
+    patterns: dict[Steps, str] = {("exclude", index): pattern for index, pattern in enumerate(project.exclude)}
+    patterns |= {("per-path", index, "path"): settings.path for index, settings in enumerate(project.per_path)}
+    for field, pattern in patterns.items():
+        try:
+            Exclusions([pattern])
+        except UsageError as error:
+            document.refuse(field, error.message, _HINT)
 
 
 def _resolve(state: str, folder: Path) -> str:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.cli import terminal
 from kubectl_policy.errors import NothingThereError, SourceError, UsageError
-from kubectl_policy.lint.linting import LintedWorld
+from kubectl_policy.lint.linted import Linted
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.sources import Lines
 from kubectl_policy.states import laid_over
@@ -23,16 +23,18 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.cli.call import Call
     from kubectl_policy.cli.config import PolicyConfig
-    from kubectl_policy.model import Snapshot
+    from kubectl_policy.comparison import StateComparison
+    from kubectl_policy.lint.settings import LintSettings
+    from kubectl_policy.model import Resource, Snapshot
     from kubectl_policy.sources import InputOptions
 
 
 class ToLint(Struct, frozen=True, kw_only=True):
     """The worlds to lint and, with `--diff-base`, the same worlds in the base."""
 
-    worlds: Sequence[LintedWorld]
+    worlds: Sequence[Linted]
     lines: Lines  # of fields in the worlds
-    before: Sequence[LintedWorld] = ()
+    before: Sequence[Linted] = ()
     lines_before: Lines  # of fields in the base
     base: str = ""
     renamed: Callable[[str], str] = str  # from the name of a file in the base to its present name
@@ -41,11 +43,18 @@ class ToLint(Struct, frozen=True, kw_only=True):
 class Reader:
     """Reads the input of a call."""
 
-    def __init__(self, call: Call, root: str, around: Sequence[str], path_map: Sequence[tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        call: Call,
+        settings: LintSettings,
+        root: str,
+        around: Sequence[str],
+        path_map: Sequence[tuple[str, str]],
+    ) -> None:
         """Keep the call, the states `around` its input, the map of rendered paths, and the root of the repository."""
         from kubectl_policy.cli.config import read_config
 
-        self._call, self._root, self._around = call, root, around
+        self._call, self._settings, self._root, self._around = call, settings, root, around
         self._config: PolicyConfig = read_config(call.profiles, call.setting)
         self._options: InputOptions = replace(
             call.input_options(), render=call.render or "auto", map_origins=True, path_map=tuple(path_map)
@@ -62,11 +71,15 @@ class Reader:
         if not base:
             worlds = [self._linted(snapshot, name) for name, snapshot in snapshots.items()]
             return ToLint(worlds=worlds, lines=self._call.lines, lines_before=lines)
-        before = self._read_base(state, lines)
+        before: Mapping[str, Snapshot] = {}
+        try:
+            before = self._load(state, lines)
+        except NothingThereError as nothing:
+            terminal.complain(f"everything counts as new: {nothing.message}")
         # A single world in both states is the same world, whatever its names.
         if len(snapshots) == len(before) == 1:
             before = dict(zip(snapshots, before.values(), strict=True))
-        both: list[tuple[LintedWorld, LintedWorld]] = []
+        both: list[tuple[Linted, Linted]] = []
         for name, snapshot in snapshots.items():
             # A single unnamed world in the base is compared with every world of the input.
             earlier = before.get(name) or before.get("")
@@ -77,7 +90,7 @@ class Reader:
         deleted = [name for name in before if name and name not in snapshots]
         return ToLint(
             worlds=[now for now, _ in both],
-            before=[*(then for _, then in both), *(self._linted(before[name], name) for name in deleted)],
+            before=[*(then for _, then in both), *(self._linted(before[name], name, in_base=True) for name in deleted)],
             lines=self._call.lines,
             lines_before=lines,
             base=base,
@@ -117,14 +130,6 @@ class Reader:
             raise UsageError(problem, "name one that holds all, and --exclude the rest")
         return f"{base}:./{os.path.relpath(paths[0])}"
 
-    def _read_base(self, state: str, lines: Lines) -> Mapping[str, Snapshot]:
-        """Read the worlds of the base; none if it does not have the path."""
-        try:
-            return self._load(state, lines)
-        except NothingThereError as nothing:
-            terminal.complain(f"everything counts as new: {nothing.message}")
-            return {}
-
     def _renamed(self, base: str) -> Callable[[str], str]:
         """Return a function from the names of files in the base to their present names."""
         path, root = self._call.paths[0], Path(self._root or os.curdir).absolute()
@@ -161,29 +166,47 @@ class Reader:
     def _in_context(self, snapshot: Snapshot) -> Snapshot:
         return laid_over(self._context, snapshot) if self._context else snapshot
 
-    def _linted(self, snapshot: Snapshot, name: str) -> LintedWorld:
+    def _linted(self, snapshot: Snapshot, name: str, *, in_base: bool = False) -> Linted:
         from kubectl_policy import analyze
 
         config = self._config
         analysis = analyze(self._in_context(snapshot), profiles=config.profiles, implementation=config.implementation)
-        return self._world(snapshot, analysis, name)
+        return self._world(snapshot, analysis, name, in_base=in_base)
 
-    def _compared(self, snapshot: Snapshot, earlier: Snapshot, name: str) -> tuple[LintedWorld, LintedWorld]:
+    def _compared(self, snapshot: Snapshot, earlier: Snapshot, name: str) -> tuple[Linted, Linted]:
         """Return a world in both states; the later one, which is the first, has the comparison."""
         from kubectl_policy.comparison import compare
 
         before, after = self._in_context(earlier), self._in_context(snapshot)
         both = compare(before, after, profiles=self._config.profiles, implementation=self._config.implementation)
-        now = replace(self._world(snapshot, both.after, name), comparison=both)
-        return now, self._world(earlier, both.before, name)
+        now = self._world(snapshot, both.after, name, both)
+        return now, self._world(earlier, both.before, name, in_base=True)
 
-    def _world(self, snapshot: Snapshot, analysis: Analysis, name: str) -> LintedWorld:
-        """Return a world, around which are the objects of the context that are not in its snapshot."""
+    def _world(
+        self,
+        snapshot: Snapshot,
+        analysis: Analysis,
+        name: str,
+        comparison: StateComparison | None = None,
+        *,
+        in_base: bool = False,
+    ) -> Linted:
+        """Return a world. Objects of other namespaces, and of the context alone, are not linted.
+
+        In the base, findings existed whether or not they were suppressed, so comments do not matter there.
+        """
         around = frozenset[ObjectRef]()
         if self._context:
             around = frozenset(resource.ref for resource in self._context.resources)
             around -= {resource.ref for resource in snapshot.resources}
-        return LintedWorld(analysis=analysis, name=name, around=around, namespace=self._call.namespace)
+        namespace = self._call.namespace
+
+        def is_linted(resource: Resource) -> bool:
+            return namespace in {"", resource.ref.namespace} and resource.ref not in around
+
+        if in_base:
+            return Linted(analysis, self._settings, is_linted, name=name)
+        return Linted(analysis, self._settings, is_linted, comparison, self._call.lines.comments, name)
 
 
 def _is_path(base: str) -> bool:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.errors import SourceError
 from kubectl_policy.lint.baseline import baseline_text, compare, read_baseline
 from kubectl_policy.lint.linting import found_in
-from kubectl_policy.lint.report import Report
+from kubectl_policy.lint.report import Checkout, Report, Scope
 from kubectl_policy.lint.rules import RULES
 from kubectl_policy.model import FieldPath, Origin
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kubectl_policy.cli.linting.reading import ToLint
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.linting import Found
-    from kubectl_policy.lint.rule import Rule
     from kubectl_policy.lint.settings import LintSettings
     from kubectl_policy.sources import Lines
 
@@ -34,7 +33,7 @@ class Linting:
         """Lint the input."""
         self._read, self._settings, self._project = read, settings, project
         self._lines = FindingLines(read.lines, read.renamed)
-        self._found: Found = found_in(read.worlds, settings, self._lines.locate, read.lines.comments)
+        self._found: Found = found_in(read.worlds, settings, self._lines.locate)
 
     def baseline(self) -> str:
         """Return the text of a baseline with all findings that are not suppressed, of any severity."""
@@ -70,31 +69,27 @@ class Linting:
         resources = [resource for world in worlds for resource in world.resources]
         # Objects of a cluster have no lines, and the name of the cluster as their source.
         sources = {resource.origin.source for resource in resources if resource.origin.line}
+        state = worlds[0].analysis
         return Report(
+            scope=Scope(
+                worlds=tuple(world.name for world in worlds if world.name),
+                since=read.base or baseline,
+                objects=len({resource.ref for resource in resources}),
+                files=len(sources),
+                is_open=state.index.place == "the input" and not state.snapshot.complete,
+            ),
             findings=tuple(finding for finding in shown if finding.certain and finding.fingerprint in new),
             unknown=tuple(finding for finding in shown if not finding.certain),
             suppressed=self._found.suppressed,
             known=tuple(finding for finding in shown if finding.certain and finding.fingerprint not in new),
             # A finding that is suppressed now is not fixed.
             fixed=tuple(finding for finding in compared.fixed if finding.fingerprint not in fingerprints),
-            since=read.base or baseline,
-            rules=tuple(_as_configured(rule, settings) for rule in checked.values()),
-            worlds=tuple(world.name for world in worlds if world.name),
-            objects=len({resource.ref for resource in resources}),
-            files=len(sources),
+            rules=tuple(
+                replace(rule, severity=rule.severity_in(settings) or rule.severity) for rule in checked.values()
+            ),
             settings=settings,
-            place=worlds[0].analysis.index.place,
-            closed=worlds[0].analysis.snapshot.complete,
-            root=self._project.root,
-            folder=str(Path.cwd()),
-            texts=self._lines.texts,
+            checkout=Checkout(root=self._project.root, folder=str(Path.cwd()), texts=self._lines.texts),
         )
-
-
-def _as_configured(rule: Rule, settings: LintSettings) -> Rule:
-    """Return a rule with the severity that it has in this run."""
-    own = rule.severity_in(settings)
-    return replace(rule, severity=own) if own and own != "off" else rule
 
 
 def _read_baseline(baseline: str) -> Sequence[Finding]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 
 from kubectl_policy.comparison import what_if
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.changes.behind import RouteBehind, hostnames_on, routes_behind
 from kubectl_policy.questions.changes.diff import StateDiff, diff
 from kubectl_policy.questions.differences.counts import ObjectCounts, count_objects
@@ -43,27 +44,49 @@ class DetachedRoute(Struct, frozen=True):
 
 
 class PolicyReach(Struct, frozen=True, kw_only=True):
-    """What a policy reaches below its targets; each field is described in `BlastRadius`."""
+    """What a policy reaches below its targets; of any other object nothing."""
 
-    enforcement: Enforcement
-    reasons: tuple[Reason, ...]
-    attachments: tuple[Attachment, ...]
-    affected: tuple[NodeRef, ...]
-    superseded: tuple[SupersededOn, ...]
-    detached: tuple[DetachedRoute, ...]
-    behind: tuple[RouteBehind, ...] = ()
-    hostnames: tuple[str, ...] = ()
+    enforcement: Annotated[Enforcement | None, Meta(description="The enforcement of the policy.")] = None
+    targets: Annotated[
+        tuple[Attachment, ...], Meta(description="The references of the policy to its targets, also those that fail.")
+    ] = ()
+    reasons: Annotated[
+        tuple[Reason, ...], Meta(description="Why the policy has no effect anywhere, if it is known to have none.")
+    ] = ()
+    affected: Annotated[
+        tuple[NodeRef, ...], Meta(description="Where the policy has an effective field, as in a PolicyDescription.")
+    ] = ()
+    superseded: Annotated[
+        tuple[SupersededOn, ...],
+        Meta(description="Where the policy takes part and others set all that it would set."),
+    ] = ()
+    detached: Annotated[
+        tuple[DetachedRoute, ...], Meta(description="What is below its targets and attached to nothing, and why.")
+    ] = ()
+    behind: Annotated[
+        tuple[RouteBehind, ...],
+        Meta(
+            description="The routes whose requests come through what it affects, if that is Gateways and listeners "
+            "alone."
+        ),
+    ] = ()
+    hostnames: Annotated[
+        tuple[str, ...], Meta(description="Those of the requests that it affects; `*` for every host.")
+    ] = ()
+
+    @property
+    def policy(self) -> Annotated[bool, Meta()]:
+        """Whether it is a policy; if not, there is no enforcement, and no target, reason or effect of its own."""
+        return self.enforcement is not None
 
 
-class BlastRadius(Struct, frozen=True, kw_only=True):
+class BlastRadius(PolicyReach, frozen=True, kw_only=True):
     """What an object reaches, if it is a policy, and what deleting it would change."""
 
     subject: Annotated[ObjectRef, Meta()]
     origin: Annotated[Origin | None, Meta()]
     in_input: Annotated[bool, Meta(description="False if the subject is only named by something in the input.")] = True
     deleted_with_it: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that are deleted with it.")]
-    reach: PolicyReach | None
-    """What it reaches as a policy; None if it is none."""
     called_by: Annotated[
         tuple[Call, ...], Meta(description="References by which policies send requests of their own to it.")
     ] = ()
@@ -77,51 +100,6 @@ class BlastRadius(Struct, frozen=True, kw_only=True):
     ]
     difference: Annotated[StateDiff, Meta(description="Between what is and what would be without the subject.")]
     place: Place = "the input"
-
-    @property
-    def policy(self) -> Annotated[bool, Meta()]:
-        """Whether it is a policy; if not, there is no enforcement, and no target, reason or effect of its own."""
-        return self.reach is not None
-
-    @property
-    def enforcement(self) -> Annotated[Enforcement | None, Meta()]:
-        """The enforcement of the policy."""
-        return self.reach.enforcement if self.reach else None
-
-    @property
-    def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:
-        """The references of the policy to its targets, also those that fail."""
-        return self.reach.attachments if self.reach else ()
-
-    @property
-    def reasons(self) -> Annotated[tuple[Reason, ...], Meta()]:
-        """Why the policy has no effect anywhere, if it is known to have none."""
-        return self.reach.reasons if self.reach else ()
-
-    @property
-    def affected(self) -> Annotated[tuple[NodeRef, ...], Meta()]:
-        """Where the policy has an effective field, as in a PolicyDescription."""
-        return self.reach.affected if self.reach else ()
-
-    @property
-    def superseded(self) -> Annotated[tuple[SupersededOn, ...], Meta()]:
-        """Where the policy takes part and others set all that it would set."""
-        return self.reach.superseded if self.reach else ()
-
-    @property
-    def detached(self) -> Annotated[tuple[DetachedRoute, ...], Meta()]:
-        """What is below its targets and attached to nothing, and why."""
-        return self.reach.detached if self.reach else ()
-
-    @property
-    def behind(self) -> Annotated[tuple[RouteBehind, ...], Meta()]:
-        """The routes whose requests come through what it affects, if that is Gateways and listeners alone."""
-        return self.reach.behind if self.reach else ()
-
-    @property
-    def hostnames(self) -> Annotated[tuple[str, ...], Meta()]:
-        """Those of the requests that it affects; `*` for every host."""
-        return self.reach.hostnames if self.reach else ()
 
     @property
     def unseen(self) -> Annotated[tuple[Unseen, ...], Meta()]:
@@ -153,8 +131,8 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
     resource = analysis.index.get(subject)
     deleted = cascade(analysis.index, [subject])
     difference = diff(what_if(analysis, deleted=deleted), owner_key)
-    reach = _reach(analysis, subject, owner_key) if subject in analysis.attachments else None
-    if reach:
+    reach = _reach(analysis, subject, owner_key) if subject in analysis.attachments else PolicyReach()
+    if reach.policy:
         objects = {*(node.object for node in reach.affected), *(route.route for route in reach.behind)}
     else:
         objects = {*_concerned(difference)} - deleted
@@ -163,7 +141,14 @@ def blast_radius(analysis: Analysis, subject: ObjectRef, owner_key: str = "") ->
     return BlastRadius(
         subject=subject,
         origin=resource.origin if resource else None,
-        reach=reach,
+        enforcement=reach.enforcement,
+        targets=reach.targets,
+        reasons=reach.reasons,
+        affected=reach.affected,
+        superseded=reach.superseded,
+        detached=reach.detached,
+        behind=reach.behind,
+        hostnames=reach.hostnames,
         deleted_with_it=tuple(sorted(deleted - {subject})),
         counts=count_objects(analysis.index, objects, owner_key),
         difference=difference,
@@ -193,7 +178,7 @@ def _reach(analysis: Analysis, policy: ObjectRef, owner_key: str) -> PolicyReach
     return PolicyReach(
         enforcement=enforcement,
         reasons=why_without_effect(analysis, policy),
-        attachments=analysis.attachments[policy],
+        targets=analysis.attachments[policy],
         affected=in_force,
         superseded=_superseded(analysis, enforcement, in_force),
         detached=tuple(dict.fromkeys(_detached_routes(analysis, enforcement))),
@@ -208,14 +193,13 @@ def _superseded(analysis: Analysis, enforcement: Enforcement, in_force: Iterable
     nodes: dict[NodeRef, set[ObjectRef]] = {}
     for outcome in policy_outcomes(enforcement):
         if not outcome.in_force:
-            effective = outcome.effective
-            winners = {source.object for fate in effective.fates_of(policy) for source in fate.superseded_by}
+            resolution = outcome.effective.resolution
+            fates = resolution.fates_of.get(policy, ())
+            winners = {source.object for fate in fates for source in fate.superseded_by}
             for node in outcome.nodes(profile):
-                nodes.setdefault(node, set()).update(winners - {policy} or effective.policies_in_force())
-    groups: dict[tuple[ObjectRef, ...], list[NodeRef]] = {}
-    for node in from_the_root(nodes.keys() - {*in_force}):
-        groups.setdefault(tuple(sorted(nodes[node])), []).append(node)
-    return tuple(SupersededOn(tuple(objects), by) for by, objects in groups.items())
+                nodes.setdefault(node, set()).update(winners - {policy} or resolution.policies_in_force)
+    by_winners = grouped((tuple(sorted(nodes[node])), node) for node in from_the_root(nodes.keys() - {*in_force}))
+    return tuple(SupersededOn(objects, winners) for winners, objects in by_winners.items())
 
 
 def _detached_routes(analysis: Analysis, enforcement: Enforcement) -> Iterator[DetachedRoute]:

@@ -27,8 +27,8 @@ from kubectl_policy.questions.shared.not_looked_into import naming
 from kubectl_policy.questions.shared.places import at_line
 from kubectl_policy.questions.unseen.answers import unseen_by_references, unseen_for, unseen_for_policy, unseen_needs
 from kubectl_policy.questions.unseen.possible import possible_through
-from kubectl_policy.questions.unseen.things import Unseen, cut_paths, unknown_parents
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps
+from kubectl_policy.questions.unseen.things import Answer, Unseen, cut_paths, unknown_parents
 from kubectl_policy.topology import on_path
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.comparison import Pair, StateComparison
     from kubectl_policy.model import Diagnostic, Gap
-    from kubectl_policy.questions.differences.effects import EffectChange
+    from kubectl_policy.questions.differences.effects import EffectChange, FieldChange
     from kubectl_policy.questions.shared.not_looked_into import Sort
     from kubectl_policy.questions.shared.places import Locate
 
@@ -58,7 +58,7 @@ class ProblemChanges(Struct, frozen=True, kw_only=True):
     unchanged: Annotated[tuple[Diagnostic, ...], Meta(description="Both states have them, of objects that differ.")]
 
 
-class StateDiff(Struct, frozen=True, kw_only=True):
+class StateDiff(Answer, frozen=True, kw_only=True):
     """What differs between two states, and what follows from that; sorted by name unless said otherwise."""
 
     created: Annotated[tuple[ObjectRef, ...], Meta(description="The objects that only the later state has.")]
@@ -82,11 +82,6 @@ class StateDiff(Struct, frozen=True, kw_only=True):
     enforcement: Annotated[tuple[EnforcementChange, ...], Meta()]
     problems: Annotated[ProblemChanges, Meta()]
     unseen: Annotated[tuple[Unseen, ...], Meta(description="In either state.")]
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
-        return not self.unseen
 
     @property
     def changes(self) -> Annotated[bool, Meta()]:
@@ -144,21 +139,13 @@ def _answered(pairs: Iterable[Pair], failing: Iterable[FailingRoute]) -> Iterato
 
 def at_lines(difference: StateDiff, locate: Locate) -> StateDiff:
     """The same with the lines of effective values instead of those of their objects."""
-    effects = tuple(
-        replace(
-            effect,
-            fields=tuple(
-                replace(
-                    field,
-                    before=field.before and at_line(field.before, locate),
-                    after=field.after and at_line(field.after, locate),
-                )
-                for field in effect.fields
-            ),
-        )
-        for effect in difference.effects
-    )
-    return replace(difference, effects=effects)
+
+    def located(field: FieldChange) -> FieldChange:
+        before, after = (value and at_line(value, locate) for value in (field.before, field.after))
+        return replace(field, before=before, after=after)
+
+    effects = (replace(effect, fields=tuple(map(located, effect.fields))) for effect in difference.effects)
+    return replace(difference, effects=tuple(effects))
 
 
 def _policies_on_paths(comparison: StateComparison, pairs: Iterable[Pair]) -> set[ObjectRef]:

@@ -12,8 +12,8 @@ from kubectl_policy.model.kinds import GATEWAY_API, TARGETS, plural
 from kubectl_policy.patterns import pattern
 from kubectl_policy.questions.shared.reported import policies_named, reported_places
 from kubectl_policy.questions.unseen.hidden import may_hold_policies_on
+from kubectl_policy.questions.unseen.relevance import FIX
 from kubectl_policy.questions.unseen.things import Unseen
-from kubectl_policy.questions.unseen.unread import FIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ def marks_of_unread(analysis: Analysis, subject: NodeRef, paths: Iterable[Path])
             profile = analysis.registry.profile_of(kind)
             passes_on = profile is None or profile.policy_class == "inherited"
             if resource.ref == subject.object or passes_on:
-                found += _marks(analysis, resource, kind, gaps)
+                found += _marks_of_kind(analysis, resource, kind, gaps)
     return tuple(dict.fromkeys(found))
 
 
@@ -106,36 +106,32 @@ def _groups_of(analysis: Analysis, kind: str) -> list[str]:
     return sorted(each.group for each in known if each.kind == kind) or [""]
 
 
-def _marks(analysis: Analysis, resource: Resource, kind: GroupKind, gaps: Sequence[Gap]) -> Iterator[Mark]:
+def _marks_of_kind(analysis: Analysis, resource: Resource, kind: GroupKind, gaps: Sequence[Gap]) -> Iterator[Mark]:
+    """The marks about policies of a kind that could not be read: the others are told as what they are."""
+    obj = resource.ref
+    is_attached = any(attachment.policy.group_kind == kind for attachment in analysis.attachments_to(obj))
+    for sort, name, named in _claims(analysis, resource, kind):
+        refs = [ObjectRef(kind, *names) for names in named]
+        unread = [ref for ref in refs if analysis.index.get(ref) is None and any(gap.covers(ref) for gap in gaps)]
+        is_open = not (refs or is_attached) and any(may_hold_policies_on(analysis, gap, [obj]) for gap in gaps)
+        if unread or is_open:
+            yield Mark(policy_kind=kind, object=obj, sort=sort, name=name, policies=tuple(dict.fromkeys(unread)))
+
+
+def _claims(
+    analysis: Analysis, resource: Resource, kind: GroupKind
+) -> Iterator[tuple[MarkSort, str, Sequence[tuple[str, str]]]]:
+    """By which conditions and annotations controllers say that policies of a kind affect an object, and which ones."""
     home = resource.ref.namespace or resource.ref.name
     for place in reported_places(resource.raw):
         for condition in place.conditions:
             if condition.status == "True" and _is_about(analysis, condition, kind):
-                named = _named_in(condition.message, home)
-                yield from _mark(analysis, resource.ref, kind, gaps, ("condition", condition.type, named))
+                yield "condition", condition.type, _named_in(condition.message, home)
     annotations = mapping_at(resource.raw, "metadata.annotations")
-    for name in _annotations_of(analysis, kind):
-        said = policies_named(annotations.get(name), home)
-        if said:
-            refs = [(namespace, name) for namespace, _, name in (each.partition("/") for each in sorted(said))]
-            yield from _mark(analysis, resource.ref, kind, gaps, ("annotation", name, refs))
-
-
-def _mark(
-    analysis: Analysis,
-    on: ObjectRef,
-    kind: GroupKind,
-    gaps: Sequence[Gap],
-    said: tuple[MarkSort, str, Sequence[tuple[str, str]]],
-) -> Iterator[Mark]:
-    """The mark, if it is about policies that could not be read: the others are told as what they are."""
-    sort, name, named = said
-    refs = [ObjectRef(kind, *each) for each in named]
-    unread = [ref for ref in refs if analysis.index.get(ref) is None and any(gap.covers(ref) for gap in gaps)]
-    others = any(attachment.policy.group_kind == kind for attachment in analysis.attachments_to(on))
-    is_open = not (refs or others) and any(may_hold_policies_on(analysis, gap, [on]) for gap in gaps)
-    if unread or is_open:
-        yield Mark(policy_kind=kind, object=on, sort=sort, name=name, policies=tuple(dict.fromkeys(unread)))
+    for annotation in _annotations_of(analysis, kind):
+        policies = [policy.partition("/") for policy in sorted(policies_named(annotations.get(annotation), home) or ())]
+        if policies:
+            yield "annotation", annotation, [(namespace, name) for namespace, _, name in policies]
 
 
 def _is_about(analysis: Analysis, condition: ReportedCondition, kind: GroupKind) -> bool:

@@ -10,27 +10,24 @@ from msgspec.structs import replace
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import NodeRef
-from kubectl_policy.questions.describe.description import Description
+from kubectl_policy.questions.describe.description import Description, reports_on
 from kubectl_policy.questions.describe.marks import Mark, marks_of_unread, unseen_of_marks
 from kubectl_policy.questions.describe.surroundings import (
+    IncomingRequests,
     PolicyInAnswer,
-    Unattached,
-    hostnames_of,
     policies_in,
-    routes_at,
-    unattached,
+    requests_to,
 )
 from kubectl_policy.questions.predicted.policies import target_conditions
 from kubectl_policy.questions.shared.effects import covered_paths, relevant_diagnostics
 from kubectl_policy.questions.shared.failing import FailingRoute, failing_through
 from kubectl_policy.questions.shared.in_force import InForce, effective_entries, group_entries, own_entries
 from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_looked_into
-from kubectl_policy.questions.shared.reported import reported_conditions, reported_events
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.questions.unseen.answers import unseen_for
 from kubectl_policy.topology import too_wide
 from kubectl_policy.topology.parameters import enabled_on, why_disabled
-from kubectl_policy.topology.references import GATEWAY, ROUTES
+from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,51 +35,69 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Call, SettingsReference
     from kubectl_policy.model import GroupKind, ObjectRef
-    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Role
+    from kubectl_policy.questions.describe.description import Focus
     from kubectl_policy.questions.predicted.policies import PolicyCondition
+    from kubectl_policy.questions.shared.in_force import Setting
     from kubectl_policy.topology import Path
 
 
-_CARRIES_TRAFFIC: Final = "False for a route that is attached to nothing: what is in force then has nothing to act on."
 _EXPECTED: Final = "What the controllers of policy kinds should report on the subject; most report nothing there."
-_HOSTNAMES: Final = "Those with which requests come in, * for any; empty where that is no matter of its kind."
 _MARKS: Final = "By what controllers say that policies affect it, or what is above it, which were not read."
 _NOT_LOOKED_INTO: Final = "What is referred to on the paths and may change anything: its kind is unknown."
-_UNATTACHED: Final = "Of a route that is attached to nothing, why each of its parentRefs leads nowhere."
+
+
+class Availability(Struct, frozen=True, kw_only=True):
+    """Whether an object was read, and why not."""
+
+    in_input: Annotated[bool, Meta(description="False if the object is only named by something in the input.")]
+    absent: str
+    """Why an object that is not in the input was not read."""
+
+
+class Targeting(Struct, frozen=True, kw_only=True):
+    """The policies that target an object, and those that could."""
+
+    attached: Annotated[
+        tuple[ObjectRef, ...], Meta(description="The policies attached to the subject or to one of its sections.")
+    ]
+    targeted_by: Annotated[tuple[GroupKind, ...], Meta(description="The policy kinds that target the subject's kind.")]
+
+
+class Mentions(Struct, frozen=True, kw_only=True):
+    """What names an object in the settings of policies."""
+
+    called_by: Annotated[tuple[Call, ...], Meta(description="The policies that send requests of their own there.")]
+    referred_to_by: Annotated[tuple[SettingsReference, ...], Meta(description="The settings of policies that name it.")]
+
+
+class UnknownInfluences(Struct, frozen=True, kw_only=True):
+    """What may affect an object in a way that is not known."""
+
+    marks: Annotated[tuple[Mark, ...], Meta(description=_MARKS)]
+    not_looked_into: Annotated[tuple[NotLookedInto, ...], Meta(description=_NOT_LOOKED_INTO)]
 
 
 class ObjectDescription(Description, frozen=True, kw_only=True):
     """The answer about an object that is not a policy."""
 
     subject: Annotated[NodeRef, Meta()]
-    in_input: Annotated[bool, Meta(description="False if the object is only named by something in the input.")]
-    place: Place = "the input"
-    absent: str = ""
-    """Why an object that is not in the input was not read."""
-    hostnames: Annotated[tuple[str, ...], Meta(description=_HOSTNAMES)]
-    routes: Annotated[int, Meta(description="The number of routes that are attached to its listeners.", ge=0)]
-    carries_traffic: Annotated[bool, Meta(description=_CARRIES_TRAFFIC)]
-    unattached: Annotated[tuple[Unattached, ...], Meta(description=_UNATTACHED)]
-    attached: Annotated[
-        tuple[ObjectRef, ...], Meta(description="The policies attached to the subject or to one of its sections.")
-    ]
-    targeted_by: Annotated[tuple[GroupKind, ...], Meta(description="The policy kinds that target the subject's kind.")]
+    availability: Annotated[Availability, "inline"]
+    requests: Annotated[IncomingRequests, "inline"]
+    targeting: Annotated[Targeting, "inline"]
     in_force: Annotated[tuple[InForce, ...], Meta()]
     sources: Annotated[
         tuple[PolicyInAnswer, ...],
         Meta(description="The policies that inForce speaks of, whether in force or beaten."),
     ]
     not_applying: Annotated[tuple[NotApplying, ...], Meta()]
-    called_by: Annotated[tuple[Call, ...], Meta(description="The policies that send requests of their own there.")]
-    referred_to_by: Annotated[tuple[SettingsReference, ...], Meta(description="The settings of policies that name it.")]
+    mentions: Annotated[Mentions, "inline"]
     failing: Annotated[
         tuple[FailingRoute, ...],
         Meta(description="The routes of which requests on these paths get an error response."),
     ]
-    marks: Annotated[tuple[Mark, ...], Meta(description=_MARKS)]
-    not_looked_into: Annotated[tuple[NotLookedInto, ...], Meta(description=_NOT_LOOKED_INTO)]
+    influences: Annotated[UnknownInfluences, "inline"]
     expected: Annotated[tuple[PolicyCondition, ...], Meta(description=_EXPECTED)]
 
     @property
@@ -103,7 +118,7 @@ class ObjectDescription(Description, frozen=True, kw_only=True):
     @property
     def filters(self) -> Annotated[tuple[NotLookedInto, ...], Meta()]:
         """The filters in notLookedInto."""
-        return tuple(entry for entry in self.not_looked_into if entry.as_ == "filter")
+        return tuple(entry for entry in self.influences.not_looked_into if entry.as_ == "filter")
 
     def _with_role(self, role: Role) -> tuple[ObjectRef, ...]:
         groups = (group for group in self.in_force if group.profile.role == role)
@@ -116,46 +131,102 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
     resource = analysis.index.get(subject.object)
     paths = covered_paths(analysis, subject)
     entries = effective_entries(analysis, subject, paths)
-    kind = subject.object.group_kind
-    targets = analysis.attachments_to(subject.object)
-    attached = {target.policy for target in targets if target.state == "attached"}
-    targeting = {profile.group_kind for profile in analysis.registry.policy_kinds if kind in profile.declared_targets}
-    targeting |= analysis.attachments.kinds_about(kind)
-    origin = resource.origin if resource else None
-    in_force = group_entries(analysis, (*entries, *own_entries(analysis, paths)))
-    carries_traffic = any(analysis.topology.carries_traffic(path) for path in paths)
-    is_route_of_nothing = kind in ROUTES and not carries_traffic
+    in_force = group_entries(analysis, (*entries, *own_entries(analysis, paths)), WhichPaths(paths))
     speaking = sorted({source.object for group in in_force if not group.profile.own for source in group.contest.order})
     marks = marks_of_unread(analysis, subject, paths)
-    which = WhichPaths(paths)
     return ObjectDescription(
         subject=subject,
-        origin=origin,
+        availability=_availability(analysis, subject.object),
+        origin=resource.origin if resource else None,
         paths=paths,
-        carries_traffic=carries_traffic,
-        attached=tuple(sorted(attached)),
-        in_force=tuple(replace(group, scope=which.words(group.positions)) for group in in_force),
-        not_applying=not_applying(analysis, subject, paths),
-        expected=tuple(target_conditions(analysis, subject)),
-        reported=reported_conditions(resource.raw) if resource else (),
-        events=reported_events(analysis.index, subject.object),
-        unseen=(*unseen_for(analysis, subject, paths), *unseen_of_marks(analysis, marks)),
-        marks=marks,
-        diagnostics=relevant_diagnostics(analysis, subject, paths),
-        targeted_by=tuple(sorted(targeting)),
-        called_by=analysis.calls_to(subject.object),
-        referred_to_by=analysis.references_to(subject.object),
-        # What no API serves cannot be there, or is taken to be there.
-        in_input=analysis.index.presence(subject.object) == "present" or any(target.virtual for target in targets),
-        failing=tuple(failing_through(analysis, subject)),
-        not_looked_into=not_looked_into(analysis, subject, paths),
-        hostnames=hostnames_of(analysis, subject, paths),
-        unattached=tuple(dict.fromkeys(unattached(analysis, subject.object, origin))) if is_route_of_nothing else (),
+        requests=requests_to(analysis, subject, paths),
+        targeting=_targeting(analysis, subject.object),
+        in_force=in_force,
         sources=tuple(policies_in(analysis, speaking, paths)),
-        routes=routes_at(analysis, subject, paths),
+        not_applying=not_applying(analysis, subject, paths),
+        mentions=Mentions(
+            called_by=analysis.calls_to(subject.object), referred_to_by=analysis.references_to(subject.object)
+        ),
+        failing=tuple(failing_through(analysis, subject)),
+        influences=UnknownInfluences(marks=marks, not_looked_into=not_looked_into(analysis, subject, paths)),
+        expected=tuple(target_conditions(analysis, subject)),
+        reports=reports_on(analysis, subject.object),
         place=analysis.index.place,
-        absent="" if resource else analysis.index.why_unread(subject.object),
+        unseen=(*unseen_for(analysis, subject, paths), *unseen_of_marks(analysis, marks)),
+        diagnostics=relevant_diagnostics(analysis, subject, paths),
     )
+
+
+def _availability(analysis: Analysis, obj: ObjectRef) -> Availability:
+    # What no API serves cannot be there, or is taken to be there.
+    is_virtual = any(attachment.virtual for attachment in analysis.attachments_to(obj))
+    return Availability(
+        in_input=is_virtual or analysis.index.presence(obj) == "present",
+        absent="" if analysis.index.get(obj) else analysis.index.why_unread(obj),
+    )
+
+
+def _targeting(analysis: Analysis, obj: ObjectRef) -> Targeting:
+    kind = obj.group_kind
+    attached = {each.policy for each in analysis.attachments_to(obj) if each.state == "attached"}
+    kinds = {profile.group_kind for profile in analysis.registry.policy_kinds if kind in profile.declared_targets}
+    kinds |= analysis.attachments.kinds_about(kind)
+    return Targeting(attached=tuple(sorted(attached)), targeted_by=tuple(sorted(kinds)))
+
+
+def narrowed(answer: ObjectDescription, focus: Focus) -> ObjectDescription:
+    """The answer about an object with the kinds and fields alone that are asked for."""
+    if not (focus.kinds or focus.fields):
+        return answer
+    groups = [group for group in answer.in_force if focus.has_kind(group.kind)]
+    groups = [_narrowed(group, focus) for group in groups] if focus.fields else groups
+    in_force = tuple(group for group in groups if not focus.fields or group.settings or group.without_effect)
+    speaking = {source.object for group in in_force for source in group.contest.order}
+    return replace(
+        answer,
+        in_force=in_force,
+        targeting=replace(
+            answer.targeting,
+            attached=tuple(ref for ref in answer.targeting.attached if focus.has_kind(ref.group_kind)),
+        ),
+        not_applying=tuple(
+            each for each in answer.not_applying if each.policy and focus.has_kind(each.policy.group_kind)
+        ),
+        sources=tuple(each for each in answer.sources if each.policy in speaking),
+        mentions=replace(
+            answer.mentions,
+            called_by=tuple(call for call in answer.mentions.called_by if focus.has_kind(call.policy.group_kind)),
+        ),
+        expected=(),
+        focus=focus,
+        influences=replace(
+            answer.influences,
+            marks=tuple(mark for mark in answer.influences.marks if focus.has_kind(mark.policy_kind)),
+        ),
+    )
+
+
+def _narrowed(group: InForce, focus: Focus) -> InForce:
+    """A group with some of its fields, and the policies that set these."""
+    settings, without_effect = focus.of(group.settings), focus.of(group.without_effect)
+    speaking = {setting.source for setting in settings} | {fate.source for fate in without_effect}
+    speaking |= {fate.source for setting in settings for fate in setting.instead_of}
+    speaking |= {source for fate in without_effect for source in fate.superseded_by}
+    policies = {setting.source.object for setting in settings}
+    return replace(
+        group,
+        settings=settings,
+        without_effect=without_effect,
+        policies=tuple(ref for ref in group.policies if ref in policies),
+        undecided=tuple(ref for ref in group.undecided if ref in policies),
+        contest=replace(group.contest, order=tuple(source for source in group.contest.order if source in speaking)),
+        summary=tuple(_phrase(setting) for setting in settings),
+    )
+
+
+def _phrase(setting: Setting) -> str:
+    plain = isinstance(setting.value, str | int | float) and not isinstance(setting.value, bool)
+    return f"{setting.field} {setting.value}" if plain else setting.field
 
 
 class NotApplying(Struct, frozen=True, kw_only=True):

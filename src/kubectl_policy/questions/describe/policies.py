@@ -9,21 +9,18 @@ from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import WHOLE
-from kubectl_policy.questions.describe.description import Description
+from kubectl_policy.questions.describe.description import Description, reports_on
 from kubectl_policy.questions.predicted.policies import AncestorStatus, policy_status
 from kubectl_policy.questions.shared.declared import Declared, declared_fields
 from kubectl_policy.questions.shared.effects import affected, relevant_diagnostics
 from kubectl_policy.questions.shared.in_force import OfPolicyKind, assumed_of
-from kubectl_policy.questions.shared.numbered import PathNumber, numbers
-from kubectl_policy.questions.shared.reported import reported_conditions, reported_events
+from kubectl_policy.questions.shared.which_paths import PathNumber, numbers
 from kubectl_policy.questions.shared.without_effect import why_without_effect
 from kubectl_policy.questions.unseen.answers import unseen_for_policy
 from kubectl_policy.resolution import Source
 from kubectl_policy.resolution.effective import DeclaredField
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import GroupKind, ObjectRef, Origin, Resource
@@ -141,11 +138,10 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         paths=tuple(outcome.path for outcome in outcomes),
         affected=affected(enforcement, profile),
         all_fields=_fields(resource, profile, enforcement),
-        assumed=assumed_of(profile, outcomes),
-        doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.doubts})),
+        assumed=assumed_of(profile, (outcome.resolution for outcome in outcomes)),
+        doubts=tuple(sorted({doubt for outcome in outcomes for doubt in outcome.resolution.doubts})),
         expected=policy_status(analysis, policy),
-        reported=reported_conditions(resource.raw),
-        events=reported_events(analysis.index, policy),
+        reports=reports_on(analysis, policy),
         unseen=unseen_for_policy(analysis, enforcement),
         diagnostics=relevant_diagnostics(analysis, NodeRef(policy), ()),
     )
@@ -159,7 +155,7 @@ def _fields(policy: Resource, profile: PolicyKindProfile, enforcement: Enforceme
         target = effective.target
         key = effective.resolution.likeness, target.object.group_kind
         if key not in known:
-            fields = declared_fields(effective, profile.at(target.object.group_kind))
+            fields = declared_fields(effective.resolution, profile.at(target.object.group_kind))
             known[key] = target, [declared for declared in fields if declared.source.object == policy.ref]
         first, found = known[key]
         for declared in found if first == target else (_beaten_at(target, first, each) for each in found):
@@ -185,8 +181,10 @@ def _beaten_at(target: NodeRef, first: NodeRef, declared: Declared) -> Declared:
 def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin) -> FieldOutcome:
     """What a policy declares of one field and where it is effective, given its fate at each position."""
     fates = [(position, fate) for position, declared in outcomes for fate in declared.fates]
+    positions_in: dict[str, dict[int, None]] = {}
     superseded: dict[Source, dict[int, None]] = {}
     for position, fate in fates:
+        positions_in.setdefault(fate.state, {})[position] = None
         for beater in fate.superseded_by:
             superseded.setdefault(beater, {})[position] = None
     declared = outcomes[0][1]
@@ -195,16 +193,12 @@ def _outcome(outcomes: list[tuple[int, Declared]], origin: Origin) -> FieldOutco
         value=declared.value,
         source=declared.source,
         defaulted=declared.defaulted,
-        effective_on=_each_once(position for position, fate in fates if fate.state == "effective"),
-        undecided_on=_each_once(position for position, fate in fates if fate.state == "undecided"),
+        effective_on=tuple(positions_in.get("effective", ())),
+        undecided_on=tuple(positions_in.get("undecided", ())),
         superseded=tuple(SupersededBy(beater, tuple(positions)) for beater, positions in superseded.items()),
-        rejected=any(fate.state == "rejected" for _, fate in fates),
-        ignored_on=_each_once(position for position, fate in fates if fate.state == "unheeded"),
-        port_entry_on=_each_once(position for position, fate in fates if fate.by_port),
+        rejected="rejected" in positions_in,
+        ignored_on=tuple(positions_in.get("unheeded", ())),
+        port_entry_on=tuple(dict.fromkeys(position for position, fate in fates if fate.by_port)),
         origin=origin,
         declared_in=WHOLE if declared.defaulted else declared.declared_in,
     )
-
-
-def _each_once(positions: Iterable[int]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(positions))

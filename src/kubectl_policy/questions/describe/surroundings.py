@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 _ANY: Final = "*"
+_CARRIES_TRAFFIC: Final = "False for a route that is attached to nothing: what is in force then has nothing to act on."
+_HOSTNAMES: Final = "Those with which requests come in, * for any; empty where that is no matter of its kind."
+_UNATTACHED: Final = "Of a route that is attached to nothing, why each of its parentRefs leads nowhere."
 
 
 class Unattached(Struct, frozen=True, kw_only=True):
@@ -30,6 +33,15 @@ class Unattached(Struct, frozen=True, kw_only=True):
     reason: Annotated[str, Meta(description="The API's own word for it, if it has one.")]
     hint: Annotated[str, Meta(description="What may have been meant; empty where nothing is near.")]
     origin: Annotated[Origin | None, Meta()]
+
+
+class IncomingRequests(Struct, frozen=True, kw_only=True):
+    """How requests come to an object."""
+
+    hostnames: Annotated[tuple[str, ...], Meta(description=_HOSTNAMES)]
+    routes: Annotated[int, Meta(description="The number of routes that are attached to its listeners.", ge=0)]
+    carries_traffic: Annotated[bool, Meta(description=_CARRIES_TRAFFIC)]
+    unattached: Annotated[tuple[Unattached, ...], Meta(description=_UNATTACHED)]
 
 
 class PolicyInAnswer(Struct, frozen=True, kw_only=True):
@@ -46,33 +58,31 @@ class PolicyInAnswer(Struct, frozen=True, kw_only=True):
     ] = ""
 
 
-def hostnames_of(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> tuple[str, ...]:
-    """The hostnames with which requests come in, `*` for any; none where that is not a matter of the object."""
+def requests_to(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> IncomingRequests:
+    """Return how requests come to an object on its paths."""
     topology, obj = analysis.topology, subject.object
-    listeners = _listeners(paths)
+    nodes = dict.fromkeys(node for path in paths for node in path)
+    listeners = [node for node in nodes if node.section and node.object.group_kind in WITH_LISTENERS]
+    names = set[str]()
     if obj.group_kind in ROUTES:
-        names = {name for listener in listeners for name in attached_hostnames(topology, listener, obj)}
+        names.update(name for listener in listeners for name in attached_hostnames(topology, listener, obj))
     elif obj.group_kind in WITH_LISTENERS:
         known = (topology.gateways.listener(listener) for listener in listeners)
-        names = {listener.hostname or _ANY for listener in known if listener}
-    else:
-        names = set[str]()
-    return (_ANY,) if _ANY in names else tuple(sorted(names))
+        names.update(listener.hostname or _ANY for listener in known if listener)
+    own = (listener for listener in listeners if listener.object == obj)
+    carries_traffic = any(topology.carries_traffic(path) for path in paths)
+    is_route_of_nothing = obj.group_kind in ROUTES and not carries_traffic
+    return IncomingRequests(
+        hostnames=(_ANY,) if _ANY in names else tuple(sorted(names)),
+        routes=len({route for listener in own for route in topology.relations.attached_to(listener)}),
+        carries_traffic=carries_traffic,
+        unattached=tuple(dict.fromkeys(_unattached(analysis, obj))) if is_route_of_nothing else (),
+    )
 
 
-def routes_at(analysis: Analysis, subject: NodeRef, paths: Sequence[Path]) -> int:
-    """The number of routes that are attached to an object's listeners, or to one of them."""
-    own = (listener for listener in _listeners(paths) if listener.object == subject.object)
-    return len({route for listener in own for route in analysis.topology.relations.attached_to(listener)})
-
-
-def _listeners(paths: Iterable[Path]) -> Iterable[NodeRef]:
-    nodes = dict.fromkeys(node for path in paths for node in path)
-    return [node for node in nodes if node.section and node.object.group_kind in WITH_LISTENERS]
-
-
-def unattached(analysis: Analysis, route: ObjectRef, origin: Origin | None) -> Iterator[Unattached]:
-    """Why each of a route's parentRefs leads nowhere, given that none leads anywhere; each reason once."""
+def _unattached(analysis: Analysis, route: ObjectRef) -> Iterator[Unattached]:
+    """Why each of a route's parentRefs leads nowhere."""
+    resource = analysis.index.get(route)
     parents = {parent.position: parent for parent in parent_refs(analysis.index, route)}
     for binding in analysis.topology.bindings(route):
         parent, place = parents[binding.parent_index], f"spec.parentRefs[{binding.parent_index}]"
@@ -85,7 +95,12 @@ def unattached(analysis: Analysis, route: ObjectRef, origin: Origin | None) -> I
         else:
             hint, field = "", place
         yield Unattached(
-            parent=parent.object, message=binding.message, reason=binding.reason, hint=hint, field=field, origin=origin
+            parent=parent.object,
+            message=binding.message,
+            reason=binding.reason,
+            hint=hint,
+            field=field,
+            origin=resource.origin if resource else None,
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.comparison import may_exist
 from kubectl_policy.model.fields import same_json
 from kubectl_policy.questions.differences.effects import (
@@ -181,8 +182,6 @@ class _PathsOf:
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis
-        self._to: dict[NodeRef, frozenset[Path]] = {}
-        self._through: dict[NodeRef, tuple[tuple[Path, ...], dict[Path, list[int]]]] = {}
 
     def not_led_to(self, path: Path, nodes: Iterable[NodeRef]) -> tuple[NodeRef, ...]:
         """Those of some nodes on a path to which the same way does not lead."""
@@ -196,32 +195,31 @@ class _PathsOf:
 
     def _leads_to(self, node: NodeRef, path: Path) -> bool:
         """Whether the part of a path down to the last position of a node is one of those that lead to the node."""
-        if node not in self._to:
-            exists = may_exist(self._analysis, node)
-            self._to[node] = frozenset(self._analysis.topology.paths(node) if exists else ())
-        return path[: len(path) - path[::-1].index(node)] in self._to[node]
+        return path[: len(path) - path[::-1].index(node)] in self._to(node)
+
+    @cached_method
+    def _to(self, node: NodeRef) -> frozenset[Path]:
+        exists = may_exist(self._analysis, node)
+        return frozenset(self._analysis.topology.paths(node) if exists else ())
 
     def among_all(self, changed: ChangedObject, paths: tuple[Path, ...]) -> ChangedObject:
         """An object with all of its paths that carry traffic, if these are more than those of its change."""
-        node = changed.node
-        if node not in self._through:
-            covered = tuple(filter(self._analysis.topology.carries_traffic, covered_paths(self._analysis, node)))
-            self._through[node] = covered, _by_beginning(node, covered)
-        through, beginning = self._through[node]
+        through, beginning = self._through(changed.node)
         chosen = {number for position in changed.paths for number in beginning.get(paths[position], ())}
         if len(chosen) in {0, len(through)}:
             return changed
         return replace(changed, all_paths=through, affected_paths=tuple(sorted(chosen)))
 
-
-def _by_beginning(node: NodeRef, paths: Iterable[Path]) -> dict[Path, list[int]]:
-    """The positions of paths by what they begin with, down to a node or further."""
-    positions: dict[Path, list[int]] = {}
-    for position, path in enumerate(paths):
-        first = path.index(node) if node in path else 0
-        for length in range(first, len(path)):
-            positions.setdefault(path[: length + 1], []).append(position)
-    return positions
+    @cached_method
+    def _through(self, node: NodeRef) -> tuple[tuple[Path, ...], dict[Path, list[int]]]:
+        """The paths that carry traffic, and their positions by what they begin with, down to a node or further."""
+        paths = tuple(filter(self._analysis.topology.carries_traffic, covered_paths(self._analysis, node)))
+        positions: dict[Path, list[int]] = {}
+        for position, path in enumerate(paths):
+            first = path.index(node) if node in path else 0
+            for length in range(first, len(path)):
+                positions.setdefault(path[: length + 1], []).append(position)
+        return paths, positions
 
 
 def _field_changes(pair: Pair, comparison: StateComparison) -> Iterator[FieldChange]:
@@ -252,13 +250,13 @@ class _EffectiveFields:
         self._undecided: frozenset[Source] = frozenset()
         if effective is None:
             return
-        self._profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+        self._profile = analysis.registry.known(effective.resolution.kind).at(effective.target.object.group_kind)
         self._places = Places(analysis, effective, self._profile)
         self._undecided = effective.resolution.undecided
-        self.named = {named.field: named for named in named_leaves(effective.spec, self._profile)}
-        for part in effective.contributions:
+        self.named = {named.field: named for named in named_leaves(effective.resolution.spec, self._profile)}
+        for part in effective.resolution.contributions:
             source = part.source
-            if source in effective.members and not any(named_leaves(part.spec, self._profile)):
+            if source in effective.resolution.members and not any(named_leaves(part.spec, self._profile)):
                 value = EffectiveValue({}, source, removed=False, origin=origin_of(analysis, source))
                 self.silent[source.object] = value
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.comparison import may_exist
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import NAMESPACE
@@ -80,7 +81,7 @@ class _Lasting:
     @property
     def is_the_same(self) -> bool:
         """Whether all that becomes of it in one state alone, where something is changed, is soon found elsewhere."""
-        unmatched = self._in_before.keys() ^ self._in_after.keys()
+        unmatched = self._of_changes(self._before).keys() ^ self._of_changes(self._after).keys()
         if any(
             part.source.target.object in self._changed for resolution in unmatched for part in resolution.contributions
         ):
@@ -96,7 +97,8 @@ class _Lasting:
         common = self._in_both()
         if common is None:
             return None
-        return standing(self._policy, common | self._in_before), standing(self._policy, common | self._in_after)
+        before, after = (common | self._of_changes(state) for state in (self._before, self._after))
+        return standing(self._policy, before), standing(self._policy, after)
 
     def _in_both(self) -> dict[Resolution, None] | None:
         """What becomes of it on the paths that both states have; None if that is not found soon."""
@@ -124,15 +126,8 @@ class _Lasting:
                 resolutions |= self._unchanged_through(node)
         return resolutions
 
-    @cached_property
-    def _in_before(self) -> dict[Resolution, None]:
-        return self._where_something_changes(self._before)
-
-    @cached_property
-    def _in_after(self) -> dict[Resolution, None]:
-        return self._where_something_changes(self._after)
-
-    def _where_something_changes(self, state: Analysis) -> dict[Resolution, None]:
+    @cached_method
+    def _of_changes(self, state: Analysis) -> dict[Resolution, None]:
         """What becomes of it in one state on the paths of what is changed, and on those that may end without that."""
         relations = state.topology.relations
         nodes = [NodeRef(obj) for obj in self._changed if may_exist(state, NodeRef(obj))]

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, items_at, text_at
+from kubectl_policy.model.world import grouped
 from kubectl_policy.topology import attached_hostnames
 from kubectl_policy.topology.gateway.certificates import certificate_refs
 from kubectl_policy.topology.references import WITH_LISTENERS
@@ -60,40 +61,34 @@ class Serving:
     def __init__(self, analysis: Analysis, failing: Iterable[FailingRoute] = ()) -> None:
         """Remember where to look, and which routes fail for a policy."""
         self.analysis = analysis
-        self._failing: dict[ObjectRef, list[FailingRoute]] = {}
-        for failure in failing:
-            self._failing.setdefault(failure.route, []).append(failure)
+        self._failing = grouped((failure.route, failure) for failure in failing)
         self.topology = analysis.topology
-        self._dark: dict[NodeRef, bool] = {}
-        self._places: dict[ObjectRef, Mapping[NodeRef, bool]] = {}
         # The hostnames of a route at a listener, `*` for every host; none at what is no listener.
         self.hostnames: Callable[[NodeRef, ObjectRef], tuple[str, ...]] = cache(
             partial(attached_hostnames, analysis.topology)
         )
 
+    @cached_method
     def places(self, route: ObjectRef) -> Mapping[NodeRef, bool]:
         """The listeners, or parents without any, where requests come to a route, and whether that is certain."""
-        known = self._places.get(route)
-        if known is None:
-            places: dict[NodeRef, bool] = {}
-            for binding in self.topology.bindings(route):
-                listener = binding.listener or NodeRef(binding.parent)
-                if binding.state != "refused" and not binding.is_delegated and not self.is_dark(listener):
-                    places[listener] = places.get(listener, False) or binding.state == "attached"
-            for listener in self._by_delegation(route):
-                places[listener] = True
-            if route in self._failing:
-                rules = {NodeRef(route, rule) for rule in self.topology.sections(route)}
-                failing = [path for failure in self._failing[route] for path in failure.paths]
-                answering = {
-                    listener: certain
-                    for listener, certain in places.items()
-                    if not rules or not rules.issubset(path[-1] for path in failing if listener in path)
-                }
-                # Where all of them fail, the rules say so.
-                places = answering or places
-            known = self._places[route] = places
-        return known
+        places: dict[NodeRef, bool] = {}
+        for binding in self.topology.bindings(route):
+            listener = binding.listener or NodeRef(binding.parent)
+            if binding.state != "refused" and not binding.is_delegated and not self.is_dark(listener):
+                places[listener] = places.get(listener, False) or binding.state == "attached"
+        for listener in self._by_delegation(route):
+            places[listener] = True
+        if route not in self._failing:
+            return places
+        rules = {NodeRef(route, rule) for rule in self.topology.sections(route)}
+        failing = [path for failure in self._failing[route] for path in failure.paths]
+        answering = {
+            listener: certain
+            for listener, certain in places.items()
+            if not rules or not rules.issubset(path[-1] for path in failing if listener in path)
+        }
+        # Where all of them fail, the rules say so.
+        return answering or places
 
     def _invalid(self, rule: NodeRef) -> str:
         """Why every request that a rule takes fails, if that is for a policy; empty if it is not."""
@@ -117,13 +112,12 @@ class Serving:
         )
         return [node for node in dict.fromkeys(listeners) if node and not self.is_dark(node)]
 
+    @cached_method
     def is_dark(self, node: NodeRef) -> bool:
         """Whether a node is a listener that is to terminate TLS and has no certificate that it could do so with."""
-        if node not in self._dark:
-            listener = self.topology.gateways.listener(node)
-            refs = list(certificate_refs(self.topology.gateways, listener)) if listener else []
-            self._dark[node] = bool(refs) and all(ref.problem and ref.problem.certain for ref in refs)
-        return self._dark[node]
+        listener = self.topology.gateways.listener(node)
+        refs = list(certificate_refs(self.topology.gateways, listener)) if listener else []
+        return bool(refs) and all(ref.problem and ref.problem.certain for ref in refs)
 
     def gateway(self, listener: NodeRef) -> ObjectRef:
         """The Gateway that a place belongs to, or what else it is part of."""

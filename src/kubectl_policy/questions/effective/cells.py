@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.questions.shared.declared import named_leaves
 from kubectl_policy.questions.shared.in_force import summary_of
-from kubectl_policy.questions.shared.numbered import numbers
 from kubectl_policy.questions.shared.places import Places, origin_of
+from kubectl_policy.questions.shared.which_paths import numbers
 from kubectl_policy.questions.unseen.answers import unseen_needs
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps
 from kubectl_policy.resolution import plain
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.in_force import Entry
-    from kubectl_policy.questions.shared.numbered import PathNumber
+    from kubectl_policy.questions.shared.which_paths import PathNumber
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
 
@@ -112,21 +113,14 @@ class _Outcome:
     def __init__(self, analysis: Analysis, effective: EffectivePolicy) -> None:
         """Remember what it is about; nothing is computed yet."""
         self._analysis, self._effective = analysis, effective
-        self._profile: PolicyKindProfile = analysis.registry.known(effective.kind).at(
+        self._profile: PolicyKindProfile = analysis.registry.known(effective.resolution.kind).at(
             effective.target.object.group_kind
         )
-        self._parts: dict[MatrixColumn, CellPart | None] = {}
-
-    def part(self, column: MatrixColumn) -> CellPart | None:
-        """What it says in a column, on no path yet; None if that is nothing."""
-        if column not in self._parts:
-            self._parts[column] = self._part(column) if column.kind in {None, self.kind} else None
-        return self._parts[column]
 
     @property
     def kind(self) -> GroupKind:
         """The policy kind."""
-        return self._effective.kind
+        return self._effective.resolution.kind
 
     @property
     def is_security(self) -> bool:
@@ -146,11 +140,15 @@ class _Outcome:
                 certain=named.leaf.source not in self._effective.resolution.undecided,
                 security=self._profile.is_security(named.field[1:] if self._profile.all_apply else named.field),
             )
-            for named in named_leaves(self._effective.spec, self._profile)
+            for named in named_leaves(self._effective.resolution.spec, self._profile)
             if not named.leaf.removed
         )
 
-    def _part(self, column: MatrixColumn) -> CellPart | None:
+    @cached_method
+    def part(self, column: MatrixColumn) -> CellPart | None:
+        """What it says in a column, on no path yet; None if that is nothing."""
+        if column.kind not in {None, self.kind}:
+            return None
         resolution, field, settings = self._effective.resolution, column.field, tuple[WrittenSetting, ...]()
         if field:
             parts = (f"{field}.", f"{field}[")
@@ -181,10 +179,10 @@ class _Outcome:
         """What is below a field in the short phrases of its kind; nothing for a field with a value of its own."""
         if settings[0].field == field:
             return ()
-        specs = [each for each in plain(self._effective.spec).values() if isinstance(each, dict)]
+        specs = [each for each in plain(self._effective.resolution.spec).values() if isinstance(each, dict)]
         phrases = (
             phrase
-            for spec in (specs if self._profile.all_apply else [plain(self._effective.spec)])
+            for spec in (specs if self._profile.all_apply else [plain(self._effective.resolution.spec)])
             for phrase in self._profile.summary_of(_alone(spec, field))
         )
         return tuple(dict.fromkeys(phrases))
@@ -227,7 +225,10 @@ class Cells:
         for entry in entries:
             part = self.outcome(entry).part(column)
             if part:
-                key = _same(part, passes_down=entry.passes_down)
+                # What is the same where parts of a cell are told as one.
+                fields = tuple((setting.field, setting.source) for setting in part.settings)
+                sources = tuple(written.source for written in part.sources)
+                key = (part.kind, part.summary, fields, sources, entry.passes_down)
                 found.setdefault(key, (part, entry.passes_down, {}))[2][entry.path] = None
         reached = {position for _, _, positions in found.values() for position in positions}
         return MatrixCell(
@@ -238,9 +239,3 @@ class Cells:
             without=tuple(position for position in range(paths) if position not in reached),
             unknown=unknown,
         )
-
-
-def _same(part: CellPart, *, passes_down: bool) -> tuple[object, ...]:
-    """What is the same where parts of a cell are told as one."""
-    fields = tuple((setting.field, setting.source) for setting in part.settings)
-    return part.kind, part.summary, fields, tuple(by.source for by in part.sources), passes_down

@@ -13,24 +13,22 @@ from kubectl_policy.model.fields import strings_at
 from kubectl_policy.questions.effective.cells import Cells, MatrixCell, MatrixColumn, WrittenSetting
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
-from kubectl_policy.questions.shared.numbered import numbered, numbers
 from kubectl_policy.questions.shared.places import Locate, at_line
 from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, kinds_meant, select
+from kubectl_policy.questions.shared.which_paths import numbered, numbers
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_settings
-from kubectl_policy.questions.unseen.relevance import gaps_in_list
-from kubectl_policy.questions.unseen.things import Unseen, unknown_labels, unknown_parents
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
+from kubectl_policy.questions.unseen.things import Answer, Unseen, unknown_labels, unknown_parents
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Origin, Resource
-    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.shared.in_force import Entry
-    from kubectl_policy.questions.shared.numbered import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.selection import ListType
+    from kubectl_policy.questions.shared.which_paths import NumberedPath, PathNumber
     from kubectl_policy.topology import Path
 
 RowSort: TypeAlias = Literal["routes", "gateways", "services"]
@@ -91,7 +89,7 @@ class MatrixRow(Struct, frozen=True, kw_only=True):
         return tuple(position for position in range(len(self.paths)) if position not in certain)
 
 
-class Matrix(Struct, frozen=True, kw_only=True):
+class Matrix(Answer, frozen=True, kw_only=True):
     """The answer of get effective."""
 
     asked: MatrixOptions
@@ -105,12 +103,6 @@ class Matrix(Struct, frozen=True, kw_only=True):
     unused: tuple[str, ...]
     elsewhere: tuple[str, ...]
     unseen: Annotated[tuple[Unseen, ...], Meta()]
-    place: Place = "the input"
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
-        return not self.unseen
 
     @property
     def of(self) -> Annotated[RowSort, Meta()]:
@@ -139,14 +131,11 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
     """
     kinds = _kinds(analysis, asked.kinds)
     selected = select(analysis, asked.of, selection)
-    found = [each for resource in selected.resources for each in _subjects(analysis, resource)]
     own = not kinds.isdisjoint(ROUTES) or not (kinds or asked.missing)
-    entries = {subject: _entries(analysis, subject, paths, kinds, own=own) for subject, _, paths in found}
+    subjects = [subject for resource in selected.resources for subject in _subjects(analysis, resource, kinds, own=own)]
     cells = Cells(analysis)
-    columns = _columns(cells, asked, kinds, entries)
-    rows = [
-        _row(cells, columns, kinds, subject, resource, paths, entries[subject]) for subject, resource, paths in found
-    ]
+    columns = _columns(cells, asked, kinds, subjects)
+    rows = [_row(cells, columns, kinds, subject) for subject in subjects]
     hiding = gaps_in_list(analysis, {kind.kind for kind in selected.type.kinds}, selected.namespace)
     unseen = (
         *gaps(analysis, hiding),
@@ -180,72 +169,72 @@ def _kinds(analysis: Analysis, names: Iterable[str]) -> frozenset[GroupKind]:
     return frozenset(found)
 
 
-def _entries(
-    analysis: Analysis, subject: NodeRef, paths: tuple[Path, ...], kinds: frozenset[GroupKind], *, own: bool
-) -> list[Entry]:
-    """What policies of some kinds, or all whose patches are read, and routes themselves set on the paths of a row."""
-    entries = (*effective_entries(analysis, subject, paths), *(own_entries(analysis, paths) if own else ()))
-    known = analysis.registry.known
-    return [
-        entry
-        for entry in entries
-        if (entry.effective.kind in kinds if kinds else not known(entry.effective.kind).patches)
-    ]
+class _Subject(Struct, frozen=True, kw_only=True):
+    """A rule of a route, or an object, with the paths that carry traffic there, and what is in force on these."""
+
+    node: NodeRef
+    resource: Resource
+    covered: tuple[Path, ...]
+    """All paths there."""
+    paths: tuple[Path, ...]
+    entries: list[Entry]
 
 
-def _row(  # noqa: PLR0913, PLR0917 (all that a row is made of)
-    cells: Cells,
-    columns: tuple[MatrixColumn, ...],
-    kinds: frozenset[GroupKind],
-    subject: NodeRef,
-    resource: Resource,
-    paths: tuple[Path, ...],
-    entries: Sequence[Entry],
-) -> MatrixRow:
-    analysis = cells.analysis
-    covered = covered_paths(analysis, subject)
-    unsettled = unseen_settings(analysis, subject, covered, kinds) if paths else ()
+def _subjects(analysis: Analysis, resource: Resource, kinds: frozenset[GroupKind], *, own: bool) -> Iterator[_Subject]:
+    """The rules of a route, or the object itself, with what policies of some kinds set; `own` adds what rules say.
+
+    Without kinds, that is what all policies set whose patches are read.
+    """
+    rules = analysis.topology.sections(resource.ref) if resource.ref.group_kind in ROUTES else ()
+
+    def is_wanted(kind: GroupKind) -> bool:
+        return kind in kinds if kinds else not analysis.registry.known(kind).patches
+
+    for node in [NodeRef(resource.ref, rule) for rule in rules] or [NodeRef(resource.ref)]:
+        covered = covered_paths(analysis, node)
+        paths = tuple(path for path in covered if analysis.topology.carries_traffic(path))
+        entries = [
+            entry
+            for entry in (*effective_entries(analysis, node, paths), *(own_entries(analysis, paths) if own else ()))
+            if is_wanted(entry.effective.resolution.kind)
+        ]
+        yield _Subject(node=node, resource=resource, covered=covered, paths=paths, entries=entries)
+
+
+def _row(cells: Cells, columns: tuple[MatrixColumn, ...], kinds: frozenset[GroupKind], subject: _Subject) -> MatrixRow:
+    analysis, node, covered, paths = cells.analysis, subject.node, subject.covered, subject.paths
+    unsettled = unseen_settings(analysis, node, covered, kinds) if paths else ()
 
     def unknown(column: MatrixColumn) -> bool:
         kind = column.kind
-        return bool(unsettled) and (kind is None or bool(unseen_settings(analysis, subject, covered, {kind})))
+        return bool(unsettled) and (kind is None or bool(unseen_settings(analysis, node, covered, {kind})))
 
-    made = tuple(cells.cell(column, entries, len(paths), unknown=unknown(column)) for column in columns)
+    made = tuple(cells.cell(column, subject.entries, len(paths), unknown=unknown(column)) for column in columns)
     needed = (thing for cell in made for part in cell.parts for thing in part.unseen)
     return MatrixRow(
-        subject=subject,
-        resource=resource,
+        subject=node,
+        resource=subject.resource,
         paths=paths,
         cells=made,
-        unseen=tuple(dict.fromkeys((*unsettled, *needed, *_unknown_traffic(analysis, subject, covered, paths)))),
+        unseen=tuple(dict.fromkeys((*unsettled, *needed, *_unknown_traffic(analysis, subject)))),
     )
 
 
-def _unknown_traffic(
-    analysis: Analysis, subject: NodeRef, covered: tuple[Path, ...], paths: tuple[Path, ...]
-) -> Iterable[Unseen]:
+def _unknown_traffic(analysis: Analysis, subject: _Subject) -> Iterable[Unseen]:
     """What may let requests in on further paths, or on any."""
-    obj = subject.object
+    obj = subject.node.object
     if obj.group_kind not in ROUTES or analysis.topology.relations.delegations.refs:
-        return () if paths else unseen_for(analysis, subject, covered)
+        return () if subject.paths else unseen_for(analysis, subject.node, subject.covered)
     return unknown_parents(analysis, [obj])
 
 
-def _subjects(analysis: Analysis, resource: Resource) -> Iterator[tuple[NodeRef, Resource, tuple[Path, ...]]]:
-    """The rules of a route, or the object itself, with the paths that carry traffic there."""
-    rules = analysis.topology.sections(resource.ref) if resource.ref.group_kind in ROUTES else ()
-    for subject in [NodeRef(resource.ref, rule) for rule in rules] or [NodeRef(resource.ref)]:
-        paths = covered_paths(analysis, subject)
-        yield subject, resource, tuple(path for path in paths if analysis.topology.carries_traffic(path))
-
-
 def _columns(
-    cells: Cells, asked: MatrixOptions, kinds: frozenset[GroupKind], entries: Mapping[NodeRef, Sequence[Entry]]
+    cells: Cells, asked: MatrixOptions, kinds: frozenset[GroupKind], subjects: Iterable[_Subject]
 ) -> tuple[MatrixColumn, ...]:
     """The fields, or the kinds that are asked for, or else those in force: about security first, direct ones last."""
     if asked.fields:
         return tuple(MatrixColumn(field=field) for field in dict.fromkeys(asked.fields))
-    outcomes = dict.fromkeys(cells.outcome(entry) for found in entries.values() for entry in found)
+    outcomes = dict.fromkeys(cells.outcome(entry) for subject in subjects for entry in subject.entries)
     in_force = {outcome.kind for outcome in outcomes if outcome.part(MatrixColumn(kind=outcome.kind))}
     security = {outcome.kind for outcome in outcomes if outcome.is_security}
     known = cells.analysis.registry.known

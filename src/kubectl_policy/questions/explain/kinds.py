@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from kubectl_policy.attachment.references import target_references
 from kubectl_policy.errors import NotFoundError, UsageError
@@ -14,8 +14,8 @@ from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups, profile_file
 from kubectl_policy.questions.shared.in_force import OfPolicyKind
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
-from kubectl_policy.questions.unseen.relevance import gaps_in_list
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
+from kubectl_policy.questions.unseen.things import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, Json, Origin
     from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles import MergeStrategy
     from kubectl_policy.questions.unseen.things import Unseen
 
@@ -34,29 +33,13 @@ Basis: TypeAlias = Literal["profile", "label", "schema", "shape", "assumed", "de
 _ASSUMED: Final = {"policy_class": "class", "strategy": "merge strategy"}
 
 
-class NamedLevel(Struct, frozen=True):
+class NamedLevel(TargetLevel, frozen=True, kw_only=True):
     """A level that policies name, and how many references do."""
 
-    level: TargetLevel
     references: Annotated[int, Meta(description="How many references do.", ge=1)]
 
-    @property
-    def group(self) -> Annotated[str, Meta()]:
-        """The API group of the kind; empty for the core group."""
-        return self.level.group
 
-    @property
-    def kind(self) -> Annotated[str, Meta()]:
-        """The kind without its API group."""
-        return self.level.kind
-
-    @property
-    def section(self) -> Annotated[bool, Meta()]:
-        """Whether sections of such objects are meant."""
-        return self.level.section
-
-
-class Explanation(OfPolicyKind, frozen=True, kw_only=True):
+class Explanation(Answer, OfPolicyKind, frozen=True, kw_only=True):
     """The answer about a policy kind."""
 
     profile: PolicyKindProfile
@@ -71,12 +54,6 @@ class Explanation(OfPolicyKind, frozen=True, kw_only=True):
         tuple[NamedLevel, ...], Meta(description="The kinds, or sections of such objects, that these name.")
     ]
     unseen: Annotated[tuple[Unseen, ...], Meta()]
-    place: Place = "the input"
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
-        return not self.unseen
 
     @property
     def policy_kind(self) -> Annotated[GroupKind, Meta()]:
@@ -133,17 +110,14 @@ def explain(analysis: Analysis, type_name: str) -> Explanation:
     first = analysis.index.get(policies[0]) if policies else None
     definition = analysis.index.definitions.get(kind)
     origins = (profile.origin, *(resource.origin for resource in (definition, first) if resource))
-    targets = _targets(analysis, profile)
+    targets = sorted(_targets(analysis, profile).items(), key=lambda named: (named[0].group_kind, named[0].section))
     return Explanation(
         profile=profile,
         names=analysis.registry.names_of(kind),
         origin=next(filter(None, origins), None),
         defined=definition is not None,
         policies=len(policies),
-        targets=tuple(
-            NamedLevel(level, targets[level])
-            for level in sorted(targets, key=lambda level: (level.group_kind, level.section))
-        ),
+        targets=tuple(NamedLevel(level.group_kind, level.section, references=times) for level, times in targets),
         unseen=tuple(dict.fromkeys(gaps(analysis, gaps_in_list(analysis, {kind.kind, CRD.kind}, "")))),
         place=analysis.index.place,
     )

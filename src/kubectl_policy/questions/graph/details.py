@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.changes.blast_radius import blast_radius
 from kubectl_policy.questions.graph.picture import Details, EffectsOn
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import at_lines, effective_entries, group_entries, own_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.graph.picture import Picture
-    from kubectl_policy.questions.shared.in_force import Entry, InForce
+    from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.questions.shared.places import Locate
 
 # To find out what deleting a policy changes, some of the world is looked through and each path that it is on. So much
@@ -31,10 +32,8 @@ _MOST_LOCATED: Final = 300
 
 def details(analysis: Analysis, picture: Picture, locate: Locate) -> Details:
     """What can be asked of a picture of a state; `locate` finds the lines of settings, where these are not too many."""
-    in_force = _InForce(analysis)
     subjects = [node.ref for node in picture.nodes if not node.ref.section and node.ref.object.group_kind != NAMESPACE]
-    effects = tuple(filter(None, map(in_force.on, subjects)))
-    outcomes = tuple(in_force.outcomes)
+    outcomes, effects = _effects(analysis, subjects)
     drawn = {node.ref.object for node in picture.nodes} | {policy.ref for policy in picture.policies}
     is_little = len(drawn) <= _MOST_CHECKED
     of_objects = (problem for obj in sorted(drawn) for problem in analysis.problems_of(obj)) if is_little else ()
@@ -48,33 +47,24 @@ def details(analysis: Analysis, picture: Picture, locate: Locate) -> Details:
     )
 
 
-class _InForce:
-    """The outcomes on all objects; what is the same on many is described once."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self._analysis = analysis
-        self.outcomes: list[InForce] = []
-        self._known: dict[tuple[object, ...], int] = {}
-
-    def on(self, subject: NodeRef) -> EffectsOn | None:
-        """What is in force on an object, as `describe` has it; None where nothing is."""
-        paths = covered_paths(self._analysis, subject)
-        entries = (*effective_entries(self._analysis, subject, paths), *own_entries(self._analysis, paths))
-        positions: dict[int, dict[int, None]] = {}
-        for entry in entries:
-            positions.setdefault(self._outcome(entry), {})[entry.path] = None
-        if not positions:
-            return None
-        in_force = tuple((outcome, tuple(found)) for outcome, found in positions.items())
-        return EffectsOn(subject=subject.object, paths=paths, in_force=in_force)
-
-    def _outcome(self, entry: Entry) -> int:
-        target = entry.effective.target
-        key = (entry.effective.resolution, target.object.group_kind, bool(target.section), entry.passes_down)
-        if key not in self._known:
-            self._known[key] = len(self.outcomes)
-            self.outcomes += group_entries(self._analysis, [entry])
-        return self._known[key]
+def _effects(analysis: Analysis, subjects: Iterable[NodeRef]) -> tuple[tuple[InForce, ...], tuple[EffectsOn, ...]]:
+    """What is in force on objects, as `describe` has it; what is the same on many is described once."""
+    outcomes: list[InForce] = []
+    numbers: dict[tuple[object, ...], int] = {}
+    effects: list[EffectsOn] = []
+    for subject in subjects:
+        paths = covered_paths(analysis, subject)
+        on_paths: list[tuple[int, int]] = []
+        for entry in (*effective_entries(analysis, subject, paths), *own_entries(analysis, paths)):
+            target = entry.effective.target
+            key = (entry.effective.resolution, target.object.group_kind, bool(target.section), entry.passes_down)
+            if key not in numbers:
+                numbers[key] = len(outcomes)
+                outcomes += group_entries(analysis, [entry])
+            on_paths.append((numbers[key], entry.path))
+        if on_paths:
+            effects.append(EffectsOn(subject=subject.object, paths=paths, in_force=tuple(grouped(on_paths).items())))
+    return tuple(outcomes), tuple(effects)
 
 
 def deletions(analysis: Analysis, picture: Picture) -> Iterator[tuple[ObjectRef, BlastRadius]]:

@@ -13,16 +13,14 @@ from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.questions.graph.links import FRONTEND, INSIDE, Links
 from kubectl_policy.questions.graph.narrowing import about_kinds, affected_part, with_kinds
-from kubectl_policy.questions.graph.nodes import is_there, node_of
-from kubectl_policy.questions.graph.outcomes import outcomes_at
+from kubectl_policy.questions.graph.nodes import Outcomes, is_there, node_of
 from kubectl_policy.questions.graph.picture import GraphLink, GraphOptions, GraphPolicy, Picture, numbered_links
 from kubectl_policy.questions.shared.effects import affected, from_the_root
 from kubectl_policy.questions.shared.reported import contrary_report, has_report
 from kubectl_policy.questions.shared.selection import is_about_hierarchy
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy
-from kubectl_policy.questions.unseen.relevance import gaps_in_list
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
 from kubectl_policy.questions.unseen.things import unknown_parents
-from kubectl_policy.questions.unseen.unread import gaps
 from kubectl_policy.resolution.enforcement import Enforcements
 from kubectl_policy.topology import Topology
 from kubectl_policy.topology.paths import Paths
@@ -309,13 +307,14 @@ class Drawing:
     def _outcomes(self, nodes: Iterable[NodeRef], doubtful: frozenset[str]) -> dict[NodeRef, Outcome]:
         # What is in force is told at rules and listeners, or at an object of which none are drawn.
         sections = self.analysis.topology.sections
-        places = [
-            node
+        outcomes = Outcomes(self.analysis, self.asked.policy_kinds, doubtful)
+        return {
+            node: outcome
             for node in nodes
             if node.object.group_kind in _WITH_OUTCOMES
             and (node.section or not (self.asked.sections and sections(node.object)))
-        ]
-        return outcomes_at(self.analysis, places, self.asked.policy_kinds, doubtful)
+            and (outcome := outcomes.at(node))
+        }
 
     def _unseen(self) -> Iterator[Unseen]:
         analysis = self.analysis

@@ -5,16 +5,31 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from msgspec import Struct
+
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef
-from kubectl_policy.questions.graph.failing import Failing
+from kubectl_policy.model.kinds import NAMESPACE
+from kubectl_policy.model.world import grouped
 from kubectl_policy.questions.graph.picture import GraphLink
+from kubectl_policy.topology.gateway.conditions import listener_set_conditions
 from kubectl_policy.topology.links import LINKS
+from kubectl_policy.topology.references import (
+    GATEWAY_CLASS,
+    LISTENER_SETS,
+    ROUTES,
+    WITH_LISTENERS,
+    WITH_PORTS,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import GroupKind, ObjectRef
+    from kubectl_policy.questions.graph.picture import LinkState
+    from kubectl_policy.topology import Binding
+    from kubectl_policy.topology.backends import Backend
     from kubectl_policy.topology.links import Link
 
 _LINKS: Final = tuple(link for link in LINKS if link.carries != "place")
@@ -37,13 +52,26 @@ def _rows_above(kind: GroupKind) -> tuple[Link, ...]:
     return tuple(row for row in _LINKS if row.below is None or kind in row.below)
 
 
+class _Backends(Struct, frozen=True):
+    """The backendRefs of a route with which something is wrong, by the ends of their links.
+
+    Requests run down those that are `broken`, as the hierarchy has it; they do not down `idle` ones.
+    """
+
+    broken: Mapping[tuple[NodeRef, NodeRef], GraphLink]
+    idle: Mapping[tuple[NodeRef, NodeRef], GraphLink]
+
+
 class Links:
-    """The links of nodes in one state. The same link is found from either of its ends."""
+    """The links of nodes in one state. The same link is found from either of its ends.
+
+    Some are no relation of the hierarchy: references that do not lead where they should.
+    """
 
     def __init__(self, analysis: Analysis) -> None:
         """Remember where to look."""
+        self._index, self._topology = analysis.index, analysis.topology
         self._relations = analysis.topology.relations
-        self._failing = Failing(analysis)
 
     def below(self, node: NodeRef, *, is_front: bool = True) -> Iterator[GraphLink]:
         """The links from a node downward.
@@ -51,18 +79,31 @@ class Links:
         Those to routes of the mesh are left out unless requests enter it at the node: from a backend they are not
         routed again.
         """
-        for row in _rows_below(node.object.group_kind):
+        kind = node.object.group_kind
+        for row in _rows_below(kind):
             if is_front or row.name != FRONTEND:
                 for child in row.children(self._relations, node):
                     yield self._link(node, child, row.name)
-        yield from self._failing.below(node, is_front=is_front)
+        if kind in (*WITH_LISTENERS, *ROUTES) or (is_front and kind not in {GATEWAY_CLASS, NAMESPACE}):
+            yield from self._refused_by(node.object).get(node, ())
+        yield from self._idle_from(node)
 
     def above(self, node: NodeRef) -> Iterator[GraphLink]:
         """The links to a node from what is above it."""
-        for row in _rows_above(node.object.group_kind):
+        kind = node.object.group_kind
+        for row in _rows_above(kind):
             for parent in row.parents(self._relations, node):
                 yield self._link(parent, node, row.name)
-        yield from self._failing.above(node)
+        if not node.section:
+            yield from self._failing_parents(node.object)
+        if kind in ROUTES:
+            # Few worlds have routes that delegate to others, and in all others none is looked at.
+            may_be_backend = kind in self._relations.kinds_of_other_backends
+        else:
+            may_be_backend = kind not in {GATEWAY_CLASS, NAMESPACE, *WITH_LISTENERS}
+        for route in self._relations.referring.naming.to(node.object) if may_be_backend else ():
+            backends = self._failing_backends(route)
+            yield from (link for link in (*backends.idle.values(), *backends.broken.values()) if link.child == node)
 
     def inside(self, node: NodeRef) -> Iterator[GraphLink]:
         """The links between an object and its sections: to all of these, or to one of them if the node is one."""
@@ -83,10 +124,16 @@ class Links:
             if row.name in _UPWARD:
                 for parent in row.parents(self._relations, whole):
                     yield GraphLink(parent=parent, child=whole, relation=row.name)
-        yield from self._failing.parents(obj)
+        yield from self._failing_parents(obj)
         for part in self.inside(whole):
             yield part
             yield from self.from_rule(part.child)
+
+    def again(self, link: GraphLink) -> Iterator[GraphLink]:
+        """What has become of a link of another state: those that the object which makes it makes to the same object."""
+        if link.relation == _BACKEND:
+            return (same for same in self.from_rule(link.parent) if same.child.object == link.child.object)
+        return (same for same in self.made_by(link.child.object) if same.parent.object == link.parent.object)
 
     def from_rule(self, rule: NodeRef) -> Iterator[GraphLink]:
         """The links from a rule of a route to what it names as its backends; none from any other node."""
@@ -94,14 +141,112 @@ class Links:
             if row.name == _BACKEND:
                 for child in row.children(self._relations, rule):
                     yield self._link(rule, child, row.name)
-                yield from self._failing.idle(rule)
-
-    def again(self, link: GraphLink) -> Iterator[GraphLink]:
-        """What has become of a link of another state: those that the object which makes it makes to the same object."""
-        if link.relation == _BACKEND:
-            return (each for each in self.from_rule(link.parent) if each.child.object == link.child.object)
-        return (each for each in self.made_by(link.child.object) if each.parent.object == link.parent.object)
+                yield from self._idle_from(rule)
 
     def _link(self, parent: NodeRef, child: NodeRef, relation: str) -> GraphLink:
-        broken = self._failing.broken(parent, child) if relation == _BACKEND else None
+        broken = self._failing_backends(parent.object).broken.get((parent, child)) if relation == _BACKEND else None
         return broken or GraphLink(parent=parent, child=child, relation=relation)
+
+    def _idle_from(self, rule: NodeRef) -> Iterator[GraphLink]:
+        """The links from the rule of a route to what it names, and sends no requests to."""
+        if rule.section and rule.object.group_kind in ROUTES:
+            yield from (link for link in self._failing_backends(rule.object).idle.values() if link.parent == rule)
+
+    @cached_method
+    def _failing_parents(self, obj: ObjectRef) -> tuple[GraphLink, ...]:
+        """What an object names as its parents and is not attached to.
+
+        Nothing of a parentRef by which a route is attached to any listener: one that names a Gateway as a whole does
+        not mean those of its listeners that are for other hosts.
+        """
+        links = self._refusals(obj) if obj.group_kind in ROUTES else self._not_admitted(obj)
+        return tuple(dict.fromkeys(links))
+
+    def _refusals(self, route: ObjectRef) -> Iterator[GraphLink]:
+        by_reference: dict[int, list[Binding]] = {}
+        for binding in self._topology.bindings(route):
+            by_reference.setdefault(binding.parent_index, []).append(binding)
+        for bindings in by_reference.values():
+            parent = bindings[0].parent
+            # A route that delegates to another one in vain: that link says why.
+            idle = self._failing_backends(parent).idle.values() if parent.group_kind in ROUTES else ()
+            is_attached = any(binding.state == "attached" for binding in bindings)
+            if not is_attached and not any(link.child.object == route for link in idle):
+                yield _refused(bindings)
+
+    def _not_admitted(self, obj: ObjectRef) -> Iterator[GraphLink]:
+        """The link from the Gateway that a ListenerSet names, if that does not let it attach."""
+        gateways = self._topology.gateways
+        gateway = gateways.gateway_of(obj) if obj.group_kind in LISTENER_SETS else None
+        if gateway and not gateways.admits(gateway, obj):
+            accepted = listener_set_conditions(gateways, obj)[0]
+            is_known = accepted.status == "False"
+            yield GraphLink(
+                parent=NodeRef(gateway),
+                child=NodeRef(obj),
+                relation="listener-set",
+                state="refused" if is_known else "unknown",
+                reason=accepted.reason if is_known else "",
+                message=accepted.message,
+            )
+
+    @cached_method
+    def _refused_by(self, parent: ObjectRef) -> Mapping[NodeRef, tuple[GraphLink, ...]]:
+        """The links from an object, or its sections, to what names it as a parent and is not attached to it."""
+        children = (*self._relations.gateways.listener_sets(parent), *self._relations.routes_naming(parent))
+        links = (link for child in children for link in self._failing_parents(child))
+        return grouped((link.parent, link) for link in links if link.parent.object == parent)
+
+    @cached_method
+    def _failing_backends(self, route: ObjectRef) -> _Backends:
+        broken: dict[tuple[NodeRef, NodeRef], GraphLink] = {}
+        idle: dict[tuple[NodeRef, NodeRef], GraphLink] = {}
+        sections = self._topology.sections(route)
+        for backend in self._topology.backends(route):
+            rule = NodeRef(route, sections[backend.ref.rule])
+            if backend.state != "resolved":
+                for node in backend.nodes:
+                    state: LinkState = "unknown" if backend.state == "unknown" else "broken"
+                    broken.setdefault((rule, node), _to_backend(rule, node, state, backend, backend.message))
+            # What stands for any route names none that could be drawn.
+            names_one = backend.ref.forwards and not backend.is_any
+            # Another reference of the rule may send requests to the same backend.
+            if names_one and not backend.nodes and backend.node not in self._relations.below_rule(rule):
+                idle.setdefault((rule, backend.node), self._idle(rule, backend))
+        return _Backends(broken, idle)
+
+    def _idle(self, rule: NodeRef, backend: Backend) -> GraphLink:
+        state: LinkState = "refused"
+        message = backend.message
+        if backend.routes is None:
+            # What is not known of it matters as little as the backend does.
+            message = message if backend.reason else "its weight is 0"
+        elif backend.state == "unknown":
+            state = "unknown"
+        elif self._index.presence(backend.node.object) != "present":
+            state = "broken"
+        else:
+            # Why that route does not take its requests is known better there.
+            delegations = self._relations.delegations_to(backend.node.object)
+            message = next((delegation.message for delegation in delegations if delegation.parent == rule), message)
+        return _to_backend(rule, backend.node, state, backend, message)
+
+
+def _to_backend(rule: NodeRef, node: NodeRef, state: LinkState, backend: Backend, message: str) -> GraphLink:
+    return GraphLink(parent=rule, child=node, relation=_BACKEND, state=state, reason=backend.reason, message=message)
+
+
+def _refused(bindings: list[Binding]) -> GraphLink:
+    """One link for a parentRef that attaches a route to nothing: from the parent itself if several listeners refuse."""
+    first = next((binding for binding in bindings if binding.state == "unknown"), bindings[0])
+    parent = NodeRef(first.parent) if len(bindings) > 1 or first.listener is None else first.listener
+    reasons = dict.fromkeys(binding.reason for binding in bindings if binding.reason and binding.state == first.state)
+    others = len(bindings) - 1
+    return GraphLink(
+        parent=parent,
+        child=NodeRef(first.route),
+        relation="mesh-route" if first.parent.group_kind in WITH_PORTS else "route",
+        state=first.state if first.state == "unknown" else "refused",
+        reason=", ".join(reasons),
+        message=f"{first.message}, and {others} more" if others else first.message,
+    )

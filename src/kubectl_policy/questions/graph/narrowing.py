@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from kubectl_policy.model import NodeRef
+from kubectl_policy.model.world import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -21,9 +22,7 @@ def affected_part(
     nodes: Collection[NodeRef], links: Collection[GraphLink], policies: Iterable[GraphPolicy]
 ) -> list[NodeRef]:
     """The nodes that policies target, or have an effect on, and those above them."""
-    above: dict[NodeRef, list[NodeRef]] = {}
-    for link in links:
-        above.setdefault(link.child, []).append(link.parent)
+    above = grouped((link.child, link.parent) for link in links)
     found: set[NodeRef] = set()
     waiting = [node for policy in policies for node in (*policy.affected, *_targets(policy)) if node in nodes]
     while waiting:
@@ -61,9 +60,7 @@ def with_kinds(
         return end if not asked.kinds or node.object.group_kind in asked.kinds else None
 
     kept = list(dict.fromkeys(filter(None, map(shown, nodes))))
-    below: dict[NodeRef, list[GraphLink]] = {}
-    for link in links:
-        below.setdefault(link.parent, []).append(link)
+    below = grouped((link.parent, link) for link in links)
     found: dict[tuple[NodeRef, NodeRef], GraphLink] = {}
     for link in links:
         parent = shown(link.parent)
@@ -89,7 +86,7 @@ def _rank(link: GraphLink) -> tuple[int, str, str, str]:
 
 
 def _first_shown(
-    link: GraphLink, below: Mapping[NodeRef, list[GraphLink]], shown: Callable[[NodeRef], NodeRef | None]
+    link: GraphLink, below: Mapping[NodeRef, tuple[GraphLink, ...]], shown: Callable[[NodeRef], NodeRef | None]
 ) -> Iterator[GraphLink]:
     """The links by which the first nodes that are shown are reached over a link and what is left out behind it.
 

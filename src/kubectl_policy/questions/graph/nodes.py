@@ -1,20 +1,26 @@
-"""What a node of a picture is: whether it is there, and what it says itself."""
+"""What a node of a picture is: whether it is there, what it says itself, and what is in force there."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubectl_policy.model.fields import items_at, mappings_at, strings_at
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.unknown import port_at
-from kubectl_policy.questions.graph.picture import GraphNode
+from kubectl_policy.model.world import grouped
+from kubectl_policy.questions.graph.picture import GraphNode, Outcome, Win
+from kubectl_policy.questions.shared.effects import covered_paths
+from kubectl_policy.questions.shared.in_force import effective_entries, own_entries, summary_of
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Json, NodeRef
+    from kubectl_policy.model import GroupKind, Json, NodeRef
     from kubectl_policy.model.unknown import Port
-    from kubectl_policy.questions.graph.picture import Outcome
+    from kubectl_policy.questions.shared.in_force import Entry
+    from kubectl_policy.resolution import Resolution
 
 
 def node_of(
@@ -84,3 +90,44 @@ def is_there(analysis: Analysis, node: NodeRef) -> bool:
     if obj.group_kind == NAMESPACE:
         return world.has(obj) or obj.name in world.namespaces
     return analysis.index.presence(obj) == "present"
+
+
+class Outcomes:
+    """What is in force at the rules of routes and at listeners; what is the same at many is put into words once."""
+
+    def __init__(self, analysis: Analysis, kinds: frozenset[GroupKind], doubtful: frozenset[str]) -> None:
+        """Of policies of some kinds, or of any if there are none; those that may be different are `doubtful`."""
+        self._analysis, self._kinds, self._doubtful = analysis, kinds, doubtful
+        self._wins: dict[tuple[Resolution, GroupKind], Win] = {}
+
+    def at(self, place: NodeRef) -> Outcome | None:
+        """What is in force at a node, a kind at a time; None if nothing is, as where there is no traffic."""
+        topology = self._analysis.topology
+        paths = tuple(path for path in covered_paths(self._analysis, place) if topology.carries_traffic(path))
+        entries = (*effective_entries(self._analysis, place, paths), *own_entries(self._analysis, paths))
+        positions = grouped((self._win(entry), entry.path) for entry in entries if self._counts(entry, place))
+        wins = [replace(win, positions=on_paths) for win, on_paths in positions.items() if win.policies or win.summary]
+        wins.sort(key=lambda win: (win.policy_kind, win.positions))
+        return Outcome(paths=paths, wins=tuple(wins)) if wins else None
+
+    def _counts(self, entry: Entry, place: NodeRef) -> bool:
+        """Whether a kind is asked for and takes effect there: at a listener, what is on its way to routes does not."""
+        profile = self._analysis.registry.known(entry.effective.resolution.kind)
+        if entry.passes_down or profile.patches or (self._kinds and profile.group_kind not in self._kinds):
+            return False
+        return place.object.group_kind in ROUTES or profile.policy_class == "direct" or bool(profile.effective_targets)
+
+    def _win(self, entry: Entry) -> Win:
+        resolution, kind = entry.effective.resolution, entry.effective.target.object.group_kind
+        if (resolution, kind) not in self._wins:
+            profile = self._analysis.registry.known(resolution.kind)
+            # What a rule says itself is in force as well, and no policy's.
+            policies = () if profile.own else resolution.policies_in_force
+            taking_part = {str(part.source.object) for part in resolution.contributions}
+            self._wins[resolution, kind] = Win(
+                policy_kind=resolution.kind,
+                policies=tuple(sorted(policies)),
+                summary=summary_of(entry.effective, profile.at(kind)),
+                certain=not resolution.undecided and self._doubtful.isdisjoint(taking_part),
+            )
+        return self._wins[resolution, kind]

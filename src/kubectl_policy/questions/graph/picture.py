@@ -15,7 +15,8 @@ from msgspec.structs import asdict, replace
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
-from kubectl_policy.questions.shared.numbered import numbered, numbers
+from kubectl_policy.questions.shared.which_paths import numbered, numbers
+from kubectl_policy.questions.unseen.things import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -24,14 +25,13 @@ if TYPE_CHECKING:
     from kubectl_policy.attachment.attachment import State
     from kubectl_policy.model import Diagnostic, Json, Origin
     from kubectl_policy.model.index import Presence
-    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import KnownBy, PolicyClass, Role
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.shared.in_force import InForce
-    from kubectl_policy.questions.shared.numbered import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.reported import ReportedCondition
+    from kubectl_policy.questions.shared.which_paths import NumberedPath, PathNumber
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import Enforcement, EnforcementState
     from kubectl_policy.topology import Path
@@ -117,7 +117,9 @@ class Win(Struct, frozen=True, kw_only=True):
             description="False where it is not known how policies there combine, or one of them may be different.",
         ),
     ]
-    positions: tuple[int, ...]
+    positions: tuple[int, ...] = ()
+    # These paths in words, where it is told of a part of all that lead to a place.
+    scope: str = ""
 
     @property
     def paths(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
@@ -128,7 +130,6 @@ class Win(Struct, frozen=True, kw_only=True):
 class Outcome(Struct, frozen=True, kw_only=True):
     """What is in force at a rule of a route or a listener, with the paths that carry traffic there."""
 
-    place: NodeRef
     paths: tuple[Path, ...]
     wins: tuple[Win, ...]
 
@@ -358,7 +359,7 @@ class Details(Struct, frozen=True, kw_only=True):
     all_checked: bool
 
 
-class Picture(Struct, frozen=True, kw_only=True):
+class Picture(Answer, frozen=True, kw_only=True):
     """The answer of graph, as networkx.node_link_graph reads it with edges='links'."""
 
     directed: Annotated[Literal[True], Meta(description="Links lead downward, or from policies to targets.")] = True
@@ -371,12 +372,6 @@ class Picture(Struct, frozen=True, kw_only=True):
     unseen: Annotated[tuple[Unseen, ...], Meta()]
     two_states: bool = False
     details: Details | None = None
-    place: Place = "the input"
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
-        return not self.unseen
 
     @property
     def graph(self) -> Annotated[GraphFacts, Meta()]:

@@ -138,7 +138,9 @@ def _effects(analysis: Analysis | None, subject: NodeRef, wanted: Callable[[Grou
     paths = covered_paths(analysis, subject)
     settings: dict[_Place, dict[str, Setting]] = {}
     for group in group_entries(analysis, effective_entries(analysis, subject, paths)):
-        of_paths = ((node for node in paths[position] if node.object == subject.object) for position in group.positions)
+        of_paths = (
+            (node for node in paths[position] if node.object == subject.object) for position in group.extent.positions
+        )
         section_sets = dict.fromkeys(tuple(node.section for node in nodes if node.section) for nodes in of_paths)
         for setting in group.settings:
             if wanted(group.kind, setting.field):

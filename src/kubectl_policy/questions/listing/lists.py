@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.errors import UsageError
-from kubectl_policy.questions.listing.hostnames import serves, takes_requests_for
+from kubectl_policy.model.fields import strings_at
 from kubectl_policy.questions.listing.objects import ObjectRow, listener_rows, object_row
 from kubectl_policy.questions.listing.policies import KindRow, PolicyRow, kind_rows, policy_row
 from kubectl_policy.questions.shared.selection import (
@@ -23,16 +23,17 @@ from kubectl_policy.questions.shared.selection import (
     select,
     type_named,
 )
-from kubectl_policy.questions.unseen.relevance import gaps_in_list
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
 from kubectl_policy.questions.unseen.things import unknown_labels
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.topology.attached_hostnames import attached_hostnames, is_left_to_others
+from kubectl_policy.topology.gateway.handshake import WITH_HOSTNAMES
+from kubectl_policy.topology.gateway.hostnames import intersect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import ObjectRef
-    from kubectl_policy.questions.shared.selection import ListType
+    from kubectl_policy.model import ObjectRef, Resource
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.resolution.enforcement import EnforcementState
 
@@ -77,10 +78,9 @@ def list_type(analysis: Analysis, word: str, selection: Selection, only: Only = 
     Raises `UsageError` for an unknown type, or one that has neither states nor hostnames where these are asked for, and
     `NotFoundError` if there is no object of a name that is asked for.
     """
-    kinds = _kinds(analysis, word, selection, only)
-    if kinds:
-        return kinds
     selected, left_out = _selected(analysis, word, selection, only)
+    if selected.type.rows == "policy kinds":
+        return _listing(analysis, selected, kind_rows(analysis, selection))
     rows: tuple[PolicyRow | ObjectRow, ...]
     if selected.type.rows == "policies":
         analysis.index.expect_questions(len(selected.resources))
@@ -91,7 +91,7 @@ def list_type(analysis: Analysis, word: str, selection: Selection, only: Only = 
         return _listing(analysis, selected, rows, unseen, left_out)
     if selected.type.rows == "listeners":
         listeners = (row for resource in selected.resources for row in listener_rows(analysis, resource))
-        rows = tuple(row for row in listeners if serves(row.listener.hostname, only.hostname))
+        rows = tuple(row for row in listeners if _serves(row.listener.hostname, only.hostname))
     else:
         rows = tuple(object_row(analysis, selected.type.rows, resource) for resource in selected.resources)
     return _listing(analysis, selected, rows, (thing for row in rows for thing in row.unseen), left_out)
@@ -99,10 +99,9 @@ def list_type(analysis: Analysis, word: str, selection: Selection, only: Only = 
 
 def list_names(analysis: Analysis, word: str, selection: Selection, only: Only = _EVERY) -> Listing[NamedRow | KindRow]:
     """`list_type` without what takes effect where, on which a list of thousands spends its time; so of any state."""
-    kinds = _kinds(analysis, word, selection, only)
-    if kinds:
-        return kinds
     selected, left_out = _selected(analysis, word, selection, only)
+    if selected.type.rows == "policy kinds":
+        return _listing(analysis, selected, kind_rows(analysis, selection))
     rows = tuple(NamedRow(resource.ref) for resource in selected.resources)
     return _listing(analysis, selected, rows, left_out=left_out)
 
@@ -111,10 +110,16 @@ def _selected(
     analysis: Analysis, word: str, selection: Selection, only: Only
 ) -> tuple[Selected, tuple[LeftOutKind, ...]]:
     """The objects to be listed and, of policies of no certain kind, how many are left out, by their kinds."""
-    selected, registry = select(analysis, word, selection), analysis.registry
-    _check(selected.type, only)
+    type_, registry = type_named(analysis, word), analysis.registry
+    # Kinds are no objects of a namespace.
+    kinds = Selected(type=type_, resources=(), namespace="", elsewhere=()) if type_.rows == "policy kinds" else None
+    selected = kinds or select(analysis, word, selection)
+    if only.states and type_.rows != "policies":
+        raise UsageError(f"a {type_.noun} has no enforcement", "get policies --enforcement lists policies by theirs")
+    if only.hostname and type_.rows not in {"routes", "listeners"}:
+        raise UsageError(f"a {type_.noun} has no hostnames", "get routes --hostname, or get listeners --hostname")
     if only.hostname and selected.type.rows == "routes":
-        about = (it for it in selected.resources if takes_requests_for(analysis, it, only.hostname))
+        about = (it for it in selected.resources if _takes_requests_for(analysis, it, only.hostname))
         return replace(selected, resources=tuple(about)), ()
     if selected.type.rows == "listeners" and selected.elsewhere:
         there = (it.ref for kind in selected.type.kinds for it in analysis.index.of_kind(kind) if selection.fits(it))
@@ -136,22 +141,32 @@ def _selected(
     )
 
 
-def _kinds(analysis: Analysis, word: str, selection: Selection, only: Only) -> Listing[KindRow] | None:
-    """The list of policy kinds, if that is what is asked for: kinds are no objects of a namespace."""
-    type_ = type_named(analysis, word)
-    if type_.rows != "policy kinds":
-        return None
-    _check(type_, only)
-    rows = kind_rows(analysis, selection)
-    return _listing(analysis, Selected(type=type_, resources=(), namespace="", elsewhere=()), rows)
+def _serves(name: str, hostname: str) -> bool:
+    """Whether a hostname of a listener or route, of which an empty one is any, may match some host of a hostname.
+
+    Without a hostname that is asked for, it does.
+    """
+    return not hostname or intersect("" if name == "*" else name, hostname) is not False
 
 
-def _check(type_: ListType, only: Only) -> None:
-    """Raise `UsageError` if what is listed cannot be told apart as it is asked for."""
-    if only.states and type_.rows != "policies":
-        raise UsageError(f"a {type_.noun} has no enforcement", "get policies --enforcement lists policies by theirs")
-    if only.hostname and type_.rows not in {"routes", "listeners"}:
-        raise UsageError(f"a {type_.noun} has no hostnames", "get routes --hostname, or get listeners --hostname")
+def _takes_requests_for(analysis: Analysis, route: Resource, hostname: str) -> bool:
+    """Whether a route is meant by a hostname, as Gateway API matches hostnames.
+
+    Where it is attached, that is by the hostnames for which requests reach it; else by those that it asks for.
+    """
+    if route.ref.group_kind not in WITH_HOSTNAMES:
+        return False
+    topology = analysis.topology
+    attached = [binding.listener for binding in topology.bindings(route.ref) if binding.state == "attached"]
+    listeners = [listener for node in attached if node and (listener := topology.gateways.listener(node))]
+    if not listeners:
+        return any(_serves(name, hostname) for name in strings_at(route.raw, "spec.hostnames"))
+    return any(
+        _serves(name, hostname)
+        for listener in listeners
+        if not is_left_to_others(topology, listener, hostname)
+        for name in attached_hostnames(topology, listener.node, route.ref)
+    )
 
 
 def _listing(

@@ -241,7 +241,16 @@ def kind_rows(analysis: Analysis, selection: Selection) -> tuple[KindRow, ...]:
     kinds = dict.fromkeys([*(profile.group_kind for profile in registry.policy_kinds), *definitions])
     known = (profile for kind in kinds if (profile := registry.profile_of(kind)))
     profiles = [profile for profile in known if profile.role == "policy"]
-    rows = [_kind_row(analysis, profile, definitions.get(profile.group_kind)) for profile in profiles]
+    rows = [
+        KindRow(
+            names=registry.names_of(profile.group_kind),
+            profile=profile,
+            definition=definitions.get(profile.group_kind),
+            policies=tuple(policy.ref for policy in analysis.index.of_kind(profile.group_kind)),
+            complete=not any(gap.kind in {"", profile.group_kind.kind} for gap in analysis.snapshot.gaps),
+        )
+        for profile in profiles
+    ]
     wanted: set[GroupKind] = set()
     for name in selection.names:
         named = set(kinds_named(analysis, name)).intersection(profile.group_kind for profile in profiles)
@@ -251,14 +260,3 @@ def kind_rows(analysis: Analysis, selection: Selection) -> tuple[KindRow, ...]:
     fitting = (row for row in rows if not selection.names or row.profile.group_kind in wanted)
     labelled = (row for row in fitting if selects(selection.selector, labels_of(row.raw)))
     return tuple(sorted(labelled, key=lambda row: row.name))
-
-
-def _kind_row(analysis: Analysis, profile: PolicyKindProfile, definition: Resource | None) -> KindRow:
-    kind = profile.group_kind
-    return KindRow(
-        names=analysis.registry.names_of(kind),
-        profile=profile,
-        definition=definition,
-        policies=tuple(policy.ref for policy in analysis.index.of_kind(kind)),
-        complete=not any(gap.kind in {"", kind.kind} for gap in analysis.snapshot.gaps),
-    )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import NodeRef
 from kubectl_policy.resolution.contributions import stanzas_of
 from kubectl_policy.topology.controllers import managed
@@ -26,7 +27,6 @@ class Merge(Struct, frozen=True, kw_only=True):
     Or it cannot be, as the one above it is not valid: `failed`.
     """
 
-    child: ObjectRef
     target: NodeRef
     place: NodeRef
     parent: ObjectRef
@@ -46,7 +46,6 @@ class TargetOrder:
         self._analysis, self._profile = analysis, profile
         self._relations = analysis.topology.relations
         self._gateways = analysis.topology.gateways
-        self._merges: dict[ObjectRef, tuple[Merge, ...]] = {}
 
     def more_specific(self, target: NodeRef) -> tuple[NodeRef, ...]:
         """What lies below a target and has policies of its own, or where such policies take effect instead; sorted.
@@ -133,14 +132,13 @@ class TargetOrder:
             for attachment in self._analysis.attachments_to(route)
         )
 
+    @cached_method
     def _merges_of(self, policy: ObjectRef) -> tuple[Merge, ...]:
         """Every merge of a policy, where challengers choose whether they merge."""
-        if policy not in self._merges:
-            raw = self._analysis.index.raw(policy)
-            chooses = self._profile.chooser != "established"
-            merges = chooses and stanzas_of(raw, self._profile)[0].strategy.patches_above
-            self._merges[policy] = tuple(self._merges_by(policy)) if merges else ()
-        return self._merges[policy]
+        raw = self._analysis.index.raw(policy)
+        chooses = self._profile.chooser != "established"
+        merges = chooses and stanzas_of(raw, self._profile)[0].strategy.patches_above
+        return tuple(self._merges_by(policy)) if merges else ()
 
     def _first(self, node: NodeRef) -> ObjectRef:
         """The policy of the kind that comes first on a node that has one."""
@@ -162,14 +160,7 @@ class TargetOrder:
                     if above:
                         failed = not self._has(above)
                         first = self._failed(above)[0] if failed else self._first(above)
-                        yield Merge(
-                            child=policy,
-                            target=target,
-                            place=place,
-                            parent=first,
-                            parent_node=above,
-                            failed=failed,
-                        )
+                        yield Merge(target=target, place=place, parent=first, parent_node=above, failed=failed)
 
     def _places(self, route: ObjectRef, parent: ParentRef) -> list[NodeRef]:
         """The listeners that a parentRef picks and that let the route in, whether or not they share a hostname."""

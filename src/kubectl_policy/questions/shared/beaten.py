@@ -24,7 +24,7 @@ MERGING: Final = frozenset({MergeStrategy.PATCH_DEFAULTS, MergeStrategy.PATCH_OV
 
 def lost_to_others(analysis: Analysis, policy: ObjectRef, effective: EffectivePolicy) -> Iterator[Reason]:
     """Why a policy, which contributes to an outcome, has no part in what is in force."""
-    resolution, fates = effective.resolution, effective.fates_of(policy)
+    resolution, fates = effective.resolution, effective.resolution.fates_of.get(policy, ())
     if policy in resolution.policies_undecided:
         others = sorted({source.object for source in resolution.undecided} - {policy})
         verb, kinds = "sets" if len(others) == 1 else "set", plural(policy.kind)
@@ -32,7 +32,7 @@ def lost_to_others(analysis: Analysis, policy: ObjectRef, effective: EffectivePo
         yield Reason("combination-unknown", message, policy, field="spec", related=tuple(map(NodeRef, others)))
         return
     if not fates:
-        winners = sorted(effective.policies_in_force())
+        winners = sorted(resolution.policies_in_force)
         by = f"; {' and '.join(map(str, winners))} is in force" if winners else ""
         yield Reason("no-fields", f"it sets no field that could take effect{by}", policy, field="spec")
     lost: dict[Source, list[Fate]] = {}
@@ -60,7 +60,7 @@ def _lost_to(analysis: Analysis, winner: Source, lost: Sequence[Fate], effective
         what = f"a common field, {refusal.field}" if refusal and refusal.field else "that target already"
         message = f"{who} has {what}, and of two on one target this one is refused"
         return Reason("refused", message, winner.object, field="spec", reason="Conflicted", related=related)
-    rule, words = _how_beaten(winner, lost, effective, analysis.registry.known(effective.kind))
+    rule, words = _how_beaten(winner, lost, effective, analysis.registry.known(effective.resolution.kind))
     if winner.object == winner.target.object:
         return Reason("superseded", words, winner.object, field="spec", related=related)
     message = f"{who}{words}"
@@ -82,7 +82,7 @@ def _how_beaten(
         return "superseded", f"{named(winner.target)} sets {fields} itself"
     if lost[0].by_port and port_field:
         return "superseded", f" sets {port_field.field} for this port, which stands instead"
-    whole = own not in effective.members
+    whole = own not in effective.resolution.members
     if winner.target != own.target and _place(winner, effective) < _place(own, effective):
         return "overridden", f" overrides {'all of it' if whole else _fields(lost)} from above"
     rule = "beaten-on-target" if winner.target == own.target else "superseded"

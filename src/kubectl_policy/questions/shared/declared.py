@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.resolution import EffectivePolicy, Traced
+    from kubectl_policy.resolution import Resolution, Traced
     from kubectl_policy.resolution.traced import Field
 
 
@@ -85,28 +85,18 @@ def _policy_of(node: Leaf | Traced) -> str:
     return next((leaf.source.object.qualified_name for _, leaf in leaves({"": node})), "")
 
 
-def named_fates(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[tuple[NamedLeaf, Fate]]:
-    """Every field that a contribution declares, with its fate, in the order of contributions."""
-    for fates in _by_contribution(effective, profile):
-        yield from fates
-
-
-def _by_contribution(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[list[tuple[NamedLeaf, Fate]]]:
-    """The same, one contribution after the other."""
-    fates = iter(effective.fates())
-    for part in effective.contributions:
+def named_fates(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[list[tuple[NamedLeaf, Fate]]]:
+    """For each contribution, every field that it declares, with its fate."""
+    fates = iter(resolution.fates)
+    for part in resolution.contributions:
         named = {leaf.field: leaf for leaf in named_leaves(part.spec, profile)}
         own = [(field, next(fates)) for field, _ in leaves(part.spec)]
-        yield [(named[field], _named(fate, named[field].name)) for field, fate in own if field in named]
+        yield [(named[field], replace(fate, field=named[field].name)) for field, fate in own if field in named]
 
 
-def _named(fate: Fate, name: str) -> Fate:
-    return fate if fate.field == name else replace(fate, field=name)
-
-
-def declared_fields(effective: EffectivePolicy, profile: PolicyKindProfile) -> Iterator[Declared]:
+def declared_fields(resolution: Resolution, profile: PolicyKindProfile) -> Iterator[Declared]:
     """Every field of every contribution on a path, in the order of declaration."""
-    parts = zip(effective.contributions, _by_contribution(effective, profile), strict=True)
+    parts = zip(resolution.contributions, named_fates(resolution, profile), strict=True)
     for part, fates in parts:
         places = {keys: place for keys, _, place in places_in(part, profile)}
         for _, together in groupby(fates, lambda pair: pair[0].whole.field):

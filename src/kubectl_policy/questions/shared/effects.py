@@ -1,4 +1,4 @@
-"""Who has an effect on whom: the policies that affect an object, and the places that a policy affects."""
+"""Who has an effect on whom: the policies that affect an object, or are in force there, and what a policy affects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import Diagnostic, ObjectRef
+    from kubectl_policy.model import Diagnostic, GroupKind, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.resolution import EffectivePolicy, Resolution
     from kubectl_policy.resolution.enforcement import Enforcement
@@ -67,18 +67,8 @@ def affected(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Node
     These are the levels at which its kind takes effect or, where that is not known, what the policy
     targets and every object below that on such a path.
     """
-    policy, nodes = enforcement.policy, set[NodeRef]()
-    for resolution, outcomes in enforcement.by_resolution.items():
-        if policy in resolution.policies_in_force:
-            targets = targets_of(policy, resolution)
-            for outcome in outcomes:
-                nodes.update(affected_on(outcome.path, profile, targets))
-    return tuple(from_the_root(nodes))
-
-
-def targets_of(policy: ObjectRef, resolution: Resolution) -> frozenset[NodeRef]:
-    """The targets by way of which a policy has a part in an outcome."""
-    return frozenset([part.source.target for part in resolution.contributions_of.get(policy, ())])
+    in_force = (outcome for outcome in policy_outcomes(enforcement) if outcome.in_force)
+    return tuple(from_the_root({node for outcome in in_force for node in outcome.nodes(profile)}))
 
 
 class PolicyOutcome(Struct, frozen=True, gc=False):
@@ -101,7 +91,8 @@ def policy_outcomes(enforcement: Enforcement) -> Iterator[PolicyOutcome]:
         resolution = effective.resolution
         known = parts.get(resolution)
         if known is None:
-            known = parts[resolution] = targets_of(policy, resolution), policy in resolution.policies_in_force
+            targets = frozenset([part.source.target for part in resolution.contributions_of.get(policy, ())])
+            known = parts[resolution] = targets, policy in resolution.policies_in_force
         yield PolicyOutcome(effective, *known)
 
 
@@ -149,3 +140,35 @@ def _routes_referring_to(analysis: Analysis, obj: ObjectRef) -> Iterable[ObjectR
     by_parent = (route for route in read if any(ref.object == obj for ref in parent_refs(index, route)))
     by_backend = (route for route in read if any(ref.object == obj for ref in backend_refs(index, route)))
     return (*by_parent, *by_backend)
+
+
+class WayInForce(Struct, frozen=True, kw_only=True):
+    """What is in force on one way: a full path from the root down to a rule, a backend, or wherever it ends."""
+
+    path: Path
+    carries_traffic: bool
+    effective: tuple[EffectivePolicy, ...]
+    """One for each kind that is in force there, or may be (`resolution.policies_undecided`); none without traffic."""
+
+
+def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -> tuple[WayInForce, ...]:
+    """What is in force at every rule and backend below an object, or a section of it; of one policy kind, if given.
+
+    There is an entry for each way through it, also where nothing is in force: "all requests to this route need JWT" is
+    a question about all of them. Raises `NotFoundError` for an object that was not read, for a section that it has not,
+    and for a kind that is no policy kind.
+    """
+    analysis.require(node)
+    if kind is not None:
+        analysis.require_kind(kind)
+    paths = analysis.topology.paths_through(node)
+    by_path: dict[int, list[EffectivePolicy]] = {}
+    for entry in effective_entries(analysis, node, paths, kind):
+        # Where all that stands there is refused or ignored, nothing is in force.
+        if entry.effective.resolution.spec or entry.effective.resolution.policies_in_force:
+            by_path.setdefault(entry.path, []).append(entry.effective)
+    carrying = [analysis.topology.carries_traffic(path) for path in paths]
+    return tuple(
+        WayInForce(path=path, carries_traffic=carries, effective=tuple(by_path.get(place, ())) if carries else ())
+        for place, (path, carries) in enumerate(zip(paths, carrying, strict=True))
+    )

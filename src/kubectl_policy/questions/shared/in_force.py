@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Final, Protocol, TypeAlias
 
 from msgspec import Meta, Struct
@@ -9,8 +10,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.fields import number_in_annotation
 from kubectl_policy.questions.shared.declared import named_fates, named_leaves
-from kubectl_policy.questions.shared.numbered import PathNumber, numbers
 from kubectl_policy.questions.shared.places import Places, at_line, origin_of
+from kubectl_policy.questions.shared.which_paths import PathNumber, numbers
 from kubectl_policy.resolution import field_name, leaves, plain, reach, same_level_of, takes_effect_below
 from kubectl_policy.resolution.effective import DeclaredField, Fate
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile
     from kubectl_policy.profiles.profile import KnownBy, PolicyClass, SameLevel
     from kubectl_policy.questions.shared.places import Locate, Who
+    from kubectl_policy.questions.shared.which_paths import WhichPaths
     from kubectl_policy.resolution import EffectivePolicy, Resolution, Source
     from kubectl_policy.resolution.merging import Doubt
     from kubectl_policy.resolution.traced import Field
@@ -78,6 +80,26 @@ class Contest(Struct, frozen=True, kw_only=True):
     strategy_of: Mapping[Source, MergeStrategy]
     weights: Mapping[ObjectRef, int]
     """The numbers by which the kind orders its policies on one target."""
+    own_words: Mapping[str, str]
+    """What people call the object's own settings that stand for some fields, by these."""
+
+
+class Combination(Struct, frozen=True, kw_only=True):
+    """How policies of one kind combine, as far as that is known."""
+
+    strategies: Annotated[tuple[MergeStrategy, ...], Meta(description="The merge strategies, least specific first.")]
+    assumed: Annotated[tuple[Assumption, ...], Meta(description=_ASSUMED)]
+    doubts: Annotated[tuple[Doubt, ...], Meta(description="What could not be decided.")]
+
+
+class Extent(Struct, frozen=True, kw_only=True):
+    """Where something is in force."""
+
+    positions: tuple[int, ...]
+    """The positions of the paths."""
+    scope: Annotated[str, Meta(description="These paths in words; empty if there is one path only.")]
+    at: Annotated[tuple[NodeRef, ...], Meta(description="Where it takes effect.")]
+    passes_down: Annotated[bool, Meta(description=_PASSES_DOWN)]
 
 
 class InForce(OfPolicyKind, frozen=True, kw_only=True):
@@ -85,23 +107,16 @@ class InForce(OfPolicyKind, frozen=True, kw_only=True):
 
     kind: GroupKind
     profile: PolicyKindProfile
-    strategies: Annotated[tuple[MergeStrategy, ...], Meta(description="The merge strategies, least specific first.")]
-    assumed: Annotated[tuple[Assumption, ...], Meta(description=_ASSUMED)]
-    doubts: Annotated[tuple[Doubt, ...], Meta(description="What could not be decided.")]
+    combination: Annotated[Combination, "inline"]
     policies: Annotated[tuple[ObjectRef, ...], Meta(description="Those with an effective field, or without any field.")]
     undecided: Annotated[
         tuple[ObjectRef, ...], Meta(description="Those of them of which it is not known whether they have an effect.")
     ]
-    positions: tuple[int, ...]
-    scope: Annotated[str, Meta(description="These paths in words; empty if there is one path only.")] = ""
-    at: Annotated[tuple[NodeRef, ...], Meta(description="Where it takes effect.")]
-    passes_down: Annotated[bool, Meta(description=_PASSES_DOWN)]
+    extent: Annotated[Extent, "inline"]
     summary: Annotated[tuple[str, ...], Meta(description="The settings in a few short phrases, for people.")]
     settings: Annotated[tuple[Setting, ...], Meta()]
     without_effect: Annotated[tuple[Fate, ...], Meta(description="Declared fields for which nothing else stands.")]
     contest: Contest
-    own_words: Mapping[str, str]
-    """What people call the object's own settings that stand for some fields, by these."""
 
     @property
     def policy_kind(self) -> Annotated[GroupKind, Meta()]:
@@ -111,7 +126,7 @@ class InForce(OfPolicyKind, frozen=True, kw_only=True):
     @property
     def paths(self) -> Annotated[tuple[PathNumber, ...], Meta()]:
         """The numbers of the paths."""
-        return numbers(self.positions)
+        return numbers(self.extent.positions)
 
     @property
     def patches(self) -> Annotated[bool, Meta()]:
@@ -178,8 +193,8 @@ def _direct_ends(analysis: Analysis, profile: PolicyKindProfile, path: Path, sub
     return [path[: place + 1] for place in sorted(deepest.values())]
 
 
-def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce, ...]:
-    """Entries of the same kind and outcome as one, sorted by kind, then by first path."""
+def group_entries(analysis: Analysis, entries: Iterable[Entry], which: WhichPaths | None = None) -> tuple[InForce, ...]:
+    """Entries of the same kind and outcome as one, sorted by kind, then by first path; `which` puts these in words."""
     groups: dict[tuple[object, ...], list[Entry]] = {}
     outcomes: dict[Resolution, tuple[object, ...]] = {}
     for entry in entries:
@@ -196,18 +211,18 @@ def group_entries(analysis: Analysis, entries: Iterable[Entry]) -> tuple[InForce
             )
         level = (target.object.group_kind, bool(target.section))
         groups.setdefault((*outcomes[resolution], level, entry.passes_down), []).append(entry)
-    described = [_in_force(analysis, group) for group in groups.values()]
-    return tuple(sorted(described, key=lambda group: (group.kind, group.positions, group.at)))
+    described = [_in_force(analysis, group, which) for group in groups.values()]
+    return tuple(sorted(described, key=lambda group: (group.kind, group.extent.positions, group.extent.at)))
 
 
-def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
-    effective = entries[0].effective
-    parts = effective.contributions
-    profile = analysis.registry.known(effective.kind).at(effective.target.object.group_kind)
+def _in_force(analysis: Analysis, entries: list[Entry], which: WhichPaths | None) -> InForce:
+    effective, resolution = entries[0].effective, entries[0].effective.resolution
+    parts = resolution.contributions
+    profile = analysis.registry.known(resolution.kind).at(effective.target.object.group_kind)
     places = Places(analysis, effective, profile)
-    fates = [(named.field, named.leaf, fate) for named, fate in named_fates(effective, profile)]
+    fates = [(it.field, it.leaf, fate) for it, fate in chain.from_iterable(named_fates(resolution, profile))]
     beaten: dict[Field, list[Fate]] = {}
-    for field, leaf, fate in (*fates, *effective.resolution.own_fates):
+    for field, leaf, fate in (*fates, *resolution.own_fates):
         if fate.state not in {"effective", "undecided"}:
             origin, declared_in = origin_of(analysis, fate.source), places.field(field, leaf)
             beaten.setdefault(field, []).append(replace(fate, origin=origin, declared_in=declared_in))
@@ -218,46 +233,52 @@ def _in_force(analysis: Analysis, entries: list[Entry]) -> InForce:
             source=named.leaf.source,
             removed=named.leaf.removed,
             defaulted=named.leaf.defaulted,
-            certain=named.leaf.source not in effective.resolution.undecided,
+            certain=named.leaf.source not in resolution.undecided,
             instead_of=tuple(beaten.pop(named.field, ())),
             origin=origin_of(analysis, named.leaf.source),
             declared_in=places.field(named.field, named.leaf),
             security=profile.is_security(named.field[1:] if profile.all_apply else named.field),
         )
-        for named in named_leaves(effective.spec, profile)
+        for named in named_leaves(resolution.spec, profile)
     )
     strategies = () if profile.own else tuple(dict.fromkeys(part.strategy for part in parts))
     if profile.chooser == "challenger":
         # The nearest one alone decides.
-        strategies = tuple(part.strategy for part in parts if part.source not in effective.rejected)[-1:]
+        strategies = tuple(part.strategy for part in parts if part.source not in resolution.rejected)[-1:]
+    positions = tuple(dict.fromkeys(entry.path for entry in entries))
     return InForce(
-        kind=effective.kind,
+        kind=resolution.kind,
         profile=profile,
-        policies=() if profile.own else tuple(sorted(effective.policies_in_force())),
-        undecided=tuple(sorted(effective.resolution.policies_undecided)),
-        strategies=strategies,
-        positions=tuple(dict.fromkeys(entry.path for entry in entries)),
-        at=tuple(dict.fromkeys(entry.effective.target for entry in entries)),
+        policies=() if profile.own else tuple(sorted(resolution.policies_in_force)),
+        undecided=tuple(sorted(resolution.policies_undecided)),
+        combination=Combination(
+            strategies=strategies,
+            assumed=assumed_of(profile, [resolution]),
+            doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.resolution.doubts})),
+        ),
+        extent=Extent(
+            positions=positions,
+            scope=which.words(positions) if which else "",
+            at=tuple(dict.fromkeys(entry.effective.target for entry in entries)),
+            passes_down=entries[0].passes_down,
+        ),
         settings=settings,
         without_effect=tuple(fate for fates in beaten.values() for fate in fates),
-        passes_down=entries[0].passes_down,
-        assumed=assumed_of(profile, [effective]),
-        doubts=tuple(sorted({doubt for entry in entries for doubt in entry.effective.doubts})),
         contest=Contest(
             order=tuple(part.source for part in parts),
-            members=effective.members,
+            members=resolution.members,
             same_level=same_level_of(profile, parts),
             strategy_of={part.source: part.strategy for part in parts},
             weights=_weights(analysis, effective, profile),
+            own_words=_own_words(analysis, effective),
         ),
         summary=summary_of(effective, profile),
-        own_words=_own_words(analysis, effective),
     )
 
 
 def summary_of(effective: EffectivePolicy, profile: PolicyKindProfile) -> tuple[str, ...]:
     """An effective policy in a few short phrases; where all policies apply, those of each."""
-    values = plain(effective.spec)
+    values = plain(effective.resolution.spec)
     if not profile.all_apply:
         return profile.summary_of(values)
     policies = (spec for spec in values.values() if isinstance(spec, dict))
@@ -285,14 +306,13 @@ def at_lines(groups: Iterable[InForce], locate: Locate, who: Who | None = None) 
 
 
 def _own_words(analysis: Analysis, effective: EffectivePolicy) -> Mapping[str, str]:
-    """What people call the own settings of a rule that stand for settings of policies, by the fields of these."""
     rules = analysis.registry.own_settings_of(effective.target.object.group_kind)
     settings = rules.own if rules else None
     own = effective.resolution.own if settings else ()
     return {field_name(each.field): settings.words(each.object_field) for each in own if settings}
 
 
-def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy | Resolution]) -> tuple[str, ...]:
+def assumed_of(profile: PolicyKindProfile, resolutions: Iterable[Resolution]) -> tuple[str, ...]:
     """What of a kind rests on a default or a guess and matters for some of its outcomes.
 
     How specs merge matters where several meet and one has not chosen; where that is not decided, nothing is assumed.
@@ -300,9 +320,9 @@ def assumed_of(profile: PolicyKindProfile, outcomes: Iterable[EffectivePolicy | 
     if "merge strategy" not in profile.assumed:
         return profile.assumed
     by_guess, merges = profile.combines_by_guess, False
-    for effective in outcomes:
-        parts = effective.contributions
-        if len(parts) > 1 and "combination unknown" not in effective.doubts:
+    for resolution in resolutions:
+        parts = resolution.contributions
+        if len(parts) > 1 and "combination unknown" not in resolution.doubts:
             merges = merges or any(part.guessed if by_guess else part.field == "spec" for part in parts)
     return tuple(choice for choice in profile.assumed if choice != "merge strategy" or merges)
 
@@ -311,39 +331,7 @@ def _weights(analysis: Analysis, effective: EffectivePolicy, profile: PolicyKind
     """The weight of every policy that takes part and has one, if the kind has weights."""
     if not profile.weight_annotation:
         return {}
-    refs = sorted({part.source.object for part in effective.contributions})
+    refs = sorted({part.source.object for part in effective.resolution.contributions})
     policies = (policy for ref in refs if (policy := analysis.index.get(ref)))
     weights = {policy.ref: number_in_annotation(policy.raw, profile.weight_annotation) for policy in policies}
     return {ref: weight for ref, weight in weights.items() if weight}
-
-
-class WayInForce(Struct, frozen=True, kw_only=True):
-    """What is in force on one way: a full path from the root down to a rule, a backend, or wherever it ends."""
-
-    path: Path
-    carries_traffic: bool
-    effective: tuple[EffectivePolicy, ...]
-    """One for each kind that is in force there, or may be (`resolution.policies_undecided`); none without traffic."""
-
-
-def in_force(analysis: Analysis, node: NodeRef, kind: GroupKind | None = None) -> tuple[WayInForce, ...]:
-    """What is in force at every rule and backend below an object, or a section of it; of one policy kind, if given.
-
-    There is an entry for each way through it, also where nothing is in force: "all requests to this route need JWT" is
-    a question about all of them. Raises `NotFoundError` for an object that was not read, for a section that it has not,
-    and for a kind that is no policy kind.
-    """
-    analysis.require(node)
-    if kind is not None:
-        analysis.require_kind(kind)
-    paths = analysis.topology.paths_through(node)
-    by_path: dict[int, list[EffectivePolicy]] = {}
-    for entry in effective_entries(analysis, node, paths, kind):
-        # Where all that stands there is refused or ignored, nothing is in force.
-        if entry.effective.spec or entry.effective.policies_in_force():
-            by_path.setdefault(entry.path, []).append(entry.effective)
-    carrying = [analysis.topology.carries_traffic(path) for path in paths]
-    return tuple(
-        WayInForce(path=path, carries_traffic=carries, effective=tuple(by_path.get(place, ())) if carries else ())
-        for place, (path, carries) in enumerate(zip(paths, carrying, strict=True))
-    )

@@ -12,6 +12,7 @@ from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import labels_of
 from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.questions.unseen.things import Answer
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HIERARCHY, LISTENER_SETS, ROUTES, WITH_LISTENERS
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Json, Resource
     from kubectl_policy.model.kinds import KindNames
-    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles.profile import PolicyKindProfile, Role
     from kubectl_policy.questions.unseen.things import Unseen
 
@@ -88,16 +88,10 @@ class Selection(Struct, frozen=True):
     names: tuple[str, ...] = ()
     selector: Mapping[str, Json] = field(default_factory=dict[str, "Json"])
 
-    def fits(self, resource: Resource) -> bool:
-        """Whether an object has the labels and a name that are asked for, wherever it is."""
-        return self._is_named(resource) and selects(self.selector, labels_of(resource.raw)) is True
-
-    def may_fit(self, resource: Resource) -> bool:
-        """Whether an object has such a name, and it is not known whether it has the labels."""
-        return self._is_named(resource) and selects(self.selector, labels_of(resource.raw)) is None
-
-    def _is_named(self, resource: Resource) -> bool:
-        return not self.names or resource.ref.name in self.names or resource.ref.qualified_name in self.names
+    def fits(self, resource: Resource) -> bool | None:
+        """Whether an object has a name and the labels that are asked for, wherever it is; None if these are unknown."""
+        is_named = not self.names or resource.ref.name in self.names or resource.ref.qualified_name in self.names
+        return is_named and selects(self.selector, labels_of(resource.raw))
 
     def reaches(self, resource: Resource) -> bool:
         """Whether an object is in the namespace that is asked about, in none, or named with its own."""
@@ -133,7 +127,7 @@ class LeftOutKind(Struct, frozen=True):
     ]
 
 
-class Listing(Struct, Generic[Row_co], frozen=True, kw_only=True):
+class Listing(Answer, Generic[Row_co], frozen=True, kw_only=True):
     """A list: a row for each selected object."""
 
     type: ListType
@@ -144,12 +138,6 @@ class Listing(Struct, Generic[Row_co], frozen=True, kw_only=True):
         tuple[LeftOutKind, ...], Meta(description="What a list of policies leaves out; empty for any other list.")
     ] = ()
     unseen: Annotated[tuple[Unseen, ...], Meta()]
-    place: Place = "the input"
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
-        return not self.unseen
 
     @property
     def items(self) -> Annotated[tuple[Row_co, ...], Meta()]:
@@ -211,8 +199,8 @@ def select(analysis: Analysis, word: str, selection: Selection) -> Selected:
             _require_unhidden(analysis, [ObjectRef(kind, own or namespace, bare) for kind in type_.kinds])
             raise not_found([resource.ref for resource in every], word, name, namespace, analysis.index.place)
     elsewhere = () if here else tuple(sorted(resource.ref.namespace for resource in fitting if resource.ref.namespace))
-    may_fit = filter(selection.may_fit, every) if selection.selector else ()
-    undecided = tuple(each for each in may_fit if not type_.namespaced or selection.reaches(each))
+    may_fit = (resource for resource in every if selection.selector and selection.fits(resource) is None)
+    undecided = tuple(resource for resource in may_fit if not type_.namespaced or selection.reaches(resource))
     return Selected(
         type=type_,
         resources=tuple(sorted(here, key=lambda resource: (resource.ref.namespace, resource.ref.name, resource.ref))),

@@ -1,12 +1,13 @@
-"""The shortest phrase for some of the paths of an answer: `listener https only`, `all but rule api`."""
+"""The paths of an answer: their numbers, and the shortest phrase for some of them: `listener https only`."""
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property, lru_cache
-from itertools import chain, combinations
-from typing import TYPE_CHECKING, Final
+from itertools import chain, combinations, groupby
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model.kinds import NAMESPACE, listed, plural
 from kubectl_policy.topology.references import GATEWAY_CLASS, WITH_PORTS, section_noun, section_words
@@ -18,6 +19,24 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Path
 
 _MOST_PLACES: Final = 2
+PathNumber: TypeAlias = Annotated[int, Meta(ge=1)]
+
+
+class NumberedPath(Struct, frozen=True):
+    """A path with its number, by which the rest of the document refers to it."""
+
+    number: Annotated[int, Meta(ge=1)]
+    nodes: Annotated[Path, Meta(description="Least specific first, Namespaces included.")]
+
+
+def numbered(paths: Iterable[Path]) -> tuple[NumberedPath, ...]:
+    """Return paths with their numbers."""
+    return tuple(NumberedPath(number, path) for number, path in enumerate(paths, 1))
+
+
+def numbers(positions: Iterable[int]) -> tuple[PathNumber, ...]:
+    """Return the numbers of the paths at some positions."""
+    return tuple(position + 1 for position in positions)
 
 
 class Phrase(Struct, frozen=True):
@@ -63,12 +82,12 @@ class WhichPaths:
         if len(chosen) == number:
             return Phrase("both paths" if number == 2 else f"all {number} paths")  # noqa: PLR2004 (a pair is "both")
         if chosen not in self._known:
-            words = self._by_one(chosen) or self._by_several(chosen) or self._by_two(chosen)
+            words = self._best.get(chosen) or self._by_several(chosen) or self._by_two(chosen)
             if words:
                 phrase = Phrase(words if words[0].isdigit() or " but not " in words else f"{words} only")
             else:
                 others = frozenset(range(number)) - chosen
-                left_out = self._by_one(others) or self._by_several(others)
+                left_out = self._best.get(others) or self._by_several(others)
                 by_number = Phrase(_by_number(sorted(chosen)), numbered=True)
                 phrase = Phrase(f"all but {left_out}") if left_out else by_number
             self._known[chosen] = phrase
@@ -104,29 +123,19 @@ class WhichPaths:
 
     @cached_property
     def _best(self) -> Mapping[frozenset[int], str]:
-        """What the best node is called that is on exactly some paths, by these paths."""
-        best: dict[frozenset[int], tuple[int, int, str]] = {}
-        for place in self._places.values():
-            told = place.rank, len(place.words), place.words
-            best[place.on] = min(told, best.get(place.on, told))
-        return {on: words for on, (_, _, words) in best.items()}
+        """By some paths, what the node is called that is on exactly these: of several, what people think in first."""
+        worst_first = sorted(self._places.values(), key=lambda it: (it.rank, len(it.words), it.words), reverse=True)
+        return {place.on: place.words for place in worst_first}
 
     @cached_property
     def _of_sort(self) -> Mapping[tuple[GroupKind, bool], int]:
         """How many nodes of each sort there are, the sort that is nearest to the root first."""
-        number: dict[tuple[GroupKind, bool], int] = {}
-        for place in self._places.values():
-            number[place.sort] = number.get(place.sort, 0) + 1
-        return number
+        return Counter(place.sort for place in self._places.values())
 
     def _on_any(self, positions: Iterable[int]) -> list[_Place]:
         """The nodes on any of some paths, nearest to the root first."""
         nodes = dict.fromkeys(chain.from_iterable(self._paths[position] for position in positions))
         return sorted((self._places[node] for node in nodes if node in self._places), key=lambda place: place.number)
-
-    def _by_one(self, chosen: frozenset[int]) -> str:
-        """The node that all of these paths have and no other has; of several the one that people think in first."""
-        return self._best.get(chosen, "")
 
     def _by_several(self, chosen: frozenset[int]) -> str:
         """Several nodes of one sort (listeners, rules, Gateways, Services), as few as possible."""
@@ -190,11 +199,8 @@ def _rank(node: NodeRef) -> int:
 
 def _by_number(positions: list[int]) -> str:
     """`path 2`, `paths 1-3, 7`; numbers begin at 1."""
-    runs: list[list[int]] = []
-    for position in positions:
-        if runs and runs[-1][-1] == position - 1:
-            runs[-1].append(position)
-        else:
-            runs.append([position])
-    words = [str(run[0] + 1) if len(run) == 1 else f"{run[0] + 1}-{run[-1] + 1}" for run in runs]
+    # In a run, positions are as far apart as their places in the list.
+    by_run = groupby(enumerate(positions), lambda pair: pair[1] - pair[0])
+    runs = [[position + 1 for _, position in run] for _, run in by_run]
+    words = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
     return f"{'path' if len(positions) == 1 else 'paths'} {', '.join(words)}"

@@ -12,7 +12,7 @@ from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.reported import has_report, reported_places
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, LISTENER_SETS
 
 if TYPE_CHECKING:

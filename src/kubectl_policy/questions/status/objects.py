@@ -74,12 +74,7 @@ class ObjectComparisons:
         compared: Iterable[Comparison] = ()
         others: tuple[OtherController, ...] = ()
         if reported:
-            own, *rest = reported_places(resource.raw)
-            if resource.ref.group_kind in ROUTES:
-                compared, others = self._route(resource.ref, own, [place for place in rest if place.sort == "parent"])
-            else:
-                listeners = {text_at(place.entry, "name"): place for place in rest if place.sort == "listener"}
-                compared = self._with_listeners(resource.ref, own, listeners)
+            compared, others = self._compared(resource.ref, reported_places(resource.raw))
             compared = (*compared, *annotations)
         return ObjectStatus(
             resource=resource,
@@ -92,9 +87,17 @@ class ObjectComparisons:
 
     def unreported(self, resource: Resource) -> tuple[Comparison, ...]:
         """What should be reported on an object of one of the `COMPARED` kinds on which nothing is."""
-        own, ref = reported_places({})[0], resource.ref
-        compared = self._route(ref, own, [])[0] if ref.group_kind in ROUTES else self._with_listeners(ref, own, {})
-        return tuple(self._judged(ref, comparison) for comparison in compared)
+        compared, _ = self._compared(resource.ref, reported_places({}))
+        return tuple(self._judged(resource.ref, comparison) for comparison in compared)
+
+    def _compared(
+        self, ref: ObjectRef, places: Sequence[ReportedPlace]
+    ) -> tuple[Iterable[Comparison], tuple[OtherController, ...]]:
+        own, *rest = places
+        if ref.group_kind in ROUTES:
+            return self._route(ref, own, [place for place in rest if place.sort == "parent"])
+        listeners = {text_at(place.entry, "name"): place for place in rest if place.sort == "listener"}
+        return self._with_listeners(ref, own, listeners), ()
 
     def _with_listeners(
         self, ref: ObjectRef, own: ReportedPlace, listeners: Mapping[str, ReportedPlace]

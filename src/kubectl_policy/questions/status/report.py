@@ -11,8 +11,7 @@ from kubectl_policy.questions.shared.selection import EVERYTHING, Selection, sel
 from kubectl_policy.questions.status.comparison import Explainer
 from kubectl_policy.questions.status.objects import COMPARED, ObjectComparisons
 from kubectl_policy.questions.status.policies import PolicyComparisons
-from kubectl_policy.questions.unseen.relevance import relevant_gaps
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps, relevant_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

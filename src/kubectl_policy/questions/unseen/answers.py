@@ -10,7 +10,7 @@ from msgspec import Struct
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.questions.unseen.hidden import may_change_policy
 from kubectl_policy.questions.unseen.possible import possible_for, possible_for_policy, unfilled_settings
-from kubectl_policy.questions.unseen.relevance import gaps_in_list, relevant_gaps
+from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list, relevant_gaps
 from kubectl_policy.questions.unseen.things import (
     cut_paths,
     not_computed,
@@ -24,7 +24,6 @@ from kubectl_policy.questions.unseen.things import (
     unknown_routes,
     unknown_targets,
 )
-from kubectl_policy.questions.unseen.unread import gaps
 from kubectl_policy.topology.paths import routes_on
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
-"""Which of the things that could not be read may change an answer, and which leave it as it is."""
+"""What could not be read: which of it may change an answer, and its words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.model.kinds import BUILT_IN, CRD, NAMESPACE, TARGETS
+from kubectl_policy.model.kinds import BUILT_IN, CRD, NAMESPACE, TARGETS, listed, plural
 from kubectl_policy.model.refs import NodeRef
 from kubectl_policy.model.unknown import may_equal
 from kubectl_policy.questions.unseen.hidden import (
@@ -15,10 +15,11 @@ from kubectl_policy.questions.unseen.hidden import (
     may_hold_policies_on,
     may_lead_to,
 )
+from kubectl_policy.questions.unseen.things import Unseen
 from kubectl_policy.topology.references import HIERARCHY, HTTP_ROUTE, ROUTES, WITH_LISTENERS, WITH_PORTS, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import Gap, ObjectRef
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 _TARGETS: Final = frozenset(kind.kind for kind in TARGETS)
 _HIERARCHY: Final = frozenset(kind.kind for kind in HIERARCHY)
 _BUILT_IN: Final = frozenset(names.group_kind.kind for names in BUILT_IN)
+FIX: Final = "fix or leave out this input"
+# So many names are told; where there are more, one less than that.
+_MOST_NAMES: Final = 5
 
 
 def relevant_gaps(
@@ -89,7 +93,9 @@ def gaps_in_list(
         if namespace and is_closed_in(analysis, gap, {namespace}):
             continue
         if gap.kind:
-            may_hold = gap.kind in kinds or (policies and _may_be_policy(gap.kind) and may_be_policies(analysis, gap))
+            # Definitions say which kinds are policies.
+            may_be_policy = gap.kind == CRD.kind or _may_matter(gap.kind, routes_alone=True)
+            may_hold = gap.kind in kinds or (policies and may_be_policy and may_be_policies(analysis, gap))
         else:
             may_hold = gap.mentions is None or not gap.mentions.isdisjoint(kinds)
             may_hold = may_hold or (policies and _may_hold_policies(analysis, gap))
@@ -136,11 +142,6 @@ def _can_mean(gap: Gap, ref: ObjectRef) -> bool:
     return not (gap.namespace and ref.namespace) or may_equal(gap.namespace, ref.namespace) or ref.namespace in mentions
 
 
-def _may_be_policy(kind: str) -> bool:
-    """Whether there may be policies of a kind of that name, or whether objects of it say which kinds are policies."""
-    return kind == CRD.kind or _may_matter(kind, routes_alone=True)
-
-
 def _may_matter(kind: str, *, routes_alone: bool) -> bool:
     """Whether objects of a kind, whatever they mention, may have an effect on what an answer is about.
 
@@ -149,3 +150,42 @@ def _may_matter(kind: str, *, routes_alone: bool) -> bool:
     if kind in _HIERARCHY:
         return not routes_alone
     return kind not in _BUILT_IN
+
+
+def gaps(analysis: Analysis, found: Iterable[Gap]) -> Iterator[Unseen]:
+    """What could not be read, or not as it is; what a cluster did not give out of one kind for one reason, as one."""
+    together: dict[tuple[str, str | None, str, bool], list[Gap]] = {}
+    for number, gap in enumerate(found):
+        alone = "" if gap.group is not None and gap.kind else str(number)
+        together.setdefault((gap.kind, gap.group, f"{gap.reason}{alone}", bool(gap.name)), []).append(gap)
+    for several in together.values():
+        gap = several[0]
+        is_there = analysis.index.absence.is_read(gap)
+        known = tuple(several) if gap.group is not None else ()
+        remedy = gap.remedy or FIX
+        yield Unseen(
+            what=_called(several), reason=gap.reason, remedy=remedy, origin=gap.origin, is_there=is_there, gaps=known
+        )
+
+
+def _called(several: Sequence[Gap]) -> str:
+    """Gaps of one kind in words: `RetryPolicies in namespaces baker and infra`, `Gateway infra/edge`."""
+    first = several[0]
+    kind, namespaces = first.kind, list(dict.fromkeys(gap.namespace for gap in several))
+    if first.name:
+        names = [f"{gap.namespace}/{gap.name}" if gap.namespace else gap.name for gap in several]
+        return f"{kind if len(names) == 1 else plural(kind)} {listed(names, _MOST_NAMES)}"
+    if not kind:
+        where = f" in namespace {first.namespace}" if first.namespace else ""
+        return f"objects of any kind{where}" if not first.group else f"objects of API group {first.group}"
+    if first.group is None:
+        return f"{kind} in namespace {first.namespace}" if first.namespace else kind
+    if "" not in namespaces:
+        return f"{plural(kind)} {in_namespaces(namespaces)}"
+    read = sorted(frozenset[str]().union(*(gap.besides for gap in several)))
+    return f"{plural(kind)} not {in_namespaces(read)}" if read else plural(kind)
+
+
+def in_namespaces(names: Sequence[str]) -> str:
+    """`in namespace a`, `in namespaces a and b`; of many the first ones, and how many others there are."""
+    return f"in namespace{'' if len(names) == 1 else 's'} {listed(names, _MOST_NAMES)}"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
     from kubectl_policy.model import Gap, GroupKind, NodeRef, Origin, Permission, Resource
+    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.resolution.enforcement import Enforcement
     from kubectl_policy.topology import Path
 
@@ -65,6 +66,18 @@ class Unseen(Struct, frozen=True, kw_only=True):
         return tuple(map(str, self.permissions))
 
 
+class Answer(Struct, frozen=True, kw_only=True):
+    """An answer, with what it could not see."""
+
+    unseen: tuple[Unseen, ...]
+    place: Place = "the input"
+
+    @property
+    def complete(self) -> Annotated[bool, Meta()]:
+        """False if something that could matter could not be seen."""
+        return not self.unseen
+
+
 def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD) -> Unseen:
     """An object that was not read, or what decides about it; of a cluster, that is closed by what closes its gap."""
     hiding = next(analysis.index.absence.hiding(ref), None)
@@ -93,15 +106,15 @@ def unknown_targets(analysis: Analysis, attachments: Iterable[Attachment]) -> It
             yield Unseen(what=f"what {policy} selects", reason=reason)
         elif analysis.registry.known(policy.group_kind).targets_exist == "whenReferred" and not target.section:
             yield Unseen(what=f"routes to {target}", reason=reason, remedy=_ADD_ALL)
-        elif analysis.index.presence(target.object) == "present" and not _has_known_sections(analysis, target):
+        elif (
+            target.section
+            and analysis.index.presence(target.object) == "present"
+            and not analysis.topology.relations.has_known_sections(target.object.group_kind)
+        ):
             what = f"section {target.section} of {target.object}"
             yield Unseen(what=what, reason=reason, remedy=_SAY_PORTS)
         else:
             yield _unread(analysis, target.object, reason)
-
-
-def _has_known_sections(analysis: Analysis, node: NodeRef) -> bool:
-    return not node.section or analysis.topology.relations.has_known_sections(node.object.group_kind)
 
 
 def unknown_needs(analysis: Analysis, attachments: Iterable[Attachment]) -> Iterator[Unseen]:

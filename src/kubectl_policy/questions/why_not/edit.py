@@ -47,22 +47,22 @@ class Edit(Struct, frozen=True, dict=True):
     after: Resource | None
 
     @property
-    def object(self) -> ObjectRef:
-        """The object that is edited."""
-        resource = self.after or self.before
-        assert resource  # noqa: S101 (an edit of nothing is none)
-        return resource.ref
-
-    @property
-    def action(self) -> Action:
+    def action(self) -> Annotated[Action, Meta()]:
         """What is done to the object."""
         if self.before is None:
             return "create"
         return "change" if self.after else "delete"
 
+    @property
+    def object(self) -> Annotated[ObjectRef, Meta()]:
+        """The object that is edited."""
+        resource = self.after or self.before
+        assert resource  # noqa: S101 (an edit of nothing is none)
+        return resource.ref
+
     @cached_property
-    def changes(self) -> tuple[FieldEdit, ...]:
-        """What differs, of an object that is changed."""
+    def changes(self) -> Annotated[tuple[FieldEdit, ...], Meta()]:
+        """Of an object that is changed."""
         return tuple(_field_edits(self.before.raw, self.after.raw, WHOLE)) if self.before and self.after else ()
 
     @property

@@ -4,42 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from kubectl_policy.comparison import what_if
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.questions.shared.reasons import named
+from kubectl_policy.questions.why_not import edits_of_policies as policies
+from kubectl_policy.questions.why_not import edits_of_surroundings as surroundings
 from kubectl_policy.questions.why_not.case import Case, effect_on
-from kubectl_policy.questions.why_not.edits_of_policies import (
-    come_first,
-    leave_target,
-    merge_differently,
-    name_it,
-    name_overlapping,
-    nameable_kinds,
-    override,
-    remove_other,
-    yield_to_policy,
-)
-from kubectl_policy.questions.why_not.edits_of_surroundings import (
-    add_hostname,
-    admit_listener_set,
-    allow_kind,
-    choose_class,
-    choose_listener,
-    enable_kind,
-    fix_parent,
-    give_weight,
-    grant_backend,
-    grant_need,
-    grant_target,
-    label_it,
-    name_in_filter,
-    name_parent,
-    narrow_hostname,
-    open_namespaces,
-)
+from kubectl_policy.questions.why_not.edit import Edit
 from kubectl_policy.questions.why_not.no_effect import reasons_of
 from kubectl_policy.questions.why_not.side_effects import side_effects
 from kubectl_policy.resolution.contributions import stanzas_of
@@ -52,7 +26,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import Json, ObjectRef, Origin, Resource
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.why_not.case import EffectOn
-    from kubectl_policy.questions.why_not.edit import Action, Edit, FieldEdit
     from kubectl_policy.questions.why_not.side_effects import SideEffects
 
 _MOST_OFFERED: Final = 3
@@ -75,36 +48,35 @@ _BEYOND_EDITS: Final[Mapping[str, str]] = {
 
 # Of which reasons there are edits that might do away with them; of those that are not here, naming the node might.
 GENERATORS: Final[tuple[tuple[tuple[str, ...], Callable[[Case, Reason], Iterator[Edit]]], ...]] = (
-    (("not-selected",), label_it),
-    (("target-overlaps",), name_overlapping),
-    (("not-permitted",), grant_target),
-    (("need-not-permitted",), grant_need),
-    (("no-filter", "filter-unsupported"), name_in_filter),
-    (("parent-missing",), fix_parent),
-    (("no-parent", "parent-missing"), name_parent),
-    (("listener-missing", "listener-port"), choose_listener),
-    (("listener-set-refused",), admit_listener_set),
-    (("listener-kind",), allow_kind),
-    (("listener-namespace",), open_namespaces),
-    (("listener-hostname",), add_hostname),
-    (("hostname-too-wide",), narrow_hostname),
-    (("backend-not-permitted",), grant_backend),
-    (("no-weight",), give_weight),
-    (("other-controller",), choose_class),
-    (("not-enabled",), enable_kind),
-    (("superseded", "beaten-on-target", "overridden", "replaced-by-section"), override),
-    (("superseded", "beaten-on-target", "overridden"), merge_differently),
-    (("overridden", "beaten-on-target"), yield_to_policy),
-    (("refused", "beaten-on-target"), come_first),
-    (("refused", "beaten-on-target"), leave_target),
-    (("superseded", "beaten-on-target", "overridden", "refused", "replaced-by-section"), remove_other),
+    (("not-selected",), surroundings.label_it),
+    (("target-overlaps",), policies.name_overlapping),
+    (("not-permitted",), surroundings.grant_target),
+    (("need-not-permitted",), surroundings.grant_need),
+    (("no-filter", "filter-unsupported"), surroundings.name_in_filter),
+    (("parent-missing",), surroundings.fix_parent),
+    (("no-parent", "parent-missing"), surroundings.name_parent),
+    (("listener-missing", "listener-port"), surroundings.choose_listener),
+    (("listener-set-refused",), surroundings.admit_listener_set),
+    (("listener-kind",), surroundings.allow_kind),
+    (("listener-namespace",), surroundings.open_namespaces),
+    (("listener-hostname",), surroundings.add_hostname),
+    (("hostname-too-wide",), surroundings.narrow_hostname),
+    (("backend-not-permitted",), surroundings.grant_backend),
+    (("no-weight",), surroundings.give_weight),
+    (("other-controller",), surroundings.choose_class),
+    (("not-enabled",), surroundings.enable_kind),
+    (("superseded", "beaten-on-target", "overridden", "replaced-by-section"), policies.override),
+    (("superseded", "beaten-on-target", "overridden"), policies.merge_differently),
+    (("overridden", "beaten-on-target"), policies.yield_to_policy),
+    (("refused", "beaten-on-target"), policies.come_first),
+    (("refused", "beaten-on-target"), policies.leave_target),
+    (("superseded", "beaten-on-target", "overridden", "refused", "replaced-by-section"), policies.remove_other),
 )
 
 
-class Offered(Struct, frozen=True, kw_only=True):
+class Offered(Edit, frozen=True, kw_only=True):
     """An edit of one object that gives the policy an effect, tried on what was read."""
 
-    edit: Edit
     origin: Annotated[Origin | None, Meta(description="Where the object that it changes or deletes was read.")]
     defined: Annotated[
         bool, Meta(description="Whether what was read says what an API server takes for such an object.")
@@ -112,26 +84,11 @@ class Offered(Struct, frozen=True, kw_only=True):
     also_changes: Annotated[SideEffects, Meta()]
 
     @property
-    def action(self) -> Annotated[Action, Meta()]:
-        """What is done to the object."""
-        return self.edit.action
-
-    @property
-    def object(self) -> Annotated[ObjectRef, Meta()]:
-        """The object that is edited."""
-        return self.edit.object
-
-    @property
-    def changes(self) -> Annotated[tuple[FieldEdit, ...], Meta()]:
-        """Of an object that is changed."""
-        return self.edit.changes
-
-    @property
     def manifest(self) -> Annotated[Mapping[str, Json] | None, Meta()]:
         """The object as it is to be, as `kubectl apply` takes it; null if it is deleted."""
-        raw = self.edit.after.raw if self.edit.after else None
-        if raw is None:
+        if self.after is None:
             return None
+        raw = self.after.raw
         metadata = {key: value for key, value in mapping_at(raw, "metadata").items() if key not in _OF_SERVERS}
         return {**{key: value for key, value in raw.items() if key != "status"}, "metadata": metadata}
 
@@ -164,11 +121,11 @@ def find_edits(case: Case, reasons: tuple[Reason, ...], owner_key: str = "") -> 
         if offered:
             left = min(left, _MORE_IN_LARGE if is_large else _MORE) if not found else left
             found.append(offered)
-    ranked = sorted(found, key=lambda each: (*each.also_changes.rank, *effort(each.edit)))
+    ranked = sorted(found, key=lambda each: (*each.also_changes.rank, *effort(each)))
     harmless = [each for each in ranked if each.also_changes.harm != "loss"]
     best: dict[tuple[ObjectRef, str], Offered] = {}
     for each in harmless or ranked:
-        best.setdefault((each.edit.object, str(each.edit.changes[0].path) if each.edit.changes else ""), each)
+        best.setdefault((each.object, str(each.changes[0].path) if each.changes else ""), each)
     edits = tuple(best.values())[:_MOST_OFFERED]
     then = "" if edits else _in_the_way_then(case, reasons, ordered[:_MORE_IN_LARGE])
     return edits, tried, "" if edits else obstacle_of(case, reasons, tried, then)
@@ -198,7 +155,8 @@ def _tried(case: Case, edit: Edit, owner_key: str) -> Offered | None:
         return None
     kind = edit.object.group_kind
     return Offered(
-        edit=edit,
+        edit.before,
+        edit.after,
         origin=edit.before.origin if edit.before else None,
         defined=edit.after is None
         or comparison.after.registry.profile_of(kind) is None
@@ -213,7 +171,7 @@ def _candidates(case: Case, reasons: tuple[Reason, ...]) -> Iterator[Edit]:
         for rules, generator in GENERATORS:
             if reason.rule in rules:
                 yield from generator(case, reason)
-    yield from name_it(case, reasons[0])
+    yield from policies.name_it(case, reasons[0])
 
 
 def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int, then: str = "") -> str:
@@ -223,7 +181,7 @@ def obstacle_of(case: Case, reasons: tuple[Reason, ...], tried: int, then: str =
     if beyond:
         return _BEYOND_EDITS[beyond]
     away = case.profile.cross_namespace is False and target.namespace not in {"", policy.namespace}
-    if away and target.group_kind in nameable_kinds(case):
+    if away and target.group_kind in policies.nameable_kinds(case):
         own = f"{with_article(policy.kind)} can only name its own namespace, {policy.namespace}"
         return f"{own}, so it would have to be moved to namespace {target.namespace}"
     if not tried:

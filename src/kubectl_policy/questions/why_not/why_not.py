@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.questions.shared.in_force import assumed_of
-from kubectl_policy.questions.shared.numbered import numbered, numbers
+from kubectl_policy.questions.shared.which_paths import numbered, numbers
 from kubectl_policy.questions.unseen.answers import unseen_for, unseen_for_policy, unseen_needs
+from kubectl_policy.questions.unseen.things import Answer
 from kubectl_policy.questions.why_not.case import Case, effect_on
 from kubectl_policy.questions.why_not.no_effect import reasons_of
 from kubectl_policy.questions.why_not.search import find_edits, obstacle_of
@@ -19,16 +20,15 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.model import NodeRef, ObjectRef, Origin
-    from kubectl_policy.model.snapshot import Place
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.questions.shared.numbered import NumberedPath, PathNumber
     from kubectl_policy.questions.shared.reasons import Reason
+    from kubectl_policy.questions.shared.which_paths import NumberedPath, PathNumber
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.questions.why_not.case import EffectOn
     from kubectl_policy.questions.why_not.search import Offered
 
 
-class WhyNot(Struct, frozen=True, kw_only=True):
+class WhyNot(Answer, frozen=True, kw_only=True):
     """The answer of why-not: whether a policy has an effect on a target, why not, and what would help."""
 
     policy: Annotated[ObjectRef, Meta()]
@@ -51,12 +51,6 @@ class WhyNot(Struct, frozen=True, kw_only=True):
     tried: Annotated[int, Meta(description="How many edits were tried.", ge=0)]
     obstacle: Annotated[str, Meta(description="Why no edit of one object will do; empty if one does.")]
     unseen: Annotated[tuple[Unseen, ...], Meta()]
-    place: Place = "the input"
-
-    @property
-    def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
-        return not self.unseen
 
     @property
     def has_effect(self) -> Annotated[bool, Meta()]:
@@ -130,7 +124,7 @@ def why_not(analysis: Analysis, policy: ObjectRef, target: NodeRef, owner_key: s
         target_origin=read.origin if read else None,
         effect=effect,
         profile=case.profile,
-        assumed=assumed_of(case.profile, [entry.effective for entry in effect.entries]),
+        assumed=assumed_of(case.profile, (entry.effective.resolution for entry in effect.entries)),
         reasons=reasons,
         edits=edits,
         tried=tried,

@@ -39,10 +39,7 @@ class _Diff(Forms["StateDiff"]):
 
         return diff_markdown(answer)
 
-    def summary(self, answer: StateDiff) -> str:
-        from kubectl_policy.render.changes.headlines import diff_headline
-
-        return diff_headline(answer)
+    summary = headline
 
     def names(self, answer: StateDiff) -> Iterable[ObjectRef]:
         from kubectl_policy.render.changes.table import diff_names
@@ -64,24 +61,17 @@ class _BlastRadius(Forms["BlastRadius"]):
         return blast_radius_tree(answer, view)
 
     def table(self, answer: BlastRadius, view: View) -> Table[Any] | Tables:
-        from kubectl_policy.render.changes.table import diff_table
-
-        return diff_table(answer.difference, view)
+        return DIFF.table(answer.difference, view)
 
     def markdown(self, answer: BlastRadius) -> str:
         from kubectl_policy.render.changes.markdown import blast_radius_markdown
 
         return blast_radius_markdown(answer)
 
-    def summary(self, answer: BlastRadius) -> str:
-        from kubectl_policy.render.changes.headlines import blast_headline
-
-        return blast_headline(answer)
+    summary = headline
 
     def names(self, answer: BlastRadius) -> Iterable[ObjectRef]:
-        from kubectl_policy.render.changes.table import diff_names
-
-        return diff_names(answer.difference)
+        return DIFF.names(answer.difference)
 
 
 DIFF: Final = _Diff()

@@ -26,7 +26,7 @@ from kubectl_policy.render.changes.traffic import (
     places_words,
 )
 from kubectl_policy.render.wording.headlines import may_affect_more, why_idle, with_target
-from kubectl_policy.render.wording.names import count
+from kubectl_policy.render.wording.names import count, namespace_words, who_words
 from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Diagnostic, ObjectRef
-    from kubectl_policy.questions.changes.blast_radius import BlastRadius, PolicyReach
+    from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
     from kubectl_policy.questions.differences.effects import ChangeSort
     from kubectl_policy.render.changes.summary import ChangeSummary, Relation, Relations, TrafficChange
+    from kubectl_policy.resolution.enforcement import Enforcement
 
 _PLURAL: Final = {
     "is": "are",
@@ -113,15 +114,15 @@ def _settings(summary: ChangeSummary) -> Iterator[str]:
     sorts = [(template, refs) for sort, template in _SORT_WORDS.items() if (refs := summary.of_sort(sort))]
     if len(sorts) == 1:
         ((template, refs),) = sorts
-        subject = f"{_who_words(refs)}{_namespace_words({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
+        subject = f"{who_words(refs)}{namespace_words({ref.namespace for ref in refs}) if len(refs) > 1 else ''}"
         yield f"{_said(template, subject, one=len(refs) == 1)}{_security_words(summary)}"
     elif sorts:
-        where = _namespace_words({ref.namespace for ref in summary.changed})
+        where = namespace_words({ref.namespace for ref in summary.changed})
         clauses = [_said(template, str(len(refs)), one=len(refs) == 1) for template, refs in sorts]
         security = _security_words(summary)
         yield f"{count(len(summary.changed), 'object')} change{where}{security}: {listed(clauses)}"
     if moved := summary.of_sort("moved"):
-        yield _said("{who} {gets} the same values from elsewhere", _who_words(moved), one=len(moved) == 1)
+        yield _said("{who} {gets} the same values from elsewhere", who_words(moved), one=len(moved) == 1)
 
 
 def _aside(difference: StateDiff) -> str:
@@ -140,48 +141,47 @@ def _aside(difference: StateDiff) -> str:
 
 def blast_headline(answer: BlastRadius, summary: ChangeSummary | None = None) -> str:
     """What a policy affects and what deleting it changes, or what deleting any other object does."""
-    reach, unread = answer.reach, as_far_as(answer.difference.unseen)
+    unread = as_far_as(answer.difference.unseen)
     known = summary or summarize(answer.difference, {answer.subject, *answer.deleted_with_it})
-    if reach:
-        return f"{_affects(answer, reach)}. {_without_policy(answer, reach, known)}{unread}."
+    if answer.enforcement:
+        without = _without_policy(answer, answer.enforcement, known)
+        return f"{_affects(answer, answer.enforcement)}. {without}{unread}."
     first, addition = _without(answer, known)
     absent = "" if answer.in_input else f" {answer.subject} is not in {answer.place}: it is assumed to exist."
     return f"{first}{unread}.{f' It also {addition}.' if addition else ''}{absent}"
 
 
-def _affects(answer: BlastRadius, reach: PolicyReach) -> str:
+def _affects(answer: BlastRadius, enforcement: Enforcement) -> str:
     """What a policy affects, or why it has no effect."""
-    subject, undecided = with_target(reach), reach.enforcement.undecided_with
-    if reach.affected:
-        objects, key = {node.object for node in reach.affected}, answer.counts.owner_key
+    subject, undecided = with_target(answer.subject, answer.targets), enforcement.undecided_with
+    if answer.affected:
+        objects, key = {node.object for node in answer.affected}, answer.counts.owner_key
         verb = "may affect" if undecided else "affects"
         # All that it affects may be for any hostname.
-        about, in_front = hostname_words(reach.hostnames) if {*reach.hostnames} - {"*"} else [], ""
-        if reach.behind:
-            about, in_front = [], f", in front of {hit_words(reach.behind, key)}"
+        about, in_front = hostname_words(answer.hostnames) if {*answer.hostnames} - {"*"} else [], ""
+        if answer.behind:
+            about, in_front = [], f", in front of {hit_words(answer.behind, key)}"
         elif len(objects) > 1:
             about += owner_words((counted.owner for counted in answer.counts.owners), key)
         if len(objects) > 1:
             objects_words = _count_words(objects, about)
         else:
-            objects_words = f"{places_words(reach.affected)}{f' ({about[0]})' if about else ''}"
+            objects_words = f"{places_words(answer.affected)}{f' ({about[0]})' if about else ''}"
         objects_words += in_front
         return (
             f"{subject} {verb} {objects_words}{f'; {undecided_words(answer.subject, undecided)}' if undecided else ''}"
         )
-    if reach.enforcement.state == "Unknown":
-        unknown = failure_words(reach.attachments) or "that is not computed"
+    if enforcement.state == "Unknown":
+        unknown = failure_words(answer.targets) or "that is not computed"
         return f"Whether {answer.subject} has an effect is unknown: {unknown}"
-    if answer.difference.unseen and may_affect_more(reach):
+    if answer.difference.unseen and may_affect_more(enforcement, answer.targets):
         return f"{subject} affects nothing that was read, but not all below its target may have been"
-    return f"{subject} has no effect: {_why_not(reach)}"
-
-
-def _why_not(reach: PolicyReach) -> str:
-    if reach.enforcement.state == "Conflicted":
-        beaters = names(reach.enforcement.by)
-        return f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
-    return why_idle(reach) or failure_words(reach.attachments) or "it is attached to nothing"
+    if enforcement.state == "Conflicted":
+        beaters = names(enforcement.by)
+        why = f"it is refused everywhere, {f'in favour of {beaters}' if beaters else 'for a conflict'}"
+    else:
+        why = why_idle(enforcement, answer.targets, answer.reasons) or failure_words(answer.targets)
+    return f"{subject} has no effect: {why or 'it is attached to nothing'}"
 
 
 def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
@@ -196,13 +196,13 @@ def _count_words(objects: Collection[ObjectRef], about: Sequence[str]) -> str:
     total = kinds[0] if is_single else count(len(objects), "object")
     parts = filter(None, ["" if is_single else ", ".join(kinds), ", ".join(about)])
     details = f" ({text})" if (text := "; ".join(parts)) else ""
-    return f"{total}{_namespace_words({ref.namespace for ref in objects})}{details}"
+    return f"{total}{namespace_words({ref.namespace for ref in objects})}{details}"
 
 
-def _without_policy(answer: BlastRadius, reach: PolicyReach, summary: ChangeSummary) -> str:
+def _without_policy(answer: BlastRadius, enforcement: Enforcement, summary: ChangeSummary) -> str:
     """What deleting a policy changes: on what it affects, on what else, and for other policies."""
     difference = answer.difference
-    affected = {node.object for node in reach.affected}
+    affected = {node.object for node in answer.affected}
     clauses = [
         *passing_clauses(difference),
         *_traffic_clauses(summary),
@@ -213,10 +213,10 @@ def _without_policy(answer: BlastRadius, reach: PolicyReach, summary: ChangeSumm
         clauses.insert(0, _said("{who} {gets} the same values from elsewhere", str(len(moved)), one=len(moved) == 1))
     deleted_with_it = f", and {count(len(answer.deleted_with_it), 'object')} with it," if answer.deleted_with_it else ""
     if summary.changed or clauses or affected:
-        changes = f"{_how_many(summary, affected)}{_left_with_nothing(answer, reach)}"
-        verb = "may change" if reach.enforcement.undecided_with else "changes"
+        changes = f"{_how_many(summary, affected)}{_left_with_nothing(answer)}"
+        verb = "may change" if enforcement.undecided_with else "changes"
         return "; ".join([f"Deleting it{deleted_with_it} {verb} {changes}", *clauses])
-    if reach.enforcement.state == "Unknown":
+    if enforcement.state == "Unknown":
         return f"What deleting it{deleted_with_it} would change is unknown too"
     return f"Deleting it{deleted_with_it} changes nothing"
 
@@ -227,7 +227,7 @@ def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
     security = _security_words(summary).removeprefix(", ")
     security = f" ({security})" if security else ""
     if not affected:
-        return f"{_who_words(elsewhere)}{security}" if elsewhere else "no setting"
+        return f"{who_words(elsewhere)}{security}" if elsewhere else "no setting"
     if len(affected) == 1:
         text = f"that {next(iter(affected)).kind}" if hit else "nothing there"
     elif len(hit) == len(affected):
@@ -238,9 +238,9 @@ def _how_many(summary: ChangeSummary, affected: Collection[ObjectRef]) -> str:
     return f"{text}{addition}{security}"
 
 
-def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
+def _left_with_nothing(answer: BlastRadius) -> str:
     """On how many of those that a policy affects no other of its kind is left; empty if on none."""
-    kind, affected = answer.subject.group_kind, {node.object for node in reach.affected}
+    kind, affected = answer.subject.group_kind, {node.object for node in answer.affected}
     kept = [change for change in answer.difference.effects if change.policy_kind == kind and change.where == "kept"]
     emptied = [change for change in kept if change.to_nothing and not change.from_nothing]
     rest = (change for change in kept if change.from_nothing or not change.to_nothing)
@@ -250,7 +250,7 @@ def _left_with_nothing(answer: BlastRadius, reach: PolicyReach) -> str:
         return ""
     # What happens on other paths or in other sections of an object is another matter.
     whole = on_all_paths(emptied)
-    as_named = len(reach.affected) == 1 and whole.issuperset(reach.affected)
+    as_named = len(answer.affected) == 1 and whole.issuperset(answer.affected)
     where = "" if as_named or bare <= {node.object for node in whole if not node.section} else _THERE
     phrase = f"{'are' if len(bare) > 1 else 'is'} left without any {kind.kind}{where}"
     return f", which {phrase}" if bare == affected else f"; {len(bare)} of them {phrase}"
@@ -272,7 +272,7 @@ def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
     parts = [*_relation_clauses(unsaid, active=True), *other_traffic]
     if summary.changed:
         verb = "takes settings from" if summary.changed == summary.of_sort("lost") else "changes settings of"
-        parts.append(f"{verb} {_who_words(summary.changed)}{_security_words(summary)}")
+        parts.append(f"{verb} {who_words(summary.changed)}{_security_words(summary)}")
     parts += _relation_clauses(force, active=True)
     if problems:
         parts.append(f"introduces {count(len(problems), 'problem')}")
@@ -280,8 +280,8 @@ def _without(answer: BlastRadius, summary: ChangeSummary) -> tuple[str, str]:
     if summary.failing and not ends:
         # They did so for another reason already.
         routes = {failing.route for failing in difference.failing}
-        requests = f"requests to {_who_words(routes, 'route')} fail already"
-        parts.insert(0, f"makes {_who_words(summary.failing, 'policy')} invalid ({requests})")
+        requests = f"requests to {who_words(routes, 'route')} fail already"
+        parts.insert(0, f"makes {who_words(summary.failing, 'policy')} invalid ({requests})")
     if ends:
         first = f"Deleting {answer.subject} {listed(ends)}{keeping_clause(traffic.lost)}{_since_words(summary)}"
         return first, listed([*also, *parts])
@@ -303,7 +303,7 @@ def _referred_to(answer: BlastRadius) -> str:
     single, guessed = len(policies) == 1, all(reference.guessed for reference in answer.referred_to_by)
     verb = ("seems to refer" if single else "seem to refer") if guessed else "refers" if single else "refer"
     where = f" ({next(iter(fields))})" if len(fields) == 1 else ""
-    return f"{_who_words(policies, 'policy')} {verb} to {answer.subject}{where}"
+    return f"{who_words(policies, 'policy')} {verb} to {answer.subject}{where}"
 
 
 def _orphaned(difference: StateDiff, summary: ChangeSummary) -> Iterator[str]:
@@ -311,13 +311,13 @@ def _orphaned(difference: StateDiff, summary: ChangeSummary) -> Iterator[str]:
     if gateways := summary.relations["without class"]:
         routes = difference.traffic.uncontrolled
         behind = f", and with that {hit_words(routes, difference.traffic.owner_key)}" if routes else ""
-        yield f"leaves {_who_words(gateways, 'Gateway')} without a controller{behind}"
+        yield f"leaves {who_words(gateways, 'Gateway')} without a controller{behind}"
 
 
 def _relation_clauses(relations: Relations, *, active: bool = False) -> list[str]:
     """What happens to routes and policies, said of them, or after the name of what does it to them."""
     return [
-        _said(row.active if active else row.passive, _who_words(refs, row.noun), one=len(refs) == 1)
+        _said(row.active if active else row.passive, who_words(refs, row.noun), one=len(refs) == 1)
         for relation, row in _CONSEQUENCES.items()
         if (refs := relations.get(relation))
     ]
@@ -330,16 +330,16 @@ def _traffic_clauses(summary: ChangeSummary, *, active: bool = False) -> Iterato
     if begun := _extent(summary.begun):
         yield f"{'starts traffic' if active else 'traffic starts'} {begun}"
     if summary.rerouted:
-        to = _who_words(summary.rerouted)
+        to = who_words(summary.rerouted)
         yield f"leads traffic to {to} on other paths" if active else f"traffic takes other paths to {to}"
 
 
 def _extent(change: TrafficChange) -> str:
     """`for 5 objects and on at least one path of 3 more`; empty if there is no object."""
-    parts = [f"for {_who_words(change.on_all_paths)}"] if change.on_all_paths else []
+    parts = [f"for {who_words(change.on_all_paths)}"] if change.on_all_paths else []
     if change.on_some_paths:
         number = len(change.on_some_paths)
-        some = _who_words(change.on_some_paths) if not change.on_all_paths or number == 1 else f"{number} more"
+        some = who_words(change.on_some_paths) if not change.on_all_paths or number == 1 else f"{number} more"
         parts.append(f"on at least one path of {some}")
     return " and ".join(parts)
 
@@ -354,7 +354,7 @@ def _problem_clauses(introduced: Collection[Diagnostic], fixed: Collection[Diagn
 def _since_words(summary: ChangeSummary) -> str:
     """`, since SecurityPolicy infra/admin becomes invalid`, where requests fail for that."""
     become = "becomes" if len(summary.failing) == 1 else "become"
-    return f", since {_who_words(summary.failing, 'policy')} {become} invalid" if summary.failing else ""
+    return f", since {who_words(summary.failing, 'policy')} {become} invalid" if summary.failing else ""
 
 
 def _security_words(summary: ChangeSummary) -> str:
@@ -363,19 +363,6 @@ def _security_words(summary: ChangeSummary) -> str:
     if not number:
         return ""
     return ", including security settings" + ("" if number == total else f" on {number} of them")
-
-
-def _namespace_words(names: Collection[str]) -> str:
-    """` in 2 namespaces`, ` in namespace baker`; cluster-scoped objects are in none."""
-    named = sorted({*names} - {""})
-    if len(named) == 1:
-        return f" in namespace {named[0]}"
-    return f" in {count(len(named), 'namespace')}" if named else ""
-
-
-def _who_words(refs: Collection[ObjectRef], noun: str = "object") -> str:
-    """The number of some objects, or the name of the only one."""
-    return str(next(iter(refs))) if len(refs) == 1 else count(len(refs), noun)
 
 
 def _said(template: str, subject: str, *, one: bool) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kubectl_policy.model.kinds import names
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line, places_words
-from kubectl_policy.render.output.text import Line, Span
+from kubectl_policy.render.output.text import Line, Span, in_a_row
 from kubectl_policy.render.wording.names import node_words
 from kubectl_policy.render.wording.sections import problem_line, section
 from kubectl_policy.render.wording.settings import INDENT
@@ -28,10 +28,10 @@ def first_lines(items: Sequence[_Item], line: Callable[[_Item], Line], noun: str
     return (*map(line, shown), *((more_line(rest, noun),) if rest else ()))
 
 
-def gateways_section(gateways: Sequence[ObjectRef], view: View) -> tuple[Line, ...]:
-    """The Gateways that lose their class."""
-    lines = [list_line([str(gateway) for gateway in gateways], view)] if gateways else ()
-    return section("Gateways left without a class, so that no controller acts on them", lines)
+def objects_section(title: str, objects: Iterable[ObjectRef | NodeRef], view: View) -> tuple[Line, ...]:
+    """Objects one after another under a title."""
+    words = [str(obj) for obj in objects]
+    return section(title, [list_line(words, view)] if words else ())
 
 
 def parents_section(
@@ -103,27 +103,24 @@ def _on_targets(targets: Mapping[NodeRef, Sequence[ObjectRef]], view: View) -> I
     pairs = [(policies, target) for target, policies in targets.items()]
     shown = pairs[:SHOWN] if view.cuts else pairs
     for number, (policies, target) in enumerate(shown):
-        yield from _named(policies, view, lead="; " if number else "")
+        if number:
+            yield Span(";")
+        yield from _named(policies, view, lead=" " if number else "")
         yield Span(f" → {node_words(target)}")
     if len(shown) < len(pairs):
-        rest = sum(len(policies) for policies, _ in pairs[len(shown) :])
-        yield Span(f" {_and_more(rest)}", "aside", prose=True)
+        yield _and_more(sum(len(policies) for policies, _ in pairs[len(shown) :]))
 
 
 def _named(refs: Sequence[ObjectRef], view: View, lead: str = "") -> Iterator[Span]:
     """Objects one after another; where lists are cut the first ones of many, with how many more there are."""
     shown = refs[:SHOWN] if view.cuts else refs
-    rest, last = len(refs) - len(shown), len(shown) - 1
-    if lead:
-        yield Span(lead.rstrip(" "))
-    for number, ref in enumerate(shown):
-        yield Span(f"{' ' if number or lead else ''}{ref}{',' if number < last else ''}", "subject")
-    if rest:
-        yield Span(f" {_and_more(rest)}", "aside", prose=True)
+    yield from in_a_row([str(ref) for ref in shown], "subject", lead)
+    if len(shown) < len(refs):
+        yield _and_more(len(refs) - len(shown))
 
 
-def _and_more(rest: int) -> str:
-    return f"and {rest:,} more (--show-all)"
+def _and_more(rest: int) -> Span:
+    return Span(f" and {rest:,} more (--show-all)", "aside", prose=True)
 
 
 def enforcement_section(changes: Iterable[EnforcementChange], view: View) -> tuple[Line, ...]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.questions.shared.effects import from_the_root
 from kubectl_policy.questions.shared.which_paths import which_paths
 from kubectl_policy.render.changes.traffic import SHOWN, list_line, more_line
-from kubectl_policy.render.output.text import Line, Span, cut
-from kubectl_policy.render.wording.names import flow, mark, sections_words, source_words
+from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
+from kubectl_policy.render.wording.names import flow, kind_names, mark, sections_words, source_words
 from kubectl_policy.render.wording.reasons import assumption_lines, doubt_lines
 from kubectl_policy.render.wording.sections import BLANK
-from kubectl_policy.render.wording.settings import INDENT, columns, row
+from kubectl_policy.render.wording.settings import GAP, INDENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,11 +45,38 @@ _SORTS: Final[Mapping[ChangeSort, str]] = {
 }
 _BY_ANOTHER_TARGET: Final = "same value, from another target"
 _NOW: Final = {True: "same value, now an override", False: "same value, now a default"}
+# Below this a value column is not worth having: the value then takes a line of its own.
+_NARROWEST: Final = 12
 _WHERE: Final[Mapping[Where, str]] = {
     "kept": "",
     "gone": "with the traffic that ends",
     "new": "on new paths",
 }
+
+
+class _Columns(Struct, frozen=True, kw_only=True):
+    """The widths of the field and value columns, and the cell at which the third column begins.
+
+    A value wider than its column has a line of its own. The third column stands to the right of the others or, if that
+    leaves no room for the longest name in it, on lines of its own (it is not `alongside`).
+    """
+
+    field: int
+    value: int
+    third: int
+    alongside: bool
+
+
+def _columns(fields: Iterable[str], values: Iterable[str], thirds: Iterable[str], width: int) -> _Columns:
+    """Columns for these texts; thirds may be broken before an arrow."""
+    thirds = tuple(thirds)
+    field = max(map(cells, fields), default=0)
+    most = max(width - 3 * INDENT - field - 2 * GAP - max(map(cells, thirds), default=0), _NARROWEST)
+    value = max((size for size in map(cells, values) if size <= most), default=0)
+    third = INDENT + field + GAP + value + GAP
+    longest = max((cells(piece) for text in thirds for piece in text.split(" → ")), default=0)
+    alongside = third + longest + 2 * INDENT <= width
+    return _Columns(field=field, value=value, third=third if alongside else 3 * INDENT, alongside=alongside)
 
 
 def effect_sections(changes: Sequence[EffectChange], view: View, subject: ObjectRef | None = None) -> tuple[Line, ...]:
@@ -61,13 +89,11 @@ def effect_sections(changes: Sequence[EffectChange], view: View, subject: Object
     }
     together = _alike(changes)
     shown = together[:SHOWN] if view.cuts else together
-    kinds = {change.policy_kind for change in changes}
-    names = [kind.kind for kind in kinds]
-    kind_names = {kind: str(kind) if names.count(kind.kind) > 1 else kind.kind for kind in kinds}
+    kinds = kind_names(change.policy_kind for change in changes)
     blocks = [
         (
             BLANK,
-            _heading(_joined(same), kind_names),
+            _heading(_joined(same), kinds),
             *_effect(same, view, subject),
             *doubt_lines(sorted({*same[0].doubts} - common)),
         )
@@ -110,7 +136,7 @@ def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRe
         }
         every = [cells for group in rows.values() for cells in group]
         thirds = ["".join(span.text for span in third) for _, _, third in every]
-        widths = columns([name for name, _, _ in every], [value for _, value, _ in every], thirds, view.width)
+        widths = _columns([name for name, _, _ in every], [value for _, value, _ in every], thirds, view.width)
         if widths.alongside or len(setters) == 1:
             break
     is_single = len(groups) == 1
@@ -119,8 +145,21 @@ def _effect(alike_changes: Sequence[EffectChange], view: View, subject: ObjectRe
     for key in sorted(groups, key=lambda key: any(shown_setters[key])):
         yield from _setters([for_all, *shown_setters[key]] if is_single else shown_setters[key])
         for name, value, third in rows[key]:
-            yield from row(name, Span(value, "beaten"), third, widths, view)
+            yield from _setting_row(name, Span(value, "beaten"), third, widths, view)
     yield list_line(list(_object_words(change)), view, indent=2 * INDENT)
+
+
+def _setting_row(field: str, value: Span, third: tuple[Span, ...], widths: _Columns, view: View) -> Iterator[Line]:
+    """A row of three columns; in two lines where the value is wider than its column."""
+    start = Span(pad(field, widths.field) + " " * GAP)
+    if cells(value.text) <= widths.value and widths.alongside:
+        filled = replace(value, text=pad(value.text, widths.value) + " " * GAP)
+        yield Line((start, filled, *third), INDENT, widths.third + INDENT)
+        return
+    room = max(view.width - INDENT - widths.field - GAP, _NARROWEST)
+    value_text = cut(value.text, room) if view.cuts else value.text
+    yield Line((start, replace(value, text=value_text)), INDENT)
+    yield Line(third, widths.third, widths.third + INDENT)
 
 
 def _row(field: FieldChange, setters: Iterable[str], view: View, *, protecting: bool) -> _Row:

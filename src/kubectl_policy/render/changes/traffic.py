@@ -10,8 +10,8 @@ from msgspec import Struct
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.model.refs import is_unnamed
 from kubectl_policy.questions.differences.traffic import RouteTraffic
-from kubectl_policy.render.output.text import Line, Span, cells, pad
-from kubectl_policy.render.wording.names import count, sections_words
+from kubectl_policy.render.output.text import Line, Span, cells, in_a_row, pad
+from kubectl_policy.render.wording.names import count, namespace_words, sections_words
 from kubectl_policy.render.wording.sections import section
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, UDP_ROUTE
 
@@ -64,9 +64,7 @@ def hit_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "
     about = about_words(routes, owner_key)
     if len(refs) == 1:
         return f"{refs[0]}{about}"
-    namespaces = sorted({ref.namespace for ref in refs})
-    where = f"namespace {namespaces[0]}" if len(namespaces) == 1 else count(len(namespaces), "namespace")
-    return f"{count(len(refs), 'route')} in {where}{about}"
+    return f"{count(len(refs), 'route')}{namespace_words(ref.namespace for ref in refs)}{about}"
 
 
 def about_words(routes: Collection[RouteTraffic | RouteBehind], owner_key: str = "") -> str:
@@ -277,9 +275,7 @@ def _table(rows: Sequence[tuple[RouteTraffic | RouteBehind, list[str]]], owner_k
 
 def _host_words(names: Sequence[str], view: View) -> str:
     phrases = ["any hostname" if name == _ANY_HOST else name for name in names]
-    if view.cuts and len(phrases) > _NAMED:
-        return f"{', '.join(phrases[: _NAMED - 1])} and {len(phrases) - _NAMED + 1:,} more"
-    return ", ".join(phrases)
+    return listed(phrases, _NAMED) if view.cuts and len(phrases) > _NAMED else ", ".join(phrases)
 
 
 def _unreached(lost: TrafficOneWay, view: View) -> list[Line]:
@@ -310,11 +306,10 @@ def _by_object(nodes: Iterable[NodeRef]) -> list[str]:
 
 def list_line(items: Sequence[str], view: View, indent: int = 2, lead: str = "") -> Line:
     """Things one after another; where lists are cut the first ones of many, with how many more there are."""
-    shown = list(items[:SHOWN]) if view.cuts else list(items)
-    rest, last = len(items) - len(shown), len(shown) - 1
-    spans = [Span(f"{' ' if number else ''}{text}{',' if number < last else ''}") for number, text in enumerate(shown)]
+    shown = items[:SHOWN] if view.cuts else items
+    rest = len(items) - len(shown)
     remark = [Span(f" and {rest:,} more: {REST}", "aside", prose=True)] if rest else []
-    return Line((Span(lead), *spans, *remark), indent, indent + len(lead))
+    return Line((Span(lead), *in_a_row(shown), *remark), indent, indent + len(lead))
 
 
 def more_line(rest: int, noun: str, indent: int = 2) -> Line:

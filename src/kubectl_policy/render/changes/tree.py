@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import names
@@ -14,7 +14,7 @@ from kubectl_policy.render.changes.relations import (
     changed_problems_section,
     enforcement_section,
     first_lines,
-    gateways_section,
+    objects_section,
     parents_section,
 )
 from kubectl_policy.render.changes.settings import effect_sections
@@ -26,9 +26,9 @@ from kubectl_policy.render.changes.traffic import (
     places_words,
     traffic_sections,
 )
-from kubectl_policy.render.output.text import Line, Span, pad
+from kubectl_policy.render.output.text import Line, Span, in_a_row, pad
 from kubectl_policy.render.wording.names import attachment_words, count
-from kubectl_policy.render.wording.next_commands import after_blast_radius, next_section
+from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.sections import BLANK, headline_line, references_section, section, unseen_section
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.differences.counts import ObjectCounts
     from kubectl_policy.render.changes.summary import ChangeSummary
     from kubectl_policy.render.output.text import Document, View
+
+_CLASSLESS: Final = "Gateways left without a class, so that no controller acts on them"
 
 
 def diff_tree(difference: StateDiff, view: View) -> Document:
@@ -56,7 +58,7 @@ def diff_tree(difference: StateDiff, view: View) -> Document:
         headline_line(diff_headline(difference)),
         *traffic_sections(difference, view),
         *_then(difference, effect_sections(lasting, view)),
-        *gateways_section(difference.without_class, view),
+        *objects_section(_CLASSLESS, difference.without_class, view),
         *parents_section("Routes that lose parents", lost, view, difference.cut_off, deleted),
         *parents_section("Routes that get parents", got, view),
         *ending_section(summarize(difference), view),
@@ -107,14 +109,15 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
     hidden = deleted | invalid
     targets = [change for change in difference.attachments if change.policy not in hidden]
     parents = [change for change in difference.parents if change.route not in mentioned]
-    with_it, superseded = [str(ref) for ref in answer.deleted_with_it], answer.superseded
+    superseded = answer.superseded
     failed = [attachment for attachment in answer.targets if attachment.state != "attached"]
+    most_changed = [changed.node.object for change in difference.effects for changed in change.objects][:1]
     return (
         headline_line(blast_headline(answer, summary)),
         *traffic_sections(difference, view),
         *behind_section(answer.behind, answer.counts.owner_key, view),
         *section("Affects" if answer.policy else "Touches", _counts(answer.counts)),
-        *section("Deleted with it", [list_line(with_it, view)] if with_it else []),
+        *objects_section("Deleted with it", answer.deleted_with_it, view),
         *_then(difference, effect_sections(kept, view, subject if answer.policy else None)),
         *section(
             "Attached, but others set every field",
@@ -138,7 +141,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
                 *first_lines(failed, _failed, "target", view),
             ),
         ),
-        *gateways_section(difference.without_class, view),
+        *objects_section(_CLASSLESS, difference.without_class, view),
         *parents_section("Routes that lose parents", parents, view, difference.cut_off, deleted),
         *ending_section(summary, view),
         *attachments_section("Policies that lose a target", targets, view),
@@ -152,7 +155,7 @@ def blast_radius_tree(answer: BlastRadius, view: View) -> Document:
             "Problems fixed", [problem for problem in difference.problems.fixed if problem.subject not in deleted], view
         ),
         *unseen_section(difference.unseen),
-        *next_section(after_blast_radius(answer), view),
+        *next_section(map(describing, dict.fromkeys([*most_changed, subject])), view),
     )
 
 
@@ -160,7 +163,7 @@ def ending_section(summary: ChangeSummary, view: View) -> tuple[Line, ...]:
     """Where settings end with their paths, but for what is said of routes and for what is itself gone."""
     ended = summary.ended
     nodes = from_the_root(NodeRef(ref) for ref in ended.on_all_paths | ended.on_some_paths)
-    return section("Traffic ends", [list_line([str(node) for node in nodes], view)] if nodes else [])
+    return objects_section("Traffic ends", nodes, view)
 
 
 def _counts(counts: ObjectCounts) -> Iterator[Line]:
@@ -174,10 +177,7 @@ def _counts(counts: ObjectCounts) -> Iterator[Line]:
     width = max(len(label) for label, _ in rows)
     for label, items in rows if counts.total else ():
         # A number stays with what it counts.
-        spans = (
-            Span(f"{' ' if number else ''}{item}{',' * (number < len(items) - 1)}") for number, item in enumerate(items)
-        )
-        yield Line((Span(f"{pad(label, width)}   "), *spans), 2, width + 5)
+        yield Line((Span(f"{pad(label, width)}   "), *in_a_row(items)), 2, width + 5)
 
 
 def _object_words(superseded: SupersededOn) -> list[str]:

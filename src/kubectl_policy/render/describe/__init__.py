@@ -32,9 +32,9 @@ class _Object(Forms["ObjectDescription"]):
 
     def table(self, answer: ObjectDescription, view: View) -> Table[Any] | Tables:
         del view
-        from kubectl_policy.render.describe.table import settings
+        from kubectl_policy.render.describe.objects import settings_of
 
-        return settings(answer)
+        return settings_of([answer], named=False)
 
     def names(self, answer: ObjectDescription) -> Iterable[ObjectRef]:
         return answer.policies
@@ -101,13 +101,13 @@ class _Several(Forms["Descriptions"]):
         del view
         from kubectl_policy.questions.describe.objects import ObjectDescription
         from kubectl_policy.questions.describe.policies import PolicyDescription
+        from kubectl_policy.render.describe.objects import settings_of
         from kubectl_policy.render.describe.policies import targets_of
-        from kubectl_policy.render.describe.table import settings_of
         from kubectl_policy.render.output.columns import Tables
 
         objects = [item for item in answer.items if isinstance(item, ObjectDescription)]
         policies = [item for item in answer.items if isinstance(item, PolicyDescription)]
-        return Tables((settings_of(objects), targets_of(policies)))
+        return Tables((settings_of(objects, named=True), targets_of(policies)))
 
     def names(self, answer: Descriptions) -> Iterable[ObjectRef]:
         return dict.fromkeys(ref for item in answer.items for ref in _forms(item).names(item))

@@ -71,18 +71,18 @@ class OfSource(Struct, kw_only=True):
         """Add a setting in force on the paths of a group."""
         key = (setting.field, repr(setting.value), setting.removed, setting.certain, setting.defaulted)
         row = self.rows.setdefault(key, Row(setting=setting))
-        row.positions.update(group.positions)
+        row.positions.update(group.extent.positions)
         for fate in setting.instead_of:
             why = why_beaten(fate, setting.source, group)
             beaten = row.beaten.setdefault((who(fate.source), repr(fate.value), why), Beaten(fate=fate, why=why))
-            beaten.positions.update(group.positions)
+            beaten.positions.update(group.extent.positions)
 
     def replace(self, fate: Fate, group: InForce) -> None:
         """Add a field that it beat on the paths of a group."""
         why = why_without_effect(fate, group)
         replaced = self.replaced.setdefault((who(fate.source), why), Replaced(source=fate.source, why=why))
         replaced.by_value.setdefault((fate.field, repr(fate.value)), fate)
-        replaced.positions.update(group.positions)
+        replaced.positions.update(group.extent.positions)
 
 
 class OfKind(Struct, frozen=True, kw_only=True):
@@ -119,7 +119,7 @@ def by_policy(groups: Sequence[InForce]) -> OfKind:
             (of(beater) if beater else nobody).replace(fate, group)
     return OfKind(
         groups=tuple(groups),
-        positions=frozenset(position for group in groups for position in group.positions),
+        positions=frozenset(position for group in groups for position in group.extent.positions),
         sources=tuple(sources.values()),
         without=tuple(nobody.replaced.values()),
     )

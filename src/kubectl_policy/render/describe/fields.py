@@ -12,9 +12,8 @@ from kubectl_policy.render.describe.named import contrary_words
 from kubectl_policy.render.describe.together import parent_of, together, words_of
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.wording.names import flow
-from kubectl_policy.render.wording.reasons import basis_lines, doubts_of, merge_not_counting
-from kubectl_policy.render.wording.settings import DEFAULT, perhaps
-from kubectl_policy.render.wording.values import shortened
+from kubectl_policy.render.wording.reasons import basis_lines, merge_not_counting
+from kubectl_policy.render.wording.settings import DEFAULT, perhaps, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,7 +53,7 @@ class _Section:
     def __init__(self, kind: OfKind, places: Places, names: Names, view: View) -> None:
         self.kind, self.places, self.names, self.view = kind, places, names, view
         # All of a kind is behind what the answer is about, or none of it is.
-        words = places.words(kind.positions, behind=True) if kind.groups[0].passes_down else ""
+        words = places.words(kind.positions, behind=True) if kind.groups[0].extent.passes_down else ""
         self.behind = bool(words)
         self.on = "behind" if words.startswith("behind ") else "on"
         self.field = 0
@@ -78,8 +77,6 @@ class _Section:
             yield from self._source(source, by_place, margin)
         for replaced in self.kind.without:
             yield self._without(replaced)
-        for group in self.kind.groups:
-            yield from doubts_of(group, self.kind.groups)
         yield from basis_lines(self.kind.groups)
 
     def _all_placed(self) -> list[dict[str, list[Row]]]:

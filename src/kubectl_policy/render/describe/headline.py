@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model.kinds import NAMESPACE, listed, plural
-from kubectl_policy.questions.unseen.unread import some_of
 from kubectl_policy.render.describe.places import Places
-from kubectl_policy.render.wording.names import count, in_file, node_words
+from kubectl_policy.render.wording.names import count, in_file, node_words, who_words
 from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES, WITH_LISTENERS, WITH_PORTS, section_words
 
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 # So many causes, or ways that lead somewhere, are told in a sentence, and so many names of listeners and hosts.
 _MOST_CAUSES: Final = 2
 _MOST_NAMED: Final = 4
+# So many policies are named of those that only controllers speak of.
+_MOST_MARKED: Final = 5
 
 
 def object_headline(answer: ObjectDescription) -> str:
@@ -47,7 +48,7 @@ def object_headline(answer: ObjectDescription) -> str:
 def _marked(answer: ObjectDescription) -> Iterator[str]:
     """`by its status, RetryPolicy baker/resilience affects it as well`: what controllers say of what was not read."""
     together: dict[tuple[ObjectRef, str], list[str]] = {}
-    for mark in answer.marks:
+    for mark in answer.influences.marks:
         named = [str(policy) for policy in mark.policies] or [plural(mark.policy_kind.kind)]
         written = "status" if mark.sort == "condition" else "annotations"
         together.setdefault((mark.object, written), []).extend(named)
@@ -55,15 +56,15 @@ def _marked(answer: ObjectDescription) -> Iterator[str]:
         who, own = list(dict.fromkeys(named)), on == answer.subject.object
         affects = "affects" if len(who) == 1 and " " in who[0] else "affect"
         where = f"its {written}" if own else f"the {written} of {on}"
-        yield f"by {where}, {some_of(who)} {affects} {'it' if own else 'that'} as well"
+        yield f"by {where}, {listed(who, _MOST_MARKED)} {affects} {'it' if own else 'that'} as well"
 
 
 def _absent(answer: ObjectDescription) -> str:
     """Why an object was not read that is known of all the same; empty if it was."""
-    if answer.in_input:
+    if answer.availability.in_input:
         return ""
     by = ": something there" if answer.place == "the input" else "; something in the cluster"
-    return f"{answer.subject.object} {answer.absent}{by} names it."
+    return f"{answer.subject.object} {answer.availability.absent}{by} names it."
 
 
 def _failing(answer: ObjectDescription) -> str:
@@ -73,19 +74,18 @@ def _failing(answer: ObjectDescription) -> str:
     if not routes:
         return ""
     some = "All" if all(failing.whole for failing in answer.failing) else "Some"
-    who = str(next(iter(routes))) if len(routes) == 1 else count(len(routes), "route")
-    whose = f"{next(iter(policies))} is" if len(policies) == 1 else f"{count(len(policies), 'policy')} are"
-    return f"{some} requests to {who} get an error response, since {whose} not valid."
+    whose = f"{who_words(policies, 'policy')} {'is' if len(policies) == 1 else 'are'}"
+    return f"{some} requests to {who_words(routes, 'route')} get an error response, since {whose} not valid."
 
 
 def _of_object(answer: ObjectDescription) -> str:
     subject = node_words(answer.subject)
-    if not answer.carries_traffic:
+    if not answer.requests.carries_traffic:
         is_route = answer.subject.object.group_kind in ROUTES
-        why = _unattached(answer.unattached) if is_route else "no route sends requests to it"
+        why = _unattached(answer.requests.unattached) if is_route else "no route sends requests to it"
         return f"Nothing takes effect on {subject}, because {why}"
-    here = [group for group in answer.in_force if group.policies and not group.passes_down]
-    below = [group for group in answer.in_force if group.policies and group.passes_down]
+    here = [group for group in answer.in_force if group.policies and not group.extent.passes_down]
+    below = [group for group in answer.in_force if group.policies and group.extent.passes_down]
     take = "takes" if len({ref for group in below for ref in group.policies}) == 1 else "take"
     behind = "in" if answer.subject.object.group_kind == NAMESPACE else "behind"
     if here:
@@ -96,28 +96,28 @@ def _of_object(answer: ObjectDescription) -> str:
         sources = _sources(below, answer.subject.object)
         return f"{sources[:1].upper()}{sources[1:]} {take} effect on what is {behind} {subject}"
     affects = "is known to affect" if any(thing.policies for thing in answer.unseen) else "affects"
-    if answer.marks:
+    if answer.influences.marks:
         return f"No policy that was read {affects} {subject}"
-    if not answer.targeted_by and all(group.profile.own for group in answer.in_force):
+    if not answer.targeting.targeted_by and all(group.profile.own for group in answer.in_force):
         return f"No policy {affects} {subject}: no policy kind in {answer.place} targets {plural(answer.subject.kind)}"
     return f"No policy {affects} {subject}"
 
 
 def _where(answer: ObjectDescription, groups: Iterable[InForce]) -> str:
     """`, on rule cart only`; empty where some policy is in force on every path."""
-    positions = {position for group in groups for position in group.positions}
+    positions = {position for group in groups for position in group.extent.positions}
     if len(positions) == len(answer.paths):
         return ""
     places = Places(answer)
     if places.numbered(positions):
         return f", on {len(positions)} of its {len(answer.paths)} paths"
-    return f", on {places.limits_all(positions)}"
+    return f", on {places.limits(positions, range(len(answer.paths)))}"
 
 
 def _unattached(causes: Sequence[Unattached]) -> str:
     """Why a route is attached to nothing: each cause with its place and the nearest name."""
     told = [_cause(cause) for cause in told_causes(causes)]
-    more = [f"{count(len(causes) - _MOST_CAUSES, 'more reason')}"] if len(causes) > _MOST_CAUSES else []
+    more = [count(len(causes) - _MOST_CAUSES, "more reason")] if len(causes) > _MOST_CAUSES else []
     return f"it is attached to nothing: {listed([*told, *more])}" if told else "it is attached to nothing"
 
 
@@ -138,12 +138,18 @@ def _cause(cause: Unattached) -> str:
 def _around(answer: ObjectDescription) -> list[str]:
     """The hostnames of an object, and what leads to it or hangs on it, a part each; else what would affect it."""
     kind, number = answer.subject.object.group_kind, len(answer.policies)
-    if not answer.carries_traffic:
+    if not answer.requests.carries_traffic:
         return [f"{count(number, 'policy')} would take effect if it were"] if number else []
     if kind in ROUTES:
-        return [*_hostnames(answer.hostnames), *_of_route(answer)]
+        return [*_hostnames(answer.requests.hostnames), *_of_route(answer)]
     if kind in WITH_LISTENERS:
-        return [*_of_listeners(answer), *_hostnames(answer.hostnames), f"{count(answer.routes, 'route')} attached"]
+        sections = () if answer.subject.section else Places(answer).sections
+        listeners = [_named([node.section for node in sections])] if sections else []
+        return [
+            *listeners,
+            *_hostnames(answer.requests.hostnames),
+            f"{count(answer.requests.routes, 'route')} attached",
+        ]
     if kind in WITH_PORTS or _is_led_to_by_nothing(answer):
         return _of_backend(answer)
     return []
@@ -153,7 +159,7 @@ def _is_led_to_by_nothing(answer: ObjectDescription) -> bool:
     """Whether nothing that was read leads to an object that policies could affect by way of something else."""
     obj = answer.subject.object
     alone = all(node.object == obj or node.object.group_kind == NAMESPACE for path in answer.paths for node in path)
-    return bool(alone and answer.targeted_by and obj.namespace and not answer.referred_to_by)
+    return bool(alone and answer.targeting.targeted_by and obj.namespace and not answer.mentions.referred_to_by)
 
 
 def _of_route(answer: ObjectDescription) -> Iterator[str]:
@@ -167,13 +173,6 @@ def _of_route(answer: ObjectDescription) -> Iterator[str]:
     through = f"through {parents}" if others else ""
     if where or through:
         yield " ".join(filter(None, (rules, f"on {where}" if where else "", through)))
-
-
-def _of_listeners(answer: ObjectDescription) -> Iterator[str]:
-    """`listeners http and https`, of a Gateway or a ListenerSet as a whole."""
-    sections = Places(answer).sections
-    if sections and not answer.subject.section:
-        yield _named([node.section for node in sections])
 
 
 def _of_backend(answer: ObjectDescription) -> list[str]:
@@ -210,9 +209,7 @@ def _hostnames(hostnames: Sequence[str]) -> Iterator[str]:
     if hostnames == ("*",):
         yield "any hostname"
     elif hostnames:
-        few = len(hostnames) <= _MOST_NAMED
-        shown = list(hostnames) if few else [*hostnames[: _MOST_NAMED - 1], f"{len(hostnames) - _MOST_NAMED + 1} more"]
-        yield f"{'hostname' if len(hostnames) == 1 else 'hostnames'} {listed(shown)}"
+        yield f"{'hostname' if len(hostnames) == 1 else 'hostnames'} {listed(hostnames, _MOST_NAMED)}"
 
 
 def _sources(groups: Iterable[InForce], subject: ObjectRef, noun: str = "") -> str:
@@ -240,7 +237,7 @@ def _number(groups: Sequence[InForce], role: Role, noun: str = "") -> str:
 def _parameters(groups: Sequence[InForce], subject: ObjectRef) -> str:
     """The parameters of a Gateway are one thing, whoever says what in them."""
     having_any = (group for group in groups if group.profile.role == "parameters" and group.policies)
-    gateways = {node.object for group in having_any for node in group.at}
+    gateways = {node.object for group in having_any for node in group.extent.at}
     if not gateways:
         return ""
     if gateways == {subject}:

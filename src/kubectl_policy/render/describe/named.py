@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kubectl_policy.model.kinds import listed
-from kubectl_policy.render.wording.names import in_file, mark, node_words
+from kubectl_policy.render.wording.names import (
+    MOST_TARGETS,
+    in_file,
+    itself_words,
+    kind_names,
+    mark,
+    node_words,
+    source_filter_words,
+)
 from kubectl_policy.render.wording.settings import blame_words
-from kubectl_policy.topology.references import ROUTES, section_words
+from kubectl_policy.topology.references import section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,9 +28,6 @@ if TYPE_CHECKING:
     from kubectl_policy.render.describe.by_policy import OfSource
     from kubectl_policy.resolution import Source
 
-# So many targets of one policy are named.
-_MOST_TARGETS: Final = 4
-
 
 class Names:
     """The names of policies, kinds and targets in one answer."""
@@ -30,9 +35,7 @@ class Names:
     def __init__(self, answer: ObjectDescription) -> None:
         """Look up which kinds share a name, and what controllers report of policies."""
         self._subject = answer.subject
-        kinds = {group.kind for group in answer.in_force}
-        names = [kind.kind for kind in kinds]
-        self._ambiguous = {name for name in names if names.count(name) > 1}
+        self._kinds = kind_names(group.kind for group in answer.in_force)
         self.about = {each.policy: each for each in answer.sources}
         self._origins = {each.policy: each.origin for each in answer.sources} | {answer.subject.object: answer.origin}
         folders = [each.origin.source.split("/")[:-1] for each in answer.sources if each.origin]
@@ -63,8 +66,7 @@ class Names:
 
     def kind(self, group: InForce) -> str:
         """`RetryPolicy`; with its API group where two kinds of one name are in force."""
-        name = str(group.kind) if group.kind.kind in self._ambiguous else group.kind.kind
-        return f"{name}{mark(group.profile, 'being a policy')}"
+        return f"{self._kinds[group.kind]}{mark(group.profile, 'being a policy')}"
 
     def target(self, node: NodeRef) -> str:
         """`rule cart` of what the answer is about, `Gateway infra/public, listener https` of anything else."""
@@ -75,22 +77,17 @@ class Names:
     def policy(self, source: Source, kind: GroupKind) -> str:
         """`shop/cart`, as the kind stands beside it; `the route itself` for what an object says itself."""
         if source.object == source.target.object:
-            return self._itself(source.object)
+            own = source.object == self._subject.object
+            return itself_words(source.object) if own else f"{source.object} itself"
         return source.object.qualified_name if source.object.group_kind == kind else str(source.object)
-
-    def _itself(self, obj: ObjectRef) -> str:
-        if obj != self._subject.object:
-            return f"{obj} itself"
-        return f"the {'route' if obj.kind.endswith('Route') else obj.kind} itself"
 
     def targets(self, source: Source, targets: Iterable[NodeRef]) -> str:
         """` → rule cart`, of several targets all; of an object's own fields only a rule or listener."""
-        of_rule = source.target.object.group_kind in ROUTES
-        how = (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""
         if source.object == source.target.object:
-            sections = [section_words(node) for node in targets if node.section]
-            return f", {_some(sections)}" if sections else ""
-        return f" → {_some([self.target(node) for node in targets])}{how}"
+            sections = dict.fromkeys(section_words(node) for node in targets if node.section)
+            return f", {listed(list(sections), MOST_TARGETS)}" if sections else ""
+        words = dict.fromkeys(self.target(node) for node in targets)
+        return f" → {listed(list(words), MOST_TARGETS)}{source_filter_words(source)}"
 
     def source(self, source: Source, kind: GroupKind) -> str:
         """`shop/cart → rule cart`."""
@@ -104,15 +101,11 @@ class Names:
         own = of.source.object == of.source.target.object
         return f"{self.kind(group)}{', by ' if own else ' '}{words}"
 
-    def contrary(self, policies: Iterable[ObjectRef]) -> str:
-        """`controller reports Invalid`; empty where no controller says otherwise."""
-        told = (self.about[policy].contrary for policy in policies if policy in self.about)
-        return next((contrary_words(condition) for condition in told if condition), "")
-
-    def otherwise(self, policies: Iterable[ObjectRef]) -> str:
-        """`may be different`, if a policy may not be as it was read; else empty."""
-        doubtful = any(self.about[policy].otherwise for policy in policies if policy in self.about)
-        return "may be different" if doubtful else ""
+    def warning(self, policies: Iterable[ObjectRef]) -> str:
+        """`controller reports Invalid; may be different`: what is doubtful about some policies; else empty."""
+        sources = [self.about[policy] for policy in policies if policy in self.about]
+        contrary = [contrary_words(source.contrary) for source in sources if source.contrary][:1]
+        return "; ".join([*contrary, *(["may be different"] if any(source.otherwise for source in sources) else [])])
 
 
 def contrary_words(condition: ReportedCondition) -> str:
@@ -121,10 +114,3 @@ def contrary_words(condition: ReportedCondition) -> str:
     own_word = condition.reason and condition.reason != condition.type
     what = condition.reason if own_word else f"{condition.type} {condition.status}"
     return f"controller {verb} {what}"
-
-
-def _some(words: Sequence[str]) -> str:
-    words = list(dict.fromkeys(words))
-    if len(words) > _MOST_TARGETS:
-        words = [*words[: _MOST_TARGETS - 1], f"{len(words) - _MOST_TARGETS + 1} more"]
-    return listed(words)

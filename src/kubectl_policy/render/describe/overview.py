@@ -60,8 +60,8 @@ def overview(answer: ObjectDescription, places: Places, names: Names, view: View
         for group in of_kind:
             by_likeness.setdefault(repr(_likeness(group)), []).append(group)
         for alike in by_likeness.values():
-            positions = tuple(sorted({position for group in alike for position in group.positions}))
-            key = alike[0].passes_down, len(positions) == len(answer.paths), positions
+            positions = tuple(sorted({position for group in alike for position in group.extent.positions}))
+            key = alike[0].extent.passes_down, len(positions) == len(answer.paths), positions
             # By each source of the first group, the targets that it has in all of them.
             same_sources = zip(*(group.contest.order for group in alike), strict=True)
             targets = {same[0]: tuple(dict.fromkeys(source.target for source in same)) for same in same_sources}
@@ -77,7 +77,7 @@ def overview(answer: ObjectDescription, places: Places, names: Names, view: View
         heading = places.words(positions, behind=behind)
         alone = everywhere and not behind and len(by_place) == 1
         tail = _backends(places, positions) if alone or places.is_one_section(positions) else ""
-        tail += "" if answer.carries_traffic else ", if it were attached" if is_route else ", if requests came"
+        tail += "" if answer.requests.carries_traffic else ", if it were attached" if is_route else ", if requests came"
         if heading:
             yield Line((Span(heading, "subject"), Span(tail, prose=True)), 0, 4)
         for entry in sorted(by_place[behind, everywhere, positions], key=lambda entry: entry.rank):
@@ -91,8 +91,8 @@ def by_kind(groups: Sequence[InForce]) -> list[list[InForce]]:
     """The groups of each kind, those that take effect further down apart: security first, as `_rank` has them."""
     found: dict[object, list[InForce]] = {}
     for group in groups:
-        found.setdefault((group.kind, group.passes_down), []).append(group)
-    return sorted(found.values(), key=lambda of_kind: (of_kind[0].passes_down, min(map(_rank, of_kind))))
+        found.setdefault((group.kind, group.extent.passes_down), []).append(group)
+    return sorted(found.values(), key=lambda of_kind: (of_kind[0].extent.passes_down, min(map(_rank, of_kind))))
 
 
 def _likeness(group: InForce) -> object:
@@ -102,9 +102,9 @@ def _likeness(group: InForce) -> object:
     def told(fate: Fate, why: str) -> object:
         return fate.field, fate.value, places.get(fate.source, fate.source), fate.defaulted, why
 
-    at = group.at[0]
+    at = group.extent.at[0]
     return (
-        (at.object.group_kind, bool(at.section), group.passes_down, group.strategies, group.assumed, group.doubts),
+        (at.object.group_kind, bool(at.section), group.extent.passes_down, group.combination),
         [(source.object, source.overrides, source.filter) for source in group.contest.order],
         [
             (
@@ -133,7 +133,7 @@ def _entry(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], names:
         summary="; ".join(_summary(group)),
         sources="" if group.profile.own else _sources(group, targets, names),
         doubt=" (may hold)" if group.undecided else "",
-        warning="; ".join(filter(None, [names.contrary(group.policies), names.otherwise(group.policies)])),
+        warning=names.warning(group.policies),
         rank=_rank(group),
     )
 
@@ -171,9 +171,9 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
     told = policies[:1]
     if len(policies) > 1:
         joined_by = "together with" if group.profile.all_apply else "merged with"
-        told.append(f"{joined_by} {_others(policies[1:])}")
+        told.append(f"{joined_by} {listed(policies[1:], _MOST_OTHERS)}")
     own = dict.fromkeys(names.policy(source, kind) for source in themselves)
-    told += [("and " if told else "") + _others(list(own))] if own else []
+    told += [("and " if told else "") + listed(list(own), _MOST_OTHERS)] if own else []
     states = {fate.source: fate.state for setting in group.settings for fate in setting.instead_of}
     states |= {fate.source: fate.state for fate in group.without_effect}
     beaten = [source for source in nearest_first if who(source) not in words and source in states]
@@ -183,27 +183,16 @@ def _sources(group: InForce, targets: Mapping[Source, tuple[NodeRef, ...]], name
     }
     if losers["superseded"]:
         # What beats others may say nothing itself that is asked about.
-        told.append(f"{'' if told else _beaters(group, names)}replaces {_others(losers['superseded'])}")
+        superseded = (fate for fate in group.without_effect if fate.state == "superseded")
+        by = dict.fromkeys(beater for fate in superseded for beater in fate.superseded_by)
+        beaters = "" if told else listed([names.policy(source, kind) for source in by], _MOST_OTHERS)
+        told.append(" ".join(filter(None, (beaters, "replaces", listed(losers["superseded"], _MOST_OTHERS)))))
     further = [
-        f"{_others(losers[state])} {'is' if len(losers[state]) == 1 else 'are'} {verb}"
+        f"{listed(losers[state], _MOST_OTHERS)} {'is' if len(losers[state]) == 1 else 'are'} {verb}"
         for state, verb in _FATES.items()
         if losers[state]
     ]
     return "; ".join(filter(None, [", ".join(told), *further]))
-
-
-def _beaters(group: InForce, names: Names) -> str:
-    """`shop/pages-basic `: what replaces others and sets nothing that is asked about."""
-    by = dict.fromkeys(
-        beater for fate in group.without_effect if fate.state == "superseded" for beater in fate.superseded_by
-    )
-    return f"{_others([names.policy(source, group.kind) for source in by])} " if by else ""
-
-
-def _others(words: Sequence[str]) -> str:
-    if len(words) <= _MOST_OTHERS:
-        return listed(words)
-    return f"{words[0]} and {len(words) - 1} more"
 
 
 def _shortened(summary: str, room: int) -> str:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from kubectl_policy.model import NodeRef, ObjectRef
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.shared.which_paths import WhichPaths
-    from kubectl_policy.topology import Path
 
 
 class Places:
@@ -51,7 +50,7 @@ class Places:
 
     @cached_property
     def _on(self) -> Mapping[NodeRef, frozenset[int]]:
-        """The paths that lead through each node."""
+        """The paths that lead through each node, in the order of the nodes on them."""
         on: dict[NodeRef, list[int]] = {}
         for place, path in enumerate(self._answer.paths):
             for node in path:
@@ -72,10 +71,6 @@ class Places:
         """The paths that lead through any of some targets, which goes without saying of their policy."""
         return frozenset[int]().union(*(self._on.get(target, ()) for target in targets))
 
-    def limits_all(self, positions: Collection[int]) -> str:
-        """`limits` among all paths of the answer."""
-        return self.limits(positions, range(len(self._answer.paths)))
-
     def numbered(self, positions: Collection[int]) -> bool:
         """Whether the words for these paths name them by their numbers."""
         return len(set(positions)) < len(self._answer.paths) and self._which.phrase(positions).numbered
@@ -84,8 +79,7 @@ class Places:
     def sections(self) -> tuple[NodeRef, ...]:
         """The rules, listeners or ports of the object that are on any path, in their order."""
         subject = self._answer.subject.object
-        nodes = dict.fromkeys(node for path in self._answer.paths for node in path)
-        return tuple(node for node in nodes if node.object == subject and node.section)
+        return tuple(node for node in self._on if node.object == subject and node.section)
 
     @cached_property
     def _everywhere(self) -> str:
@@ -102,33 +96,28 @@ class Places:
     @cached_property
     def routes(self) -> tuple[ObjectRef, ...]:
         """The routes on the paths, each once."""
-        nodes = dict.fromkeys(node.object for path in self._answer.paths for node in path)
-        return tuple(obj for obj in nodes if obj.group_kind in ROUTES)
+        return tuple(dict.fromkeys(node.object for node in self._on if node.object.group_kind in ROUTES))
 
     @cached_property
     def listeners(self) -> tuple[NodeRef, ...]:
         """The listeners on the paths, each once."""
-        nodes = dict.fromkeys(node for path in self._answer.paths for node in path)
-        return tuple(node for node in nodes if node.section and node.object.group_kind in WITH_LISTENERS)
+        return tuple(node for node in self._on if node.section and node.object.group_kind in WITH_LISTENERS)
 
     def backends(self, positions: Iterable[int]) -> tuple[str, ...]:
         """What the rules on some paths of a route lead to: `Service shop/cart:http`."""
         if self._answer.subject.object.group_kind not in ROUTES:
             return ()
-        ends = (backend_of(self._answer.paths[position]) for position in sorted(positions))
-        return tuple(dict.fromkeys(end for end in ends if end))
+        ends = dict.fromkeys(self._answer.paths[position][-1] for position in sorted(positions))
+        above = {*ROUTES, *WITH_LISTENERS, NAMESPACE}
+        return tuple(
+            f"{end.object}:{end.section}" if end.section else str(end.object)
+            for end in ends
+            if end.object.group_kind not in above
+        )
 
     def is_one_section(self, positions: Collection[int]) -> bool:
         """Whether some paths are those through one rule, listener or port of the object."""
         return any(self._on[section] == frozenset(positions) for section in self.sections)
-
-
-def backend_of(path: Path) -> str:
-    """The backend at the end of a path through a rule, with its port; empty if the path ends before."""
-    last = path[-1]
-    if last.object.group_kind in (*ROUTES, *WITH_LISTENERS, NAMESPACE):
-        return ""
-    return f"{last.object}:{last.section}" if last.section else str(last.object)
 
 
 def _all(number: int, noun: str) -> str:

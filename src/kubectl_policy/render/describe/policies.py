@@ -10,7 +10,7 @@ from kubectl_policy.model.kinds import listed, plural
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import Column, Table
-from kubectl_policy.render.output.text import Line, Span, cells, pad
+from kubectl_policy.render.output.text import Line, Span, cells, in_a_row, pad
 from kubectl_policy.render.wording.headlines import fully_enforced, policy_headline, with_target
 from kubectl_policy.render.wording.names import (
     attachment_words,
@@ -21,7 +21,7 @@ from kubectl_policy.render.wording.names import (
     sections_words,
     source_spans,
 )
-from kubectl_policy.render.wording.next_commands import after_policy, next_section
+from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.paths import path_lines
 from kubectl_policy.render.wording.reasons import assumption_lines, doubt_lines, merging_words, note_lines
 from kubectl_policy.render.wording.sections import (
@@ -34,8 +34,7 @@ from kubectl_policy.render.wording.sections import (
     section,
     unseen_section,
 )
-from kubectl_policy.render.wording.settings import GAP, INDENT, blame_words, default_spans, without_keys
-from kubectl_policy.render.wording.values import shortened
+from kubectl_policy.render.wording.settings import GAP, INDENT, blame_words, default_spans, shortened, without_keys
 from kubectl_policy.topology.references import section_noun
 
 if TYPE_CHECKING:
@@ -183,7 +182,11 @@ class _Fields:
         for effect, beaters, together in by_fate.values():
             nowhere = not (together[0][0].effective_on or together[0][0].undecided_on)
             yield Line((Span(effect, "beaten" if nowhere else "subject", prose=True),), INDENT, 2 * INDENT)
-            yield from _beaten_lines(beaters, view)
+            shown = beaters[:_MOST_BEATERS] if view.cuts else beaters
+            yield from (Line(spans, 2 * INDENT, 3 * INDENT) for spans in shown)
+            if len(beaters) > len(shown):
+                left = count(len(beaters) - len(shown), "more policy")
+                yield Line((Span(f"and by {left}; --show-all shows them", "aside"),), 2 * INDENT)
             for declared, text in together:
                 yield self._row(declared, text, (field, value), nowhere=nowhere)
         for phrase in self.displaced():
@@ -207,8 +210,8 @@ class _Fields:
         """A phrase for the paths on which the policy has no say, because policies of sections apply there instead."""
         groups: dict[tuple[ObjectRef, ...], list[int]] = {}
         for position, outcome in enumerate(self.answer.enforcement.outcomes):
-            if all(part.source.object != self.answer.policy for part in outcome.contributions):
-                groups.setdefault(tuple(sorted(outcome.policies_in_force())), []).append(position)
+            if all(part.source.object != self.answer.policy for part in outcome.resolution.contributions):
+                groups.setdefault(tuple(sorted(outcome.resolution.policies_in_force)), []).append(position)
         for policies, positions in groups.items():
             names, verb = listed([str(ref) for ref in policies]), "apply" if len(policies) > 1 else "applies"
             if len(positions) == len(self.answer.paths):
@@ -223,16 +226,6 @@ _MOST_BEATERS: Final = 4
 _MOST_SECTIONS: Final = 4
 # A value column is no wider than this: a longer value just reaches further.
 _WIDEST_VALUE: Final = 24
-
-
-def _beaten_lines(beaten: Sequence[tuple[Span, ...]], view: View) -> Iterator[Line]:
-    """Who beats some fields, a line each; of many the first ones, at a terminal."""
-    shown = beaten[:_MOST_BEATERS] if view.cuts else beaten
-    for spans in shown:
-        yield Line(spans, 2 * INDENT, 3 * INDENT)
-    if len(beaten) > len(shown):
-        left = count(len(beaten) - len(shown), "more policy")
-        yield Line((Span(f"and by {left}; --show-all shows them", "aside"),), 2 * INDENT)
 
 
 def policy_tree(answer: PolicyDescription, view: View) -> Document:
@@ -254,11 +247,11 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
         *((BLANK, Line(heading, 0, 2), *body) if body else ()),
         # What any controller may be expected to report by GEP-713 tells nothing about this policy.
         *(expected_places_section(answer.expected) if answer.profile.status != STANDARD_STATUS else ()),
-        *reported_section(answer.reported),
-        *events_section(answer.events),
+        *reported_section(answer.reports.reported),
+        *events_section(answer.reports.events),
         *unseen_section(answer.unseen),
         *problems_section(answer.diagnostics, {attachment.message for attachment in answer.attachments}),
-        *next_section(after_policy(answer), view),
+        *next_section(map(describing, dict.fromkeys(node.object for node in answer.affected)), view),
     )
 
 
@@ -266,7 +259,7 @@ def _targets(answer: PolicyDescription) -> Iterator[Line]:
     """What a policy names; nothing for the only target of one that is attached, which the headline names."""
     places = [attachment_words(attachment).removeprefix("spec.") for attachment in answer.attachments]
     only = answer.attachments[0] if len(places) == 1 else None
-    if only and only.state == "attached" and not only.message and places[0] in with_target(answer):
+    if only and only.state == "attached" and not only.message and places[0] in with_target(answer.policy, [only]):
         return
     width = max(map(cells, places), default=0)
     # Of the only target, the headline has just said what is wrong with it.
@@ -287,11 +280,7 @@ def _affected(answer: PolicyDescription, view: View) -> Iterator[Line]:
         by_kind.setdefault(ref.kind, []).append(ref)
     for kind, refs in by_kind.items():
         shown = refs[:_MOST] if view.cuts else refs
-        last = len(shown) - 1
-        names = [
-            Span(f" {ref.qualified_name}{_sections(sections[ref])}{',' if place < last else ''}")
-            for place, ref in enumerate(shown)
-        ]
+        names = in_a_row([f"{ref.qualified_name}{_sections(sections[ref])}" for ref in shown], lead=" ")
         more = f", and {len(refs) - len(shown):,} more; --show-all shows them" if len(refs) > len(shown) else ""
         yield Line((Span(f"{count(len(refs), kind)}:", "subject"), *names, Span(more, "aside")), 2, 4)
 

@@ -19,7 +19,7 @@ class _Effective(Forms["Matrix"]):
     kind = "EffectiveList"
 
     def headline(self, answer: Matrix) -> str:
-        from kubectl_policy.render.effective.wording import matrix_headline
+        from kubectl_policy.render.effective.table import matrix_headline
 
         return matrix_headline(answer)
 
@@ -29,12 +29,10 @@ class _Effective(Forms["Matrix"]):
         return matrix_table(answer, view)
 
     def names(self, answer: Matrix) -> Iterable[ObjectRef]:
-        from kubectl_policy.render.effective.table import matrix_objects
-
-        return matrix_objects(answer)
+        return dict.fromkeys(row.subject.object for row in answer.rows)
 
     def remarks(self, answer: Matrix, *, empty: bool, complete: bool) -> Sequence[str]:
-        from kubectl_policy.render.effective.wording import matrix_remarks
+        from kubectl_policy.render.effective.table import matrix_remarks
 
         del complete
         return matrix_remarks(answer, empty=empty)

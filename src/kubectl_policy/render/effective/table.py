@@ -1,18 +1,21 @@
-"""A matrix as a table: a column for each kind or field, with what is in force, and in the wide one who sets it."""
+"""A matrix as a table, and the sentences next to it: a column for each kind or field, with what is in force."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.kinds import listed
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.columns import NOTHING, Column, Sentence, Table
-from kubectl_policy.render.wording.names import flow, node_words
+from kubectl_policy.render.wording.names import count, either, flow, itself_words, namespace_words, node_words
+from kubectl_policy.render.wording.next_commands import nothing_found
+from kubectl_policy.render.wording.unseen import as_far_as, missing
 from kubectl_policy.topology.references import ROUTES, section_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.effective.cells import CellPart
     from kubectl_policy.questions.effective.matrix import Matrix, MatrixRow
     from kubectl_policy.render.output.text import Style, View
@@ -37,42 +40,24 @@ def matrix_table(matrix: Matrix, view: View) -> Table[MatrixRow]:
         shown.append(Column("RULE", lambda row: section_words(row.subject) if row.subject.section else ""))
         shown.append(Column("HOSTNAMES", lambda row: row.hostnames, narrow=False))
     for place, column in enumerate(matrix.columns):
-        shown.append(_values(column.title, place))
-        shown.append(_sources(column.title, place))
+        cell, style = partial(_cell, place=place), partial(_style, place=place)
+        shown.append(Column(column.title, cell, rank=place + 1, least=_LEAST, style=style))
+        shown.append(Column(f"{column.title} FROM", partial(_from, place=place), narrow=False))
     return Table(tuple(shown), matrix.rows)
 
 
-def matrix_objects(matrix: Matrix) -> Iterable[ObjectRef]:
-    """The object of each row, once."""
-    return dict.fromkeys(row.subject.object for row in matrix.rows)
-
-
-def _values(title: str, place: int) -> Column[MatrixRow]:
-    return Column(
-        title,
-        lambda row: Sentence(_cell(row, place)),
-        rank=place + 1,
-        least=_LEAST,
-        style=lambda row: _style(row, place),
-    )
-
-
-def _sources(title: str, place: int) -> Column[MatrixRow]:
-    return Column(f"{title} FROM", lambda row: _from(row, place), narrow=False)
-
-
-def _cell(row: MatrixRow, place: int) -> str:
+def _cell(row: MatrixRow, place: int) -> Sentence:
     """What is in force, with where that is unless it is everywhere; what is not known is marked."""
     cell = row.cells[place]
     if not row.paths:
-        return _UNKNOWN if row.unseen else _IDLE
+        return Sentence(_UNKNOWN if row.unseen else _IDLE)
     if not cell.parts:
-        return _UNKNOWN if cell.unknown else NOTHING
+        return Sentence(_UNKNOWN if cell.unknown else NOTHING)
     which = WhichPaths(row.paths)
     told = [f"{_words(part)}{_scope(which, row, part.positions)}" for part in cell.parts]
     if cell.without:
         told.append(f"{'unknown' if cell.unknown else 'nothing'}{_scope(which, row, cell.without)}")
-    return "; ".join(told)
+    return Sentence("; ".join(told))
 
 
 def _scope(which: WhichPaths, row: MatrixRow, positions: tuple[int, ...]) -> str:
@@ -111,7 +96,7 @@ def _from(row: MatrixRow, place: int) -> tuple[str, ...]:
 def _source(source: Source) -> str:
     if source.object != source.target.object:
         return f"{source.object} → {node_words(source.target)}"
-    return "the route itself" if source.object.group_kind in ROUTES else f"{source.object} itself"
+    return itself_words(source.object) if source.object.group_kind in ROUTES else f"{source.object} itself"
 
 
 def _lines(file: str, lines: Sequence[int]) -> str:
@@ -128,3 +113,37 @@ def _style(row: MatrixRow, place: int) -> Style:
     if not cell.parts:
         return "warning"
     return "" if cell.without or not all(part.certain for part in cell.parts) else "value"
+
+
+def matrix_headline(matrix: Matrix) -> str:
+    """How many rows there are or, of those that are missing something, how many of how many and what."""
+    where, number = namespace_words({matrix.namespace}), len(matrix.rows)
+    noun = "rule" if matrix.type.kinds[0] in ROUTES else matrix.type.noun
+    if not matrix.asked.missing:
+        return f"{count(number, noun)}{where}{as_far_as(matrix.unseen)}."
+    # Without columns, any policy at all.
+    sought = either([column.title for column in matrix.columns]) or "policy"
+    idle = f"; {count(matrix.idle, 'other')} {'gets' if matrix.idle == 1 else 'get'} no traffic" if matrix.idle else ""
+    rest = f"{idle}{as_far_as(matrix.unseen)}."
+    if not number:
+        looked_at = f"{matrix.examined} {'was' if matrix.examined == 1 else 'were'} looked at"
+        return f"No {noun}{where} lacks {sought}; {looked_at}{rest}"
+    verb = "has" if number == 1 else "have"
+    return f"{number} of {count(matrix.examined, noun)}{where} {verb} no {sought} on at least one path{rest}"
+
+
+def matrix_remarks(matrix: Matrix, *, empty: bool) -> list[str]:
+    """Next to a table: what it lacks, and what may make it another one."""
+    said: list[str] = []
+    if matrix.asked.missing or matrix.unseen:
+        said.append(matrix_headline(matrix))
+    elif empty:
+        said += nothing_found(matrix.namespace, matrix.elsewhere, matrix.type.noun)
+    if matrix.unused:
+        verb = "is" if len(matrix.unused) == 1 else "are"
+        said.append(f"{listed(matrix.unused)} {verb} not in force anywhere here; is it a field of these policies?")
+    if matrix.unseen:
+        unknown = any(cell.unknown for row in matrix.rows for cell in row.cells)
+        what = "what is <unknown> may be set by something that could not be read; " if unknown else ""
+        said.append(f"hint: {what}-o yaml says what {missing(matrix.place)}")
+    return said

@@ -9,7 +9,7 @@ from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.render.wording.names import either, kinds_words, levels_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.profiles import PolicyKindProfile
@@ -182,10 +182,6 @@ def _shared(profile: PolicyKindProfile) -> Iterator[str]:
         yield f"{field.field}: {of}, among {among}{unless}"
 
 
-def _counting(profile: PolicyKindProfile) -> str:
-    return f"only this counts: {listed(sorted(profile.counting_fields))}" if profile.counting_fields else ""
-
-
 def _ignored(profile: PolicyKindProfile) -> Iterator[str]:
     """What controllers ignore, part by part."""
     for part in profile.ignored:
@@ -194,17 +190,18 @@ def _ignored(profile: PolicyKindProfile) -> Iterator[str]:
         yield f"{fields}{where} on {levels_words(part.levels)}{_below(part.protocols)}"
 
 
-def _ignored_words(profile: PolicyKindProfile) -> str:
-    return "; ".join(_ignored(profile))
+def _counting(profile: PolicyKindProfile) -> str:
+    return f"only this counts: {listed(sorted(profile.counting_fields))}" if profile.counting_fields else ""
 
 
-_VARYING: Final = (
+# What may be different at some targets, and what stands before it.
+_VARYING: Final[Sequence[tuple[Callable[[PolicyKindProfile], str], str]]] = (
     (above_words, ""),
     (on_one_target_words, "on one target "),
     (_chooser, "where they choose, "),
     (_whole, "as one unit: "),
     (_counting, ""),
-    (_ignored_words, "ignored: "),
+    (lambda profile: "; ".join(_ignored(profile)), "ignored: "),
 )
 
 

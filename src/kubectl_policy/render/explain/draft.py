@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from kubectl_policy.profiles import MergeStrategy
 from kubectl_policy.profiles.contradictions import has_version
-from kubectl_policy.profiles.load import PROFILE, profile_file
-from kubectl_policy.render.explain.tree import ASSUMPTIONS
+from kubectl_policy.profiles.load import profile_file
+from kubectl_policy.profiles.reading import write
+from kubectl_policy.render.explain.tree import REMEDIES
 from kubectl_policy.render.output.encoding import as_yaml
 from kubectl_policy.render.output.escape import visible
 
@@ -51,11 +52,11 @@ def draft_fields(answer: Explanation) -> dict[str, Json]:
     profile = answer.profile
     fields: dict[str, Json] = {}
     if profile.attaches_as_known:
-        kinds = {target.level.group_kind for target in answer.targets if not has_version(target.group)}
-        named = PROFILE.fields["declaredTargets"].shape.write(frozenset(kinds))
+        kinds = {target.group_kind for target in answer.targets if not has_version(target.group)}
+        named: Json = [write(group_kind) for group_kind in sorted(kinds)]
         fields |= {"declaredTargets": named} if named else {}
         fields |= {"effectiveTargets": [], "strategy": profile.default_strategy.value}
-    fields |= PROFILE.write(profile)
+    fields |= write(profile)
     if profile.maps_in_stanzas and profile.stanzas == "singular":
         # A file has no schema to tell that these are maps.
         fields["wholeFields"] = sorted(profile.whole_fields | profile.maps_in_stanzas)
@@ -78,7 +79,7 @@ def _comments(answer: Explanation) -> dict[str, list[str]]:
         comments["effectiveTargets"] = [f"Where it changes behaviour; empty: {where}. For the rules of routes:", _RULES]
     for choice, field in (("class", "class"), ("merge strategy", "strategy")):
         if choice in profile.assumed:
-            comments[field].append(f"Assumed. {ASSUMPTIONS[choice].remedy}")
+            comments[field].append(f"Assumed. {REMEDIES[choice]}")
     return comments
 
 

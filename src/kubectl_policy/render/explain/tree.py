@@ -5,49 +5,38 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
 from kubectl_policy.model.kinds import POLICY_LABEL, listed
 from kubectl_policy.render.explain.combining import above_words, on_one_target_words
 from kubectl_policy.render.explain.wording import TWO, reach_words, statements
 from kubectl_policy.render.output.text import Line, Span, cells, pad
 from kubectl_policy.render.wording.names import count, in_file, levels_words
-from kubectl_policy.render.wording.next_commands import after_explanation, next_section
+from kubectl_policy.render.wording.next_commands import next_section
 from kubectl_policy.render.wording.sections import headline_line, section, unseen_section
 from kubectl_policy.render.wording.unseen import as_far_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.explain.kinds import Explanation
     from kubectl_policy.render.explain.wording import Statement
     from kubectl_policy.render.output.text import Document, View
+    from kubectl_policy.render.wording.next_commands import Command
 
 
-class Assumption(Struct, frozen=True, kw_only=True):
-    """Something that is assumed, and how to find out whether it is so."""
-
-    what: str
-    remedy: str
-
-
-ASSUMPTIONS: Final = {
-    "being a policy": Assumption(
-        what="that it is a policy kind",
-        remedy="Is it meant to change the behaviour of what its target references name? Its documentation says so.",
-    ),
-    "class": Assumption(
-        what="its class",
-        remedy="Does a policy on a Gateway change what its routes do (inherited), or the Gateway alone (direct)? The"
-        f" label {POLICY_LABEL} of its CustomResourceDefinition says so, or its documentation.",
-    ),
-    "merge strategy": Assumption(
-        what="its merge strategy",
-        remedy="With a policy on a Gateway and one on a route, which settings hold on the route? Look for merge,"
-        " override, precedence and conflict in its documentation, or try it and compare.",
-    ),
+_ASSUMED: Final = {
+    "being a policy": "that it is a policy kind",
+    "class": "its class",
+    "merge strategy": "its merge strategy",
+}
+# How to find out whether what is assumed is so.
+REMEDIES: Final = {
+    "being a policy": "Is it meant to change the behaviour of what its target references name? Its documentation says"
+    " so.",
+    "class": "Does a policy on a Gateway change what its routes do (inherited), or the Gateway alone (direct)? The"
+    f" label {POLICY_LABEL} of its CustomResourceDefinition says so, or its documentation.",
+    "merge strategy": "With a policy on a Gateway and one on a route, which settings hold on the route? Look for merge,"
+    " override, precedence and conflict in its documentation, or try it and compare.",
 }
 _BELIED: Final = (
     "Its label says direct, but its policies target Gateways and routes. Does one on a Gateway change what its routes"
@@ -71,7 +60,7 @@ def explanation_headline(answer: Explanation) -> str:
     verb = "looks like" if "being a policy" in profile.assumed else "is"
     what = _WHAT.get(profile.role) or profile.class_words.replace("policy", "policy kind", 1)
     sentence = f"{profile.group_kind} {verb} {what}: {_gist(answer)}"
-    assumed = [ASSUMPTIONS[choice].what for choice in profile.assumed]
+    assumed = [_ASSUMED[choice] for choice in profile.assumed]
     doubt = f"; {listed(assumed)} {'is' if len(assumed) == 1 else 'are'} assumed" if assumed else ""
     return f"{sentence}{doubt}{as_far_as(answer.unseen)}."
 
@@ -95,6 +84,7 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
     """The answer about a policy kind in the order of thought that every command keeps."""
     profile, said = answer.profile, list(statements(answer))
     nearer = " (the nearer one is the one nearer to the backend)" if profile.policy_class == "inherited" else ""
+    remedies = {**REMEDIES, **({"class": _BELIED} if profile.policy_class == "direct" else {})}
     notes = [Line((Span(profile.notes, prose=True),), 2, 2)] if profile.notes else []
     return (
         headline_line(explanation_headline(answer)),
@@ -104,11 +94,20 @@ def explanation_tree(answer: Explanation, view: View) -> Document:
             for line in section(topic + (nearer if topic == TWO else ""), _rows(_labelled(together, answer)))
         ),
         *section("How this is known", _rows(_known(answer, said))),
-        *section("What is assumed", _rows((choice, _remedy(profile, choice), "") for choice in profile.assumed)),
+        *section("What is assumed", _rows((choice, remedies[choice], "") for choice in profile.assumed)),
         *section(_NOTES[profile.approximate], notes),
         *unseen_section(answer.unseen),
-        *next_section(after_explanation(answer), view),
+        *next_section(_next(answer), view),
     )
+
+
+def _next(answer: Explanation) -> Iterator[Command]:
+    """A profile of the kind, if there is none, and the kind's policies."""
+    name = str(answer.profile.group_kind).lower()
+    if answer.profile.known_by != "profile":
+        yield "explain", name, "--draft-profile"
+    if answer.policies:
+        yield "get", name, "-A"
 
 
 def _labelled(together: Iterable[Statement], answer: Explanation) -> Iterator[tuple[str, str, str]]:
@@ -119,9 +118,7 @@ def _labelled(together: Iterable[Statement], answer: Explanation) -> Iterator[tu
         yield "" if again else said.label, said.text, "" if again else _MARKS.get(said.basis, "")
         last = said.label
         if said.attributes == ("declared_targets",) and answer.policies:
-            parts = [
-                f"{levels_words([target.level])} ({count(target.references, 'reference')})" for target in answer.targets
-            ]
+            parts = [f"{levels_words([target])} ({count(target.references, 'reference')})" for target in answer.targets]
             named = "; ".join(parts) or "without target references"
             yield f"in {answer.place}", f"{count(answer.policies, 'policy')}: {named}", ""
 
@@ -144,11 +141,6 @@ def _known(answer: Explanation, said: Iterable[Statement]) -> Iterator[tuple[str
         yield "" if position else "evidence", evidence, ""
     if any(statement.basis == "default" for statement in said):
         yield "by default", _BY_DEFAULT, ""
-
-
-def _remedy(profile: PolicyKindProfile, choice: str) -> str:
-    """How to find out whether an assumption is right."""
-    return _BELIED if choice == "class" and profile.policy_class == "direct" else ASSUMPTIONS[choice].remedy
 
 
 def _rows(rows: Iterable[tuple[str, str, str]]) -> Iterator[Line]:

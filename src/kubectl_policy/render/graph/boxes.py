@@ -15,7 +15,7 @@ from kubectl_policy.render.wording.names import count, kind_counts
 from kubectl_policy.topology.references import WITH_LISTENERS, section_noun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import GroupKind
     from kubectl_policy.questions.graph.picture import GraphNode, GraphPolicy, Mark, Picture
@@ -106,6 +106,13 @@ class Boxes(Struct, frozen=True, kw_only=True):
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
     folded: str = ""
+
+    def by_namespace(self, *, grouped: bool) -> Mapping[str, Sequence[Box]]:
+        """The boxes of each namespace that is drawn around them; where they are not `grouped`, all without one."""
+        inside: dict[str, list[Box]] = {}
+        for box in self.boxes:
+            inside.setdefault(box.namespace if grouped else "", []).append(box)
+        return inside
 
 
 def drawn_objects(picture: Picture) -> tuple[Drawn, ...]:

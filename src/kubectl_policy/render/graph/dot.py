@@ -11,8 +11,8 @@ from kubectl_policy.model.kinds import NAMESPACE
 from kubectl_policy.render.graph.boxes import Box, boxes
 from kubectl_policy.render.graph.wording import (
     MARKS,
+    drawn_kinds,
     graph_headline,
-    kind_names,
     node_details,
     node_title,
     policy_state,
@@ -68,17 +68,15 @@ def graph_dot(picture: Picture, view: View) -> str:
     """The picture in DOT, with what is folded in its caption."""
     drawn = boxes(picture, MOST_OF_ALL if view.everything else MOST)
     notes = [graph_headline(picture), *([drawn.folded] if drawn.folded else []), *_legend(picture)]
+    caption = "".join(f'{_text(line)}<BR ALIGN="LEFT"/>' for note in notes for line in wrap(visible(note), _CAPTION))
     lines = [
         "digraph {",
-        f"  graph [{GRAPH}, bgcolor=white, labelloc=t, labeljust=l, label=<{_caption(notes)}>]",
+        f"  graph [{GRAPH}, bgcolor=white, labelloc=t, labeljust=l, label=<{caption}>]",
         f"  node [{NODES}]",
         f"  edge [{EDGES}]",
     ]
-    by_namespace: dict[str, list[Box]] = {}
-    for box in drawn.boxes:
-        by_namespace.setdefault(box.namespace if picture.asked.grouped else "", []).append(box)
     made = Statements(picture)
-    for place, (namespace, inside) in enumerate(by_namespace.items()):
+    for place, (namespace, inside) in enumerate(drawn.by_namespace(grouped=picture.asked.grouped).items()):
         within = [f"subgraph cluster_{place} {{", f"  graph [{cluster(namespace)}]"] if namespace else []
         lines += [f"  {line}" for line in within]
         lines += [f"  {'  ' if namespace else ''}{made.node(box)}" for box in inside]
@@ -106,18 +104,13 @@ def _legend(picture: Picture) -> Iterator[str]:
     yield f"Lines: {'; '.join(told)}."
 
 
-def _caption(notes: Iterable[str]) -> str:
-    lines = [line for note in notes for line in wrap(visible(note), _CAPTION)]
-    return "".join(f'{_text(line)}<BR ALIGN="LEFT"/>' for line in lines)
-
-
 class Statements:
     """The nodes of a picture in DOT; those that are `anchors` in a page are links there, with these ids."""
 
     def __init__(self, picture: Picture, anchors: Mapping[NodeRef, str] | None = None) -> None:
         """Remember what is drawn."""
         self._picture, self._anchors = picture, anchors or {}
-        self._kinds = kind_names(picture)
+        self._kinds = drawn_kinds(picture)
 
     def node(self, box: Box) -> str:
         """The statement about a box."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from kubectl_policy.render.graph.boxes import boxes
 from kubectl_policy.render.graph.wording import (
     MARKS,
+    drawn_kinds,
     graph_headline,
-    kind_names,
     node_details,
     node_title,
     policy_state,
@@ -78,10 +78,7 @@ def _lines(picture: Picture, drawn: Boxes) -> Iterator[str]:
         yield f"  %% {_comment(drawn.folded)}"
         yield f'  folded>"{_label(drawn.folded)}"]'
     flow = _Flow(picture, drawn)
-    by_namespace: dict[str, list[Box]] = {}
-    for box in drawn.boxes:
-        by_namespace.setdefault(box.namespace if picture.asked.grouped else "", []).append(box)
-    for place, (namespace, inside) in enumerate(by_namespace.items()):
+    for place, (namespace, inside) in enumerate(drawn.by_namespace(grouped=picture.asked.grouped).items()):
         if namespace:
             yield f'  subgraph ns{place}["{_label(f"namespace {namespace}")}"]'
         yield from (f"  {'  ' if namespace else ''}{flow.node(box)}" for box in inside)
@@ -97,7 +94,7 @@ class _Flow:
 
     def __init__(self, picture: Picture, drawn: Boxes) -> None:
         """Number the boxes; `classes` are the nodes of each, which are known once all nodes are made."""
-        self._picture, self._kinds = picture, kind_names(picture)
+        self._picture, self._kinds = picture, drawn_kinds(picture)
         self._ids = {box.id: f"n{place}" for place, box in enumerate(drawn.boxes)}
         self._boxes = {box.id: box for box in drawn.boxes}
         self.classes: dict[str, list[str]] = {}

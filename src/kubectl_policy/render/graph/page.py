@@ -17,8 +17,8 @@ from kubectl_policy.render.graph.dot import EDGES, GRAPH, NODES, Statements, clu
 from kubectl_policy.render.graph.wording import (
     STATES,
     attachment_reason,
+    drawn_kinds,
     graph_headline,
-    kind_names,
     node_details,
     node_title,
     policy_state,
@@ -90,7 +90,7 @@ class _Data:
 
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
-        self.names = kind_names(picture)
+        self.names = drawn_kinds(picture)
         self.objects = drawn_objects(picture)
         self.nodes = {node.ref: place for place, node in enumerate(picture.nodes)}
         self.places = {each.ref: place for place, each in enumerate(self.objects)}
@@ -211,7 +211,7 @@ class _Data:
             "own": bool(group.profile.own),
             "summary": list(group.summary),
             "policies": [self.places[ref] for ref in group.policies if ref in self.places],
-            "passesDown": group.passes_down,
+            "passesDown": group.extent.passes_down,
             "settings": [
                 {
                     "field": setting.field,
@@ -227,8 +227,8 @@ class _Data:
                 for setting in group.settings
             ],
             "withoutEffect": [self.beaten(fate, why_without_effect(fate, group)) for fate in group.without_effect],
-            "assumed": list(group.assumed),
-            "doubts": list(group.doubts),
+            "assumed": list(group.combination.assumed),
+            "doubts": list(group.combination.doubts),
         }
 
     def beaten(self, fate: Fate, why: str) -> Json:

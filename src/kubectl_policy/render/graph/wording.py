@@ -10,7 +10,7 @@ from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model.fields import mappings_at, text_at
 from kubectl_policy.model.kinds import NAMESPACE, listed, names
 from kubectl_policy.questions.shared.which_paths import WhichPaths
-from kubectl_policy.render.wording.names import count, kind_counts
+from kubectl_policy.render.wording.names import count, kind_counts, kind_names
 from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import GATEWAY_CLASS, ROUTES, WITH_LISTENERS, section_words
 
@@ -73,12 +73,10 @@ def _difference(picture: Picture) -> str:
     return f" Compared: {', '.join(told) or 'nothing is added, removed or changed'}; {settings}."
 
 
-def kind_names(picture: Picture) -> dict[GroupKind, str]:
-    """What each kind in a picture is called, from the root downward: with its group only where that tells two apart."""
+def drawn_kinds(picture: Picture) -> dict[GroupKind, str]:
+    """What each kind in a picture is called, from the root downward."""
     drawn = (node.ref.object.group_kind for node in picture.nodes)
-    kinds = dict.fromkeys((*drawn, *(policy.ref.group_kind for policy in picture.policies)))
-    number = Counter(kind.kind for kind in kinds)
-    return {kind: kind.kind if number[kind.kind] == 1 else str(kind) for kind in kinds}
+    return kind_names((*drawn, *(policy.ref.group_kind for policy in picture.policies)))
 
 
 def policy_state(policy: GraphPolicy) -> str:

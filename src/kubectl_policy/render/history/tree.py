@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.output.text import Line, Span, cells, cut, pad
-from kubectl_policy.render.wording.names import count, flow, node_words
+from kubectl_policy.render.wording.names import count, flow, itself_words, node_words
+from kubectl_policy.render.wording.sections import BLANK, headline_line
 from kubectl_policy.render.wording.settings import SHORT_ID
 from kubectl_policy.topology.references import section_words
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from kubectl_policy.questions.shared.in_force import Setting
     from kubectl_policy.render.output.text import Document, Style, View
 
-_BLANK: Final = Line()
 _INDENT: Final = 2
 _ROW: Final = 4
 _GAP: Final = 3
@@ -46,10 +46,10 @@ def history_headline(answer: History) -> str:
 
 def history_tree(answer: History, view: View) -> Document:
     """The changes, newest first."""
-    lines = [Line((Span(history_headline(answer), "title", prose=True),), 0, _INDENT)]
+    lines = [headline_line(history_headline(answer))]
     for change in answer.changes:
         lines += [
-            _BLANK,
+            BLANK,
             _commit_line(change),
             *_event_lines(change, answer.subject),
             *_settings(change, answer.subject, view),
@@ -132,6 +132,4 @@ def _value(setting: Setting | None, view: View) -> str:
 
 def _name(setting: Setting, subject: NodeRef) -> str:
     source = setting.source.object
-    if source != subject.object:
-        return source.qualified_name
-    return f"the {'route' if source.kind.endswith('Route') else source.kind} itself"
+    return itself_words(source) if source == subject.object else source.qualified_name

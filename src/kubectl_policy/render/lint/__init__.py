@@ -29,19 +29,14 @@ class _Lint(Forms["Report"]):
         return lint_text(answer, view)
 
     def names(self, answer: Report) -> Iterable[ObjectRef]:
-        from kubectl_policy.render.lint.wording import objects
-
-        return objects(answer)
+        return dict.fromkeys(finding.subject for finding in answer.findings if finding.subject)
 
     def markdown(self, answer: Report) -> str:
-        from kubectl_policy.render.lint.markdown import lint_markdown
+        from kubectl_policy.render.lint.markdown import LIMIT, markdown
 
-        return lint_markdown(answer)
+        return markdown(answer, LIMIT, marked=True)
 
-    def summary(self, answer: Report) -> str:
-        from kubectl_policy.render.lint.wording import lint_headline
-
-        return lint_headline(answer)
+    summary = headline
 
     def sarif(self, answer: Report) -> dict[str, Json]:
         from kubectl_policy.render.lint.sarif import lint_sarif

@@ -29,18 +29,17 @@ def lint_gitlab(report: Report) -> list[Json]:
 
 
 def _entry(finding: Finding, report: Report, *, guards: bool) -> Json:
-    said = (sentence(finding), *notes(finding))
+    words = (sentence(finding), *notes(finding))
+    line = (finding.origin.line if finding.origin else 0) or 1
     return {
-        "description": "; ".join(map(visible, said)),
+        "description": "; ".join(map(visible, words)),
         "check_name": rule_words(finding),
         # Of those that are the same, GitLab shows one.
         "fingerprint": finding.fingerprint,
         "severity": "critical" if guards and finding.severity_ == "error" else _SEVERITIES[finding.severity_],
         # An entry without a path and a line is not taken, and ends the list.
-        "location": {"path": visible(place_of(finding, report)), "lines": {"begin": _line(finding)}},
+        "location": {
+            "path": visible(place_of(finding, report)),
+            "lines": {"begin": line},
+        },
     }
-
-
-def _line(finding: Finding) -> int:
-    origin = finding.origin
-    return (origin.line if origin else 0) or 1

@@ -15,7 +15,7 @@ from kubectl_policy.render.lint.wording import notes, rule_words, sentence
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Mapping
 
     from kubectl_policy.lint.finding import Finding
     from kubectl_policy.lint.report import Report
@@ -30,18 +30,22 @@ def lint_junit(report: Report) -> str:
     names, summaries = _Names(), {rule.id: rule.summary for rule in report.rules}
     for finding in report.findings:
         test = names.test(suite, finding, report)
-        text = _lines(_text(finding, summaries.get(finding.rule, "")))
+        text = _text(finding, summaries)
         if report.settings.fails(finding.severity_):
             _element(test, "failure", message=sentence(finding), type=finding.severity_).text = text
         else:
             _element(test, "system-out").text = f"{finding.severity_}: {text}"
     for finding, reason in _skipped(report):
         test = names.test(suite, finding, report)
-        _element(test, "skipped", message=reason).text = _lines(_text(finding, summaries.get(finding.rule, "")))
+        _element(test, "skipped", message=reason).text = _text(finding, summaries)
     for rule in report.rules:
         if rule.id not in names.rules:
             _element(suite, "testcase", classname=f"{rule.id} {rule.name}", name="nothing found")
-    return _as_xml(_with_totals(suite))
+    root = _with_totals(suite)
+    indent(root)
+    text = tostring(root, encoding="unicode")
+    # For a CI that reads it in a log nothing is a command; characters that are written as numbers mean the same.
+    return f"{_HEAD}{text}\n".replace("::", ":&#58;").replace("##", "#&#35;")
 
 
 class _Names:
@@ -69,12 +73,11 @@ def _name(finding: Finding, report: Report) -> str:
     return f"{words} ({path})" if words and path else words or path or finding.message
 
 
-def _text(finding: Finding, summary: str) -> Iterator[str]:
-    origin = finding.origin
-    yield (f"{origin}: " if origin else "") + sentence(finding)
-    yield from notes(finding)
-    if summary:
-        yield summary
+def _text(finding: Finding, summaries: Mapping[str, str]) -> str:
+    """What is wrong, and a line for each note and for the rule; escape what XML cannot hold."""
+    first = (f"{finding.origin}: " if finding.origin else "") + sentence(finding)
+    summary = summaries.get(finding.rule, "")
+    return "\n".join(map(visible, (first, *notes(finding), *([summary] if summary else []))))
 
 
 def _skipped(report: Report) -> Iterable[tuple[Finding, str]]:
@@ -84,8 +87,7 @@ def _skipped(report: Report) -> Iterable[tuple[Finding, str]]:
     for finding in report.known:
         yield finding, f"known since {report.since}" if report.since else "known"
     for suppressed in report.suppressed:
-        reason = f": {suppressed.reason}" if suppressed.reason else ""
-        yield suppressed.finding, f"suppressed by {suppressed.how}{reason}"
+        yield suppressed.finding, f"suppressed by {': '.join(filter(None, (suppressed.how, suppressed.reason)))}"
 
 
 def _with_totals(suite: Element) -> Element:
@@ -103,16 +105,3 @@ def _element(parent: Element | None, tag: str, /, **attributes: object) -> Eleme
     """Return a new element, a child of its parent if it has one; escape what XML cannot hold in an attribute."""
     escaped = {key: visible(str(attribute)) for key, attribute in attributes.items()}
     return Element(tag, escaped) if parent is None else SubElement(parent, tag, escaped)
-
-
-def _lines(texts: Iterable[str]) -> str:
-    """Join lines of text; escape what XML cannot hold."""
-    return "\n".join(map(visible, texts))
-
-
-def _as_xml(root: Element) -> str:
-    """Return a document as text that no CI takes for a command when it is printed in a log."""
-    indent(root)
-    text = tostring(root, encoding="unicode")
-    # Characters that are written as numbers mean the same.
-    return f"{_HEAD}{text}\n".replace("::", ":&#58;").replace("##", "#&#35;")

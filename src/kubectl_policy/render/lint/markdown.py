@@ -40,11 +40,6 @@ _FIXED: Final = "\n<details><summary>Fixed</summary>\n\n"
 _END: Final = "\n</details>\n"
 
 
-def lint_markdown(report: Report) -> str:
-    """A comment, which begins with a mark that nobody sees: by it a later run finds the comment that it replaces."""
-    return markdown(report, LIMIT, marked=True)
-
-
 def mark(report: Report) -> str:
     """What a comment about the same worlds begins with."""
     worlds = "".join(f" {re.sub('[^A-Za-z0-9._]+', '-', world)}" for world in report.worlds)
@@ -54,6 +49,7 @@ def mark(report: Report) -> str:
 def markdown(report: Report, limit: int, *, marked: bool) -> str:
     """A title, how much is wrong, what could not be seen, and the findings, the worst first, in at most so many bytes.
 
+    It begins with a mark that nobody sees if it is `marked`: by it a later run finds the comment that it replaces.
     Whole lines are left out where there is no room; the last line then says how many of what. Nothing from the input
     is markup, a link, a mention or a reference.
     """
@@ -111,15 +107,11 @@ def _row(finding: Finding, report: Report) -> str:
     origin = finding.origin
     path = path_of(origin, report)
     where = code(f"{path}:{origin.line}") if origin and path else code(str(origin)) if origin else ""
+    problem = "<br>".join(map(inert, (message_words(finding), *notes(finding))))
     severity = f"**{finding.severity_}**" if report.settings.fails(finding.severity_) else finding.severity_
-    return f"| {severity} | {where} | {_object(finding)} | {_problem(finding)} | {inert(rule_words(finding))} |\n"
+    return f"| {severity} | {where} | {_object(finding)} | {problem} | {inert(rule_words(finding))} |\n"
 
 
 def _object(finding: Finding) -> str:
     subject = subject_words(finding)
     return code(subject) if subject else ""
-
-
-def _problem(finding: Finding) -> str:
-    said = [message_words(finding), *notes(finding)]
-    return "<br>".join(map(inert, said))

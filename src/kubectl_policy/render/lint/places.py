@@ -41,9 +41,9 @@ def path_of(origin: Origin | None, report: Report) -> str:
     # Standard input, `<stdin>`, has lines and is no file.
     if not (origin and origin.line) or origin.source.startswith("<"):
         return ""
-    source, root = origin.source, report.root.rstrip("/")
-    path = normpath(join(report.folder, source)) if report.root else normpath(source)
-    return path.removeprefix(f"{root}/")
+    source, checkout = origin.source, report.checkout
+    path = normpath(join(checkout.folder, source)) if checkout.root else normpath(source)
+    return path.removeprefix(f"{checkout.root.rstrip('/')}/")
 
 
 def place_of(finding: Finding, report: Report) -> str:
@@ -72,7 +72,7 @@ def _quoted(text: str, safe: str = "/") -> str:
 
 def region_of(origin: Origin | None, report: Report) -> Region:
     """What a line holds besides indentation; the first character of it, where its text is not known."""
-    text = report.texts.get(origin, "").rstrip() if origin else ""
+    text = report.checkout.texts.get(origin, "").rstrip() if origin else ""
     line = (origin.line if origin else 0) or 1
     start = len(text) - len(text.lstrip())
     return Region(line, start + 1, max(len(text), start + 1) + 1)
@@ -81,7 +81,7 @@ def region_of(origin: Origin | None, report: Report) -> Region:
 def replaced(finding: Finding, report: Report) -> Region | None:
     """What the value of its fix is to replace: the value of its field, where that stands in the line once."""
     key = _KEY.search(finding.field)
-    text = report.texts.get(finding.origin, "") if finding.origin else ""
+    text = report.checkout.texts.get(finding.origin, "") if finding.origin else ""
     if not (finding.origin and finding.fix and key and _is_plain(finding.fix.value)):
         return None
     found = list(re.finditer(rf"""{_BEFORE_KEY}{re.escape(key[1])}["']?\s*:\s+{_SCALAR}""", text))

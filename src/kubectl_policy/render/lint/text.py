@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.lint.finding import Finding
-    from kubectl_policy.lint.report import Report, Suppressed
+    from kubectl_policy.lint.report import Report
     from kubectl_policy.render.output.text import Document, Style, View
 
 # At a terminal, so many findings are shown, and so many of those that say the same of several objects.
@@ -88,17 +88,12 @@ def _block(group: Sequence[Finding], manifests: set[str], view: View) -> Iterato
         if note.startswith("fix: "):
             yield from _manifest(first, manifests, view)
     if len(group) > 1:
-        yield from _members(group, view)
-
-
-def _members(group: Sequence[Finding], view: View) -> Iterator[Line]:
-    """The objects of which the same is said."""
-    for finding in group[:_SHOWN_ALIKE]:
-        spans = [*_where(finding), Span(subject_words(finding), "subject")]
-        yield Line(_words(spans, view), _NOTE, _NOTE + 2)
-    left = len(group) - _SHOWN_ALIKE
-    if left > 0:
-        yield _aside(f"and {count(left, 'more object')}: --show-all shows them", _NOTE, view)
+        for finding in group[:_SHOWN_ALIKE]:
+            spans = [*_where(finding), Span(subject_words(finding), "subject")]
+            yield Line(_words(spans, view), _NOTE, _NOTE + 2)
+        left = len(group) - _SHOWN_ALIKE
+        if left > 0:
+            yield _aside(f"and {count(left, 'more object')}: --show-all shows them", _NOTE, view)
 
 
 def _line(finding: Finding, view: View, word: str = "", more: str = "") -> Line:
@@ -149,8 +144,10 @@ def _withheld(report: Report, view: View) -> Iterator[tuple[Line, ...]]:
     yield section("Could not be decided", unknown)
     yield section("Known", (_line(finding, view, "known") for finding in report.known))
     yield section("Fixed", (_line(finding, view, "fixed") for finding in report.fixed))
-    yield section("Suppressed", (_line(it.finding, view, "suppressed", f"({_why(it)})") for it in report.suppressed))
-
-
-def _why(suppressed: Suppressed) -> str:
-    return f"{suppressed.how}: {suppressed.reason}" if suppressed.reason else suppressed.how
+    yield section(
+        "Suppressed",
+        (
+            _line(it.finding, view, "suppressed", f"({': '.join(filter(None, (it.how, it.reason)))})")
+            for it in report.suppressed
+        ),
+    )

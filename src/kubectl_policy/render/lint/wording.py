@@ -10,11 +10,10 @@ from kubectl_policy.render.wording.names import count, in_file
 from kubectl_policy.render.wording.unseen import as_far_as
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.lint.finding import Finding, Related
     from kubectl_policy.lint.report import Report
-    from kubectl_policy.model import ObjectRef, Severity
 
 # So many worlds are named.
 _NAMED: Final = 4
@@ -59,7 +58,7 @@ def related_words(related: Related) -> str:
 
 def world_words(finding: Finding) -> str:
     """`only in dev and prod`; empty for what is found in all worlds."""
-    return f"only in {_some(finding.worlds)}" if finding.worlds else ""
+    return f"only in {listed(finding.worlds, _NAMED, 'others')}" if finding.worlds else ""
 
 
 def notes(finding: Finding) -> Iterator[str]:
@@ -72,23 +71,19 @@ def notes(finding: Finding) -> Iterator[str]:
         yield world_words(finding)
 
 
-def objects(report: Report) -> Sequence[ObjectRef]:
-    """The objects with findings, each once."""
-    return list(dict.fromkeys(finding.subject for finding in report.findings if finding.subject))
-
-
 def lint_headline(report: Report, *, hints: bool = False) -> str:
     """How much is wrong, of how much; if not all could be checked, the same sentence says so, and with `hints` why."""
     files = f" of {count(report.files, 'file')}" if report.files else ""
     where = f" in {count(report.objects, 'object')}{files}"
-    among = f" for {_some(report.worlds)}" if report.worlds else ""
+    among = f" for {listed(report.worlds, _NAMED, 'others')}" if report.worlds else ""
     if report.findings:
         since = f", new since {report.since}" if report.since else ""
-        first = f"{severity_counts(report.counts)}{where}{among}{since}"
+        counts = [count(number, severity) for severity, number in report.counts.items() if number]
+        first = f"{listed(counts)}{where}{among}{since}"
     else:
         new, since = ("new ", f" since {report.since}") if report.since else ("", "")
         first = f"No {new}problems{since}{where}{among}"
-    remedy = (_OPEN if report.place == "the input" and not report.closed else _HIDDEN) if hints else ""
+    remedy = (_OPEN if report.scope.is_open else _HIDDEN) if hints else ""
     more = [
         f"{len(report.known)} known" if report.known else "",
         f"{len(report.fixed)} fixed" if report.fixed else "",
@@ -96,14 +91,3 @@ def lint_headline(report: Report, *, hints: bool = False) -> str:
         f"{len(report.suppressed)} suppressed" if report.suppressed else "",
     ]
     return f"{'; '.join(filter(None, (f'{first}{as_far_as(report.unseen)}', ', '.join(filter(None, more)))))}."
-
-
-def severity_counts(counts: Mapping[Severity, int]) -> str:
-    """`3 errors, 1 warning and 2 infos`."""
-    return listed([count(number, severity) for severity, number in counts.items() if number])
-
-
-def _some(names: Sequence[str]) -> str:
-    if len(names) <= _NAMED:
-        return listed(names)
-    return f"{', '.join(names[: _NAMED - 1])} and {len(names) - _NAMED + 1} others"

@@ -2,13 +2,15 @@
 
 The members of a value are its fields and properties whose types are annotated with `Meta`, as
 `Annotated[str, Meta(description="The name of the rule.")]`; the published schema is made of the same annotations. What
-has no such annotation is for code, and in no document.
+has no such annotation is for code, and in no document. The members of a part, `Annotated[Mentions, "inline"]`, stand
+among those of what it is a part of.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -19,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
-from kubectl_policy.profiles.shapes import camel_case
+from kubectl_policy.profiles.reading import camel_case
 from kubectl_policy.render.output.escape import commands, uncommanding
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 # A group of our own, which no API server serves and no domain name claims.
 API_VERSION: Final = "policy.kubectl/v1alpha1"
 _MARK: Final = "Annotated["
+_INLINE: Final = re.compile(r"Annotated\[(\w+), 'inline'\]")
 _SCALARS: Final = frozenset({str, int, bool, type(None), msgspec.Raw})
 # So many items of a list are encoded at once: a document of thousands is never in memory as a whole.
 _CHUNK: Final = 256
@@ -59,17 +62,23 @@ def members_of(value: object) -> dict[str, object]:
 def members(kind: type) -> Mapping[str, str]:
     """Return the names in documents of the members of a type, with the attributes; properties come before fields.
 
-    A name is the attribute in camel case, without the underscore behind a keyword of Python: `class_`, `known_by`.
+    A name is the attribute in camel case, without the underscore behind a keyword of Python: `class_`, `known_by`. The
+    attribute of what is inline has dots: `requests.hostnames`.
     """
-    attributes: dict[str, None] = {}
+    attributes: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         for name, attribute in vars(base).items():
             getter = attribute.func if isinstance(attribute, cached_property) else getattr(attribute, "fget", None)
             if str(getattr(getter, "__annotations__", {}).get("return", "")).startswith(_MARK):
-                attributes[name] = None
+                attributes[camel_case(name.rstrip("_"))] = name
         annotations: dict[str, object] = vars(base).get("__annotations__", {})
-        attributes |= {name: None for name, annotation in annotations.items() if str(annotation).startswith(_MARK)}
-    return {camel_case(attribute.rstrip("_")): attribute for attribute in attributes}
+        for name, annotation in annotations.items():
+            if part := _INLINE.fullmatch(str(annotation)):
+                inline = members(getattr(sys.modules[base.__module__], part[1]))
+                attributes |= {member: f"{name}.{attribute}" for member, attribute in inline.items()}
+            elif str(annotation).startswith(_MARK):
+                attributes[camel_case(name.rstrip("_"))] = name
+    return attributes
 
 
 _MEMBERS: Final[dict[type, tuple[tuple[str, ...], Callable[[object], tuple[object, ...]]]]] = {}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeV
 
 from msgspec import Struct
 
+from kubectl_policy.errors import PolicyError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 # A text or a picture that is ready, lines to be laid out to a width, or text that is made while it is written.
 Shown: TypeAlias = "str | bytes | Document | Iterator[str]"
+
+_INSTALL: Final = "apt install graphviz, dnf install graphviz, brew install graphviz or winget install graphviz"
 
 Answer = TypeVar("Answer")
 
@@ -170,10 +174,22 @@ def _names(forms: Forms[Any], answer: object, view: View) -> Document:
     return tuple(Line((Span(f"{str(ref.group_kind).lower()}/{name}"),)) for ref, name in names)
 
 
-def _drawn(forms: Forms[Any], answer: object, view: View, *, form: str) -> Shown:
-    from kubectl_policy.render.output.graphviz import drawn  # noqa: PLC0415 (pictures alone need it)
+def drawn(dot: str, form: str) -> str | bytes:
+    """The picture of a graph in one of Graphviz's formats; SVG as text. Raises `PolicyError` where there is no `dot`.
 
-    return drawn(forms.dot(answer, view), form)
+    It is what the program makes, and so differs between its versions.
+    """
+    import graphviz  # type: ignore[import-untyped]  # noqa: PLC0415 (takes long to import)
+
+    try:
+        made: bytes = graphviz.Source(dot).pipe(format=form, quiet=True)
+    except graphviz.ExecutableNotFound as error:
+        hint = f"{_INSTALL}; without it there are -o html, mermaid, dot, tree and json"
+        raise PolicyError(f"-o {form} needs the program dot of Graphviz, which is not installed", hint) from error
+    except graphviz.CalledProcessError as error:
+        said = (error.stderr or b"").decode("utf-8", "replace").strip() or f"it ended with {error.returncode}"
+        raise PolicyError(f"Graphviz could not draw this: {said}", "-o html draws without it") from error
+    return made.decode("utf-8") if form == "svg" else made
 
 
 FORMATS: Final[Mapping[str, Format]] = {
@@ -189,9 +205,9 @@ FORMATS: Final[Mapping[str, Format]] = {
     "name": Format("names", "rows", _names),
     "dot": Format("dot", "headline", lambda forms, answer, view: forms.dot(answer, view)),
     "mermaid": Format("mermaid", "headline", lambda forms, answer, view: forms.mermaid(answer, view)),
-    "svg": Format("dot", "headline", partial(_drawn, form="svg")),
-    "png": Format("dot", "headline", partial(_drawn, form="png")),
-    "pdf": Format("dot", "headline", partial(_drawn, form="pdf")),
+    "svg": Format("dot", "headline", lambda forms, answer, view: drawn(forms.dot(answer, view), "svg")),
+    "png": Format("dot", "headline", lambda forms, answer, view: drawn(forms.dot(answer, view), "png")),
+    "pdf": Format("dot", "headline", lambda forms, answer, view: drawn(forms.dot(answer, view), "pdf")),
     "html": Format("html", "headline", lambda forms, answer, view: forms.html(answer, view)),
     "sarif": Format("sarif", "headline", lambda forms, answer, _: _json(forms.sarif(answer))),
     "junit": Format("junit", "headline", lambda forms, answer, _: forms.junit(answer)),

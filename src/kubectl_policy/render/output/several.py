@@ -15,7 +15,7 @@ from kubectl_policy.render.output.formats import format_of
 from kubectl_policy.render.output.text import Line, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from kubectl_policy.render.output.columns import Cell
     from kubectl_policy.render.output.formats import Forms, Shown
@@ -26,7 +26,7 @@ _TITLE: Final = "CONTEXT"
 _Row: TypeAlias = tuple[int, Any]
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class ClusterAnswer(Struct, frozen=True, kw_only=True):
     """What one cluster answers, where that is shown, and what it is there in the format that was asked for."""
 
     context: str
@@ -47,7 +47,7 @@ class Unanswered(Struct, frozen=True, kw_only=True):
 class Answers(Struct, frozen=True, kw_only=True):
     """What several clusters answer, in the order in which they were named, and those that give no answer."""
 
-    told: tuple[Told, ...]
+    answered: tuple[ClusterAnswer, ...]
     unanswered: tuple[Unanswered, ...]
 
 
@@ -57,45 +57,36 @@ def render_several(answers: Answers, name: str) -> Shown:
 
 
 def _document(answers: Answers, name: str) -> Shown:
-    items = [each.forms.document(each.answer, each.context) for each in answers.told]
+    items = [answer.forms.document(answer.answer, answer.context) for answer in answers.answered]
     document = envelope("Answers", {"items": items, "unanswered": answers.unanswered})
     if name == "yaml":
-        return as_yaml(plain(document), unicode=all(each.view.unicode for each in answers.told)) + "\n"
+        return as_yaml(plain(document), unicode=all(answer.view.unicode for answer in answers.answered)) + "\n"
     return chain(json_pieces(document), ("\n",))
 
 
-def _texts(answers: Answers, heading: Callable[[str], str]) -> str:
-    """The texts of all answers, each under a heading, with an empty line between them."""
-    return "\n".join(f"{heading(each.context)}{cast('str', each.shown)}" for each in answers.told)
-
-
 def _trees(answers: Answers, _: str) -> Document:
-    return tuple(chain.from_iterable(_under_headings(answers)))
-
-
-def _under_headings(answers: Answers) -> Iterator[Sequence[Line]]:
-    for place, each in enumerate(answers.told):
-        if isinstance(each.shown, tuple):
-            yield [Line()] if place else []
-            yield [Line((Span(f"Context {each.context}", "title"),)), *each.shown]
+    lines: list[Line] = []
+    for answer in answers.answered:
+        shown = cast("Document", answer.shown)
+        lines += (*((Line(),) if lines else ()), Line((Span(f"Context {answer.context}", "title"),)), *shown)
+    return tuple(lines)
 
 
 def _lines(answers: Answers, _: str) -> Document:
-    """Answers of one line each."""
+    """Answers of one line answer."""
     return tuple(
-        Line((Span(f"{each.context}: "), *line.spans))
-        for each in answers.told
-        if isinstance(each.shown, tuple)
-        for line in each.shown
+        Line((Span(f"{answer.context}: "), *line.spans))
+        for answer in answers.answered
+        for line in cast("Document", answer.shown)
     )
 
 
 def _tables(answers: Answers, name: str) -> Shown:
-    view = replace(answers.told[0].view, namespaces=any(each.view.namespaces for each in answers.told))
-    parts: list[Table[Any] | Tables] = [each.forms.table(each.answer, each.view) for each in answers.told]
+    view = replace(answers.answered[0].view, namespaces=any(answer.view.namespaces for answer in answers.answered))
+    parts: list[Table[Any] | Tables] = [answer.forms.table(answer.answer, answer.view) for answer in answers.answered]
     several = [part.tables if isinstance(part, Tables) else (part,) for part in parts]
-    contexts = [each.context for each in answers.told]
-    # Of several types, each answer has a table for each.
+    contexts = [answer.context for answer in answers.answered]
+    # Of several types, each answer has a table for answer.
     together = Tables(tuple(_together(contexts, tables) for tables in zip(*several, strict=True)))
     if name == "csv":
         return together.csv(view)
@@ -145,11 +136,11 @@ def _custom_columns(answers: Answers, name: str) -> str:
 
     columns = CustomColumns(name.partition("=")[2])
     rows = [
-        [each.context, *cells]
-        for each in answers.told
-        for cells in columns.cells(plain(each.forms.document(each.answer, each.context)))
+        [answer.context, *cells]
+        for answer in answers.answered
+        for cells in columns.cells(plain(answer.forms.document(answer.answer, answer.context)))
     ]
-    header = [[_TITLE, *columns.titles]] if answers.told[0].view.headers else []
+    header = [[_TITLE, *columns.titles]] if answers.answered[0].view.headers else []
     return "".join(f"{line}\n" for line in aligned([*header, *rows])) if rows else ""
 
 
@@ -158,9 +149,11 @@ _WAYS: Final[dict[str, Callable[[Answers, str], Shown]]] = {
     "tree": _trees,
     "table": _tables,
     "document": _document,
-    "markdown": lambda answers, _: _texts(answers, lambda context: f"## Context {code(context)}\n\n"),
+    "markdown": lambda answers, _: "\n".join(
+        f"## Context {code(answer.context)}\n\n{answer.shown!s}" for answer in answers.answered
+    ),
     "summary": _lines,
     # As kubectl prints them, without a line break at the end.
-    "jsonpath": lambda answers, _: "\n".join(str(each.shown).removesuffix("\n") for each in answers.told),
+    "jsonpath": lambda answers, _: "\n".join(str(answer.shown).removesuffix("\n") for answer in answers.answered),
     "custom-columns": _custom_columns,
 }

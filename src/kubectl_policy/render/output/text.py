@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.render.output.escape import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 # What a span is, not how it looks: colour only repeats what the words say.
 Style: TypeAlias = Literal["", "title", "heading", "subject", "value", "beaten", "aside", "error", "warning", "command"]
@@ -74,6 +74,14 @@ class View(Struct, frozen=True):
     def cuts(self) -> bool:
         """Whether long values and lists are shortened; what is left out is said, with the option that shows it."""
         return self.terminal and not self.everything
+
+
+def in_a_row(words: Sequence[str], style: Style = "", lead: str = "") -> list[Span]:
+    """Words with commas between them, after a lead; a line can be continued before each but the first."""
+    last = len(words) - 1
+    return [
+        Span(f"{' ' if place else lead}{word}{',' if place < last else ''}", style) for place, word in enumerate(words)
+    ]
 
 
 def cells(text: str) -> int:

@@ -34,14 +34,12 @@ class _Status(Forms["StatusReport"]):
         return status_table(answer, view)
 
     def names(self, answer: StatusReport) -> Iterable[ObjectRef]:
-        from kubectl_policy.render.status.text import disagreeing_objects
-
-        return disagreeing_objects(answer)
+        return (status.resource.ref for status in answer.items if status.disagrees)
 
     def hints(self, answer: StatusReport) -> Sequence[str]:
-        from kubectl_policy.render.status.text import hints
+        from kubectl_policy.render.wording.next_commands import elsewhere_hint
 
-        return hints(answer)
+        return elsewhere_hint(answer.elsewhere, answer.noun)
 
 
 STATUS: Final = _Status()

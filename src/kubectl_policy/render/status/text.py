@@ -12,13 +12,12 @@ from kubectl_policy.render.output.columns import Column, Table
 from kubectl_policy.render.output.text import Line, Span
 from kubectl_policy.render.wording.headlines import status_headline
 from kubectl_policy.render.wording.names import count, in_file, node_words
-from kubectl_policy.render.wording.next_commands import after_status, elsewhere_hint, next_section
+from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.sections import BLANK, headline_line, section, unseen_section
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from kubectl_policy.model import ObjectRef
     from kubectl_policy.model.snapshot import Place
     from kubectl_policy.questions.status.comparison import Claim, Explanation
     from kubectl_policy.questions.status.report import StatusReport
@@ -114,7 +113,7 @@ def status_tree(report: StatusReport, view: View) -> Document:
         *section("Not compared", _not_compared(report)),
         *unseen_section(report.unseen),
         *_asides(report, view),
-        *next_section(after_status(report), view),
+        *next_section((describing(status.resource.ref) for status in report.items if status.disagrees), view),
     )
 
 
@@ -137,31 +136,24 @@ def _block(status: ObjectStatus, place: Place, wanted: Callable[[Comparison], bo
         Span(str(status.resource.ref), "subject"),
         Span(f"{guessed}{in_file(status.resource.origin, ' ({})')}", "aside"),
     )
-    sides = (
-        line
-        for comparison in chosen
-        for line in (Line((Span(_where(comparison)),), 4, 6), *_sides(status, comparison, place))
-    )
-    return (Line(subject, 2, 4), *sides)
+    return (Line(subject, 2, 4), *(line for comparison in chosen for line in _compared(status, comparison, place)))
 
 
 def _where(comparison: Comparison) -> str:
     return f"{comparison.type or '(no type)'}{f' at {node_words(comparison.at)}' if comparison.at else ''}"
 
 
-def _sides(status: ObjectStatus, comparison: Comparison, place: Place) -> Iterator[Line]:
-    for label, claim in (("reported", comparison.reported), ("computed", comparison.computed)):
-        yield _side(label, claim_words(claim), claim.message if claim else "")
-    for thing in comparison.unseen:
-        yield _side("unseen", thing.what, thing.reason)
+def _compared(status: ObjectStatus, comparison: Comparison, place: Place) -> Iterator[Line]:
+    """Both sides of a comparison, what was not seen, and what would explain a disagreement."""
+    claims = {"reported": comparison.reported, "computed": comparison.computed}
+    sides = [(label, claim_words(claim), claim.message if claim else "") for label, claim in claims.items()]
+    yield Line((Span(_where(comparison)),), 4, 6)
+    for label, words, why in (*sides, *(("unseen", thing.what, thing.reason) for thing in comparison.unseen)):
+        detail = (Span(f": {why}", prose=True),) if why else ()
+        yield Line((Span(f"{label:<11}"), Span(words, prose=True), *detail), 6, 17)
     if comparison.explanation:
         style: Style = "aside" if comparison.explanation == "none" else "warning"
         yield Line((Span("why        "), Span(long_reason(status, comparison, place), style, prose=True)), 6, 17)
-
-
-def _side(label: str, said: str, why: str) -> Line:
-    detail = (Span(f": {why}", prose=True),) if why else ()
-    return Line((Span(f"{label:<11}"), Span(said, prose=True), *detail), 6, 17)
 
 
 def _name(status: ObjectStatus) -> Line:
@@ -197,10 +189,10 @@ def _asides(report: StatusReport, view: View) -> Iterator[Line]:
         yield Line((Span(_UNEXPLAINED.format(place=report.place), "aside", prose=True),), 0, 0)
 
 
-def claim_words(claim: Claim | None) -> str:
+def claim_words(claim: Claim | None, nothing: str = "nothing") -> str:
     """`True (Accepted)`; a count alone; `nothing` where one side has none."""
     if claim is None:
-        return "nothing"
+        return nothing
     return f"{claim.status} ({claim.reason})" if claim.reason else claim.status or '""'
 
 
@@ -228,16 +220,7 @@ def long_reason(status: ObjectStatus, comparison: Comparison, place: Place) -> s
     )
 
 
-def hints(report: StatusReport) -> Sequence[str]:
-    """Where else there is what was asked for, if there is nothing to compare here."""
-    return elsewhere_hint(report.elsewhere, report.noun)
-
-
 _Row: TypeAlias = tuple[ObjectStatus, Comparison]
-
-
-def _claimed(side: Claim | None) -> str:
-    return claim_words(side) if side else ""
 
 
 def _number(number: int | None) -> str:
@@ -248,8 +231,8 @@ _COLUMNS: Final[tuple[Column[_Row], ...]] = (
     Column("OBJECT", lambda row: str(row[0].resource.ref)),
     Column("AT", lambda row: str(row[1].at or "")),
     Column("CONDITION", lambda row: row[1].type),
-    Column("REPORTED", lambda row: _claimed(row[1].reported)),
-    Column("COMPUTED", lambda row: _claimed(row[1].computed)),
+    Column("REPORTED", lambda row: claim_words(row[1].reported, "")),
+    Column("COMPUTED", lambda row: claim_words(row[1].computed, "")),
     Column("VERDICT", lambda row: row[1].verdict),
     Column("EXPLAINED BY", lambda row: short_reason(row[1])),
     Column("CONTROLLER", lambda row: row[1].controller, narrow=False),
@@ -262,8 +245,3 @@ _COLUMNS: Final[tuple[Column[_Row], ...]] = (
 def status_table(report: StatusReport, view: View) -> Table[_Row]:
     """A row for each comparison that disagrees; if everything is asked for, also those that agree or are undecided."""
     return Table(_COLUMNS, [row for row in report.comparisons if view.everything or row[1].disagrees])
-
-
-def disagreeing_objects(report: StatusReport) -> Iterable[ObjectRef]:
-    """The objects on which something disagrees."""
-    return (status.resource.ref for status in report.items if status.disagrees)

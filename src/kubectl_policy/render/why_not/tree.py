@@ -10,8 +10,8 @@ from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.render.output.encoding import as_field, as_item, as_yaml, plain
 from kubectl_policy.render.output.text import Line, Span, cells
 from kubectl_policy.render.wording.headlines import reason_words, why_not_headline
-from kubectl_policy.render.wording.names import count, in_file, kind_counts, node_words
-from kubectl_policy.render.wording.next_commands import after_why_not, next_section
+from kubectl_policy.render.wording.names import count, in_file, kind_counts, namespace_words, node_words
+from kubectl_policy.render.wording.next_commands import describing, next_section
 from kubectl_policy.render.wording.paths import path_lines
 from kubectl_policy.render.wording.reasons import assumption_lines
 from kubectl_policy.render.wording.sections import BLANK, headline_line, section, unseen_section
@@ -41,13 +41,14 @@ def why_not_tree(answer: WhyNot, view: View) -> Document:
         # The headline has said the first one.
         reasons = section("Also in the way", _reasons(answer, answer.reasons[1:], which, view))
     assumptions = tuple(assumption_lines(answer.profile, answer.assumed))
+    section_option = ("--section", answer.target.section) if answer.target.section else ()
     return (
         headline_line(why_not_headline(answer)),
         *reasons,
         *_edits(answer, view),
         *((BLANK, *assumptions) if assumptions else ()),
         *unseen_section(answer.unseen),
-        *next_section(after_why_not(answer), view),
+        *next_section((describing(answer.policy), describing(answer.target.object, *section_option)), view),
     )
 
 
@@ -84,18 +85,18 @@ def _edits(answer: WhyNot, view: View) -> Iterator[Line]:
     yield BLANK
     yield Line((Span(heading if several else "Change that would make it effective (checked):", "heading", prose=True),))
     for number, offered in enumerate(answer.edits, 1):
-        edit, indent = offered.edit, 5 if several else 2
-        lead = {"change": "", "create": "a new ", "delete": "delete "}[edit.action]
+        indent = 5 if several else 2
+        lead = {"change": "", "create": "a new ", "delete": "delete "}[offered.action]
         where = in_file(offered.origin, " ({})")
         label = (Span(f"{number}. "),) if several else ()
-        yield Line((*label, Span(f"{lead}{edit.object}", "subject"), Span(where, "aside")), 2)
-        yield from _lines(edit, view, indent)
+        yield Line((*label, Span(f"{lead}{offered.object}", "subject"), Span(where, "aside")), 2)
+        yield from _lines(offered, view, indent)
         yield from _side_effects(offered, answer.place, indent)
 
 
 def _side_effects(offered: Offered, place: Place, indent: int) -> Iterator[Line]:
     """What else the edit changes, what it takes away, and what could not be checked of it."""
-    also, edit = offered.also_changes, offered.edit
+    also = offered.also_changes
     told = [
         f"changes {count(also.settings, 'setting')} on {_objects(also.objects)}" if also.settings else "",
         f"lets more requests in to {_objects(also.gaining)}" if also.gaining else "",
@@ -104,7 +105,7 @@ def _side_effects(offered: Offered, place: Place, indent: int) -> Iterator[Line]
     taken = [
         f"{_objects(also.unprotected)} would lose protection, or have another one" if also.unprotected else "",
         f"{_objects(also.losing)} would lose traffic" if also.losing else "",
-        f"{edit.object} would be gone" if also.deletes else "",
+        f"{offered.object} would be gone" if also.deletes else "",
     ]
     besides = listed(list(filter(None, told)))
     owners = f" ({also.owner_key} {listed(also.owners)})" if also.owners else ""
@@ -120,7 +121,7 @@ def _side_effects(offered: Offered, place: Place, indent: int) -> Iterator[Line]
         lost = listed([*nodes, *([f"{left} more"] if left else [])])
         yield _told(f"It would then have no effect any more on {lost}.", indent, "warning")
     if not offered.defined:
-        yield _told(f"Not checked against a definition of {edit.object.kind}: none is in {place}.", indent)
+        yield _told(f"Not checked against a definition of {offered.object.kind}: none is in {place}.", indent)
 
 
 def _told(sentence: str, indent: int, style: Style = "aside") -> Line:
@@ -131,9 +132,7 @@ def _objects(refs: Collection[ObjectRef]) -> str:
     """A few objects by name, or how many there are and where."""
     if len(refs) <= _MOST_NAMED:
         return names(refs)
-    namespaces = sorted({ref.namespace for ref in refs} - {""})
-    where = f" in namespace {namespaces[0]}" if len(namespaces) == 1 else f" in {len(namespaces)} namespaces"
-    return kind_counts(ref.group_kind for ref in refs) + (where if namespaces else "")
+    return kind_counts(ref.group_kind for ref in refs) + namespace_words(ref.namespace for ref in refs)
 
 
 def _lines(edit: Edit, view: View, indent: int) -> Iterator[Line]:

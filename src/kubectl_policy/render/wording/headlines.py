@@ -7,12 +7,20 @@ their own words, and is in their slices.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment import without_references
 from kubectl_policy.model.kinds import listed, names, plural
 from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
-from kubectl_policy.render.wording.names import attachment_words, count, in_file, kind_counts, node_words, of_all
+from kubectl_policy.render.wording.names import (
+    attachment_words,
+    count,
+    in_file,
+    kind_counts,
+    namespace_words,
+    node_words,
+    of_all,
+)
 from kubectl_policy.render.wording.unseen import as_far_as
 from kubectl_policy.topology.references import ROUTES
 
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json
+    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.questions.describe.policies import PolicyDescription
     from kubectl_policy.questions.shared.reasons import Reason
     from kubectl_policy.questions.shared.selection import Listing
@@ -35,8 +43,9 @@ _UNDECIDED: Final = frozenset({"not-computed", "combination-unknown", "target-un
 
 def policy_headline(answer: PolicyDescription) -> str:
     """Whether a policy is enforced, and on what."""
-    if answer.unseen and may_affect_more(answer):
-        return f"{with_target(answer)} affects nothing that was read, but not all below its target may have been."
+    if answer.unseen and may_affect_more(answer.enforcement, answer.attachments):
+        subject = with_target(answer.policy, answer.attachments)
+        return f"{subject} affects nothing that was read, but not all below its target may have been."
     unknown = answer.enforcement.state == "Unknown"
     return f"{_of_policy(answer)}{'' if unknown else as_far_as(answer.unseen)}."
 
@@ -72,64 +81,43 @@ def _in_force(answer: PolicyDescription) -> set[int]:
     return {
         position
         for position, outcome in enumerate(answer.enforcement.outcomes)
-        if answer.policy in outcome.policies_in_force()
+        if answer.policy in outcome.resolution.policies_in_force
     }
 
 
-class AttachedPolicy(Protocol):
-    """An answer about a policy: whether it is attached, and how far it is in force below its targets."""
-
-    @property
-    def attachments(self) -> Sequence[Attachment]:
-        """A reference each, also those that fail."""
-        ...
-
-    @property
-    def enforcement(self) -> Enforcement:
-        """Its state over all paths."""
-        ...
-
-    @property
-    def reasons(self) -> Sequence[Reason]:
-        """Why it has no effect anywhere, if that is known."""
-        ...
-
-
-def with_target(answer: AttachedPolicy) -> str:
+def with_target(policy: ObjectRef, attachments: Iterable[Attachment]) -> str:
     """The policy, with its target if it has one alone."""
-    policy = answer.enforcement.policy
-    targets = list(
-        dict.fromkeys(attachment_words(attachment) for attachment in answer.attachments if attachment.target)
-    )
+    targets = list(dict.fromkeys(attachment_words(attachment) for attachment in attachments if attachment.target))
     return f"{policy} → {targets[0]}" if len(targets) == 1 else str(policy)
 
 
-def may_affect_more(answer: AttachedPolicy) -> bool:
+def may_affect_more(enforcement: Enforcement, attachments: Iterable[Attachment]) -> bool:
     """Whether it affects nothing where it is attached, which what was not read might change.
 
     What a route is attached to, it says itself.
     """
-    targets = [attachment.target for attachment in answer.attachments if attachment.state == "attached"]
-    return _is_idle(answer) and any(target and target.object.group_kind not in ROUTES for target in targets)
+    targets = [attachment.target for attachment in attachments if attachment.state == "attached"]
+    is_above_routes = any(target and target.object.group_kind not in ROUTES for target in targets)
+    return is_above_routes and _is_idle(enforcement, attachments)
 
 
-def _is_idle(answer: AttachedPolicy) -> bool:
+def _is_idle(enforcement: Enforcement, attachments: Iterable[Attachment]) -> bool:
     """Whether nothing is below what it is attached to that it could affect."""
-    idle = answer.enforcement.state == "NoEffect" and not answer.enforcement.outcomes
-    return idle and any(attachment.state == "attached" for attachment in answer.attachments)
+    idle = enforcement.state == "NoEffect" and not enforcement.outcomes
+    return idle and any(attachment.state == "attached" for attachment in attachments)
 
 
-def why_idle(answer: AttachedPolicy) -> str:
+def why_idle(enforcement: Enforcement, attachments: Iterable[Attachment], reasons: Sequence[Reason]) -> str:
     """Why a policy that is attached has no effect; empty if that depends on its kind, or it is not attached."""
-    if answer.enforcement.state == "Overridden":
-        return f"it is replaced everywhere, by {names(answer.enforcement.by)}"
-    if answer.enforcement.state == "NoEffect" and answer.enforcement.outcomes:
+    if enforcement.state == "Overridden":
+        return f"it is replaced everywhere, by {names(enforcement.by)}"
+    if enforcement.state == "NoEffect" and enforcement.outcomes:
         return "controllers ignore everything that it sets there"
-    return reason_words(answer.reasons[0]) if answer.reasons and _is_idle(answer) else ""
+    return reason_words(reasons[0]) if reasons and _is_idle(enforcement, attachments) else ""
 
 
 def _of_policy(answer: PolicyDescription) -> str:
-    subject, failed = with_target(answer), failure_words(answer.attachments)
+    subject, failed = with_target(answer.policy, answer.attachments), failure_words(answer.attachments)
     match answer.enforcement.state:
         case "Enforced" | "PartiallyEnforced":
             objects = {node.object for node in answer.affected}
@@ -147,7 +135,7 @@ def _of_policy(answer: PolicyDescription) -> str:
             because = f"only one policy applies to a target, and {beaters} came first" if alone else ""
             because = because or f"it conflicts with {beaters}"
             return f"{subject} has no effect: it is refused everywhere, because {because}"
-        case _ if why := why_idle(answer):
+        case _ if why := why_idle(answer.enforcement, answer.attachments, answer.reasons):
             return f"{subject} has no effect: {why}"
         case _:
             return f"{answer.policy} has no effect: {failed or f'it {without_references(answer.profile)}'}"
@@ -176,14 +164,14 @@ def _idle(answer: PolicyDescription) -> str:
 
 def list_headline(listing: Listing[object]) -> str:
     """`3 policies in namespace baker.`; if the list is incomplete, the same sentence says so."""
-    where = f" in namespace {listing.namespace}" if listing.namespace else ""
-    return f"{count(len(listing.rows), listing.type.noun)}{where}{as_far_as(listing.unseen)}."
+    number = count(len(listing.rows), listing.type.noun)
+    return f"{number}{namespace_words({listing.namespace})}{as_far_as(listing.unseen)}."
 
 
 def status_headline(report: StatusReport) -> str:
     """How much disagrees, of how much; if little or nothing could be compared, the same sentence says so."""
     if not report.items:
-        where = f" in namespace {report.namespace}" if report.namespace else ""
+        where = namespace_words({report.namespace})
         return f"Nothing to compare: no {plural(report.noun)}{where}{as_far_as(report.unseen)}."
     silent = [status for status in report.items if not status.has_status]
     if len(silent) == len(report.items):

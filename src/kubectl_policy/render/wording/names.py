@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -11,16 +12,16 @@ from kubectl_policy.render.output.text import Span
 from kubectl_policy.topology.references import ROUTES, depth_of, section_noun, section_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
+    from kubectl_policy.model import GroupKind, Json, NodeRef, ObjectRef, Origin
     from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution import Source
 
-# So many objects can be named in a sentence.
-_NAMED: Final = 4
+# So many targets of one policy are named in a sentence.
+MOST_TARGETS: Final = 4
 
 
 def count(number: int, noun: str) -> str:
@@ -53,9 +54,7 @@ def node_words(node: NodeRef) -> str:
 
 def kind_counts(kinds: Iterable[GroupKind]) -> str:
     """`6 HTTPRoutes, 3 Services`: how many there are of each kind, the most frequent first."""
-    numbers: dict[str, int] = {}
-    for group_kind in kinds:
-        numbers[group_kind.kind] = numbers.get(group_kind.kind, 0) + 1
+    numbers = Counter(group_kind.kind for group_kind in kinds)
     ordered = sorted(numbers.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(count(number, kind) for kind, number in ordered)
 
@@ -77,6 +76,17 @@ def filter_words(attachment: Attachment) -> str:
     return {"reference": "", "filter": " (by its filter)", "parameters": " (as its parameters)"}[way]
 
 
+def source_filter_words(source: Source) -> str:
+    """` (by its filter)` of a source that a filter names; empty for any other."""
+    of_rule = source.target.object.group_kind in ROUTES
+    return (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""
+
+
+def itself_words(obj: ObjectRef) -> str:
+    """`the route itself`: the object that an answer is about, as the source of its own settings."""
+    return f"the {'route' if obj.kind.endswith('Route') else obj.kind} itself"
+
+
 # By a source, all of its targets by way of which it brings the same.
 Targets: TypeAlias = "Mapping[Source, Sequence[NodeRef]]"
 ONE_TARGET: Final[Targets] = MappingProxyType({})
@@ -90,11 +100,9 @@ def source_spans(source: Source, lead: str = "", style: Style = "", targets: Tar
     if source.object == source.target.object:
         section = f", {section_words(source.target)}" if source.target.section else ""
         return (Span(f"{lead}{source.object} itself{section}", style),)
-    of_rule = source.target.object.group_kind in ROUTES
-    how = (" (by its filter)" if of_rule else " (by a filter of its backendRef)") if source.filter else ""
     words = [node_words(target) for target in targets.get(source, ())] or [node_words(source.target)]
-    names = listed(words if len(words) <= _NAMED else [*words[: _NAMED - 1], f"{len(words) - _NAMED + 1} more"])
-    return Span(f"{lead}{source.object}", style), Span(f" → {names}{how}", style)
+    how = source_filter_words(source)
+    return Span(f"{lead}{source.object}", style), Span(f" → {listed(words, MOST_TARGETS)}{how}", style)
 
 
 def source_words(source: Source, targets: Targets = ONE_TARGET) -> str:
@@ -130,6 +138,13 @@ def either(words: Sequence[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
+def kind_names(kinds: Iterable[GroupKind]) -> dict[GroupKind, str]:
+    """What kinds are called next to each other: with a group only where that tells two apart."""
+    kinds = dict.fromkeys(kinds)
+    number = Counter(kind.kind for kind in kinds)
+    return {kind: kind.kind if number[kind.kind] == 1 else str(kind) for kind in kinds}
+
+
 def kind_words(kind: GroupKind) -> str:
     """The kind alone if it is of the core group or of Gateway API, which everybody knows; else with its group."""
     return kind.kind if kind.group in {"", GATEWAY_API, GATEWAY_API_EXPERIMENTAL} else str(kind)
@@ -154,6 +169,19 @@ def levels_words(levels: Iterable[TargetLevel]) -> str:
         for noun, kinds in nouns.items()
     ]
     return ", or ".join(parts)
+
+
+def namespace_words(names: Iterable[str]) -> str:
+    """` in 2 namespaces`, ` in namespace baker`; empty for cluster-scoped objects, which are in none."""
+    named = sorted({*names} - {""})
+    if len(named) == 1:
+        return f" in namespace {named[0]}"
+    return f" in {count(len(named), 'namespace')}" if named else ""
+
+
+def who_words(refs: Collection[ObjectRef], noun: str = "object") -> str:
+    """The number of some objects, or the name of the only one."""
+    return str(next(iter(refs))) if len(refs) == 1 else count(len(refs), noun)
 
 
 def in_file(origin: Origin | None, form: str = "{}") -> str:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.resolution import Fate, Source
-    from kubectl_policy.resolution.merging import Doubt
 
 _INDENT: Final = 2
 _ASSUMPTIONS: Final = {
@@ -56,7 +55,7 @@ def _own_wins(fate: Fate, winner: Source, group: InForce) -> str:
     """Why a value of the target object's own is in force: `the route's own timeout wins`."""
     if fate.source == winner:
         return "another of its own settings counts instead"
-    around = (words for field, words in group.own_words.items() if f"{fate.field}.".startswith(f"{field}."))
+    around = (words for field, words in group.contest.own_words.items() if f"{fate.field}.".startswith(f"{field}."))
     is_route = winner.object.group_kind in ROUTES
     return f"the {'route' if is_route else winner.object.kind}'s own {next(around, 'setting')} wins"
 
@@ -71,7 +70,7 @@ def _by_level(winner: Source, loser: Source, group: InForce) -> str:
     if group.contest.weights.get(winner.object, 0) != group.contest.weights.get(loser.object, 0):
         return "the heavier policy goes first"
     first_wins = group.contest.same_level == "first-wins" or winner.overrides
-    if group.profile.order_field or "age unknown" in group.doubts:
+    if group.profile.order_field or "age unknown" in group.combination.doubts:
         return f"the {'first' if first_wins else 'last'} by {_order(group)} wins"
     return f"the {'older' if first_wins else 'newer'} policy wins"
 
@@ -97,7 +96,7 @@ def _chosen_above(winner: Source, loser: Source, group: InForce) -> str:
 def _why_ignored(fate: Fate, group: InForce) -> str:
     """Why controllers do not look at a field of a policy that counts."""
     if not group.profile.counts(fate.field):
-        return f"it does not count on {plural(group.at[0].object.kind)}"
+        return f"it does not count on {plural(group.extent.at[0].object.kind)}"
     port_field = group.profile.port_field
     target = fate.source.target
     altogether = any(
@@ -163,13 +162,13 @@ def _first(group: InForce, winners: Iterable[Source]) -> str:
     """What the policy is that applies where one alone does."""
     if any(winner.filter for winner in winners):
         return "the first that a filter names"
-    undecided = group.profile.order_field or "age unknown" in group.doubts
+    undecided = group.profile.order_field or "age unknown" in group.combination.doubts
     return f"the first by {_order(group)}" if undecided else "the oldest"
 
 
 def _order(group: InForce) -> str:
     """What the order of policies on one target goes by."""
-    age = "name" if "age unknown" in group.doubts else "age"
+    age = "name" if "age unknown" in group.combination.doubts else "age"
     return f"{group.profile.order_field} and {age}" if group.profile.order_field else age
 
 
@@ -188,22 +187,20 @@ def merging_words(strategies: Collection[MergeStrategy], profile: PolicyKindProf
 def basis_lines(groups: Sequence[InForce]) -> Iterator[Line]:
     """What an answer about a policy kind rests on: guesses, doubts of all groups, limits of what is known of the kind.
 
-    `groups` are all of one kind, at least one. A doubt that not all of them have is said at theirs; see `doubts_of`.
+    `groups` are all of one kind, at least one. Doubts that not all of them have come first.
     """
     profile = groups[0].profile
-    assumed = tuple(choice for choice in profile.assumed if any(choice in group.assumed for group in groups))
+    common = [
+        doubt for doubt in groups[0].combination.doubts if all(doubt in group.combination.doubts for group in groups)
+    ]
+    for group in groups:
+        yield from doubt_lines(doubt for doubt in group.combination.doubts if doubt not in common)
+    assumed = tuple(
+        choice for choice in profile.assumed if any(choice in group.combination.assumed for group in groups)
+    )
     yield from assumption_lines(profile, assumed)
-    yield from doubt_lines(_common_doubts(groups))
+    yield from doubt_lines(common)
     yield from note_lines(profile, in_full=bool(assumed))
-
-
-def doubts_of(group: InForce, groups: Sequence[InForce]) -> Iterator[Line]:
-    """The doubts of a group that not all groups of its kind have."""
-    yield from doubt_lines(doubt for doubt in group.doubts if doubt not in _common_doubts(groups))
-
-
-def _common_doubts(groups: Sequence[InForce]) -> list[Doubt]:
-    return [doubt for doubt in groups[0].doubts if all(doubt in group.doubts for group in groups)]
 
 
 def assumption_lines(profile: PolicyKindProfile, assumed: Collection[str], kind: str = "") -> Iterator[Line]:

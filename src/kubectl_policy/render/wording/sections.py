@@ -70,10 +70,10 @@ def expected_section(expected: Sequence[PolicyCondition]) -> tuple[Line, ...]:
 
 def expected_places_section(expected: Sequence[AncestorStatus]) -> tuple[Line, ...]:
     """What the controllers of a policy's kind should report on it: a line for each place."""
-    labels = [(Span(f"{node_words(place.ancestor)}: "),) if place.ancestor else () for place in expected]
-    lines = (
-        Line((*label, *_conditions(place.conditions)), 2, 4) for label, place in zip(labels, expected, strict=True)
-    )
+    lines: list[Line] = []
+    for status in expected:
+        label = (Span(f"{node_words(status.ancestor)}: "),) if status.ancestor else ()
+        lines.append(Line((*label, *_conditions(status.conditions)), 2, 4))
     return section("Its controllers should report", lines)
 
 
@@ -123,13 +123,12 @@ def _reference(reference: SettingsReference, subject: ObjectRef) -> Line:
 
 def failing_section(failing: Iterable[FailingRoute]) -> tuple[Line, ...]:
     """The routes of which requests get an error response, and why."""
-    return section("Requests that get an error response", map(_failing, failing))
-
-
-def _failing(failing: FailingRoute) -> Line:
-    rules = "" if failing.whole else f" ({listed([rule.section for rule in failing.rules])})"
-    words = f"{rules}: {failing.policy} is not valid: {failing.message}"
-    return Line((Span(str(failing.route), "subject"), Span(words, prose=True)), 2, 4)
+    lines: list[Line] = []
+    for route in failing:
+        rules = "" if route.whole else f" ({listed([rule.section for rule in route.rules])})"
+        words = f"{rules}: {route.policy} is not valid: {route.message}"
+        lines.append(Line((Span(str(route.route), "subject"), Span(words, prose=True)), 2, 4))
+    return section("Requests that get an error response", lines)
 
 
 # What something that is not looked into is to what names it.
@@ -140,21 +139,18 @@ _WHAT: Final[Mapping[Sort, str]] = {
 }
 
 
-def not_looked_into_section(found: Iterable[NotLookedInto]) -> tuple[Line, ...]:
-    """What is referred to and of which nothing is known, a line for each thing, with all that name it."""
-    together: dict[tuple[ObjectRef, Sort], list[NotLookedInto]] = {}
-    for each in found:
-        together.setdefault((each.object, each.as_), []).append(each)
-    return section("Not looked into", (_not_looked_into(*several) for several in together.values()))
-
-
-def _not_looked_into(first: NotLookedInto, *others: NotLookedInto) -> Line:
-    several = (first, *others)
-    origin = in_file(first.origin, " ({})")
-    by = dict.fromkeys(f"{_WHAT[each.as_]} {node_words(each.by)}" for each in several)
-    fields = ", ".join(dict.fromkeys(each.field for each in several))
-    lead = Span(f"{first.object}{origin}:")
-    return Line((lead, Span(f" {listed(list(by))}", prose=True), Span(f" ({fields})", "aside")), 2, 4)
+def not_looked_into_section(references: Iterable[NotLookedInto]) -> tuple[Line, ...]:
+    """What is referred to and of which nothing is known, a line for each object, with all that name it."""
+    by_object: dict[tuple[ObjectRef, Sort], list[NotLookedInto]] = {}
+    for reference in references:
+        by_object.setdefault((reference.object, reference.as_), []).append(reference)
+    lines: list[Line] = []
+    for (obj, sort), alike in by_object.items():
+        by = dict.fromkeys(f"{_WHAT[sort]} {node_words(reference.by)}" for reference in alike)
+        fields = ", ".join(dict.fromkeys(reference.field for reference in alike))
+        lead = Span(f"{obj}{in_file(alike[0].origin, ' ({})')}:")
+        lines.append(Line((lead, Span(f" {listed(list(by))}", prose=True), Span(f" ({fields})", "aside")), 2, 4))
+    return section("Not looked into", lines)
 
 
 def events_section(events: Sequence[ReportedEvent]) -> tuple[Line, ...]:

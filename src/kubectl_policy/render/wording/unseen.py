@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.model import Permission
 from kubectl_policy.model.kinds import listed, plural
-from kubectl_policy.questions.unseen.unread import in_namespaces
+from kubectl_policy.questions.unseen.relevance import in_namespaces
 from kubectl_policy.render.wording.names import count
 
 if TYPE_CHECKING:

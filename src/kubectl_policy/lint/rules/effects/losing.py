@@ -39,7 +39,7 @@ def fully_overridden(world: Linted) -> Iterator[Finding]:
     for losses in world.losses:
         if losses.enforcement.state == "Overridden":
             if not losses.are_certain:
-                by, kinds = some([*map(str, losses.enforcement.by)]), plural(losses.policy.ref.kind)
+                by, kinds = some(losses.enforcement.by), plural(losses.policy.ref.kind)
                 message = f"{by} may beat it: how {kinds} combine is not known"
                 yield world.unknown(losses.policy, "spec", message)
             elif not _hows(losses) <= {"on the same target"} and _hows(losses) != {"overridden"}:
@@ -55,7 +55,7 @@ def _overridden(world: Linted, losses: Losses) -> Finding:
     if len(by) == 1:
         why = why_without_effect(world.analysis, policy, 1)[0].message
     else:
-        why = f"{some([*map(str, by)])} are in force instead"
+        why = f"{some(by)} are in force instead"
     return Finding(
         subject=policy,
         message=f"nothing of it is in force: {why}",
@@ -66,15 +66,11 @@ def _overridden(world: Linted, losses: Losses) -> Finding:
 
 def _is_seen_from_above(world: Linted, policy: ObjectRef) -> bool:
     """Whether all paths to the targets of a policy are known, whatever else there may be: those of its own routes."""
-    targets = [each.target for each in world.analysis.attachments[policy] if each.target]
-    direct = world.registry.known(policy.group_kind).policy_class == "direct"
-    return all(
-        direct
-        or (
-            target.object.group_kind in ROUTES
-            and not any(binding.state == "unknown" for binding in world.relations.bindings(target.object))
-        )
-        for target in targets
+    targets = [each.target.object for each in world.analysis.attachments[policy] if each.target]
+    bindings = (binding for target in targets for binding in world.relations.bindings(target))
+    return world.registry.known(policy.group_kind).policy_class == "direct" or (
+        all(target.group_kind in ROUTES for target in targets)
+        and not any(binding.state == "unknown" for binding in bindings)
     )
 
 
@@ -106,13 +102,13 @@ def partially_overridden(world: Linted) -> Iterator[Finding]:
 def _partially(world: Linted, losses: Losses, lost: Sequence[Loss]) -> Finding:
     objects, by = losses.objects(lost), sorted({loss.by.object for loss in lost})
     own = not {*by} - {*objects}
-    instead = "their own settings take" if own else f"{some([*map(str, by)])} {_is(by, 'takes', 'take')}"
+    instead = "their own settings take" if own else f"{some(by)} {_is(by, 'takes', 'take')}"
     names = losses.names(lost)
     place = f"{_is(names, 'its', 'their')} place"
     return Finding(
         subject=losses.policy.ref,
         field=losses.place(lost),
-        message=f"{some(names)} {_is(names)} not in force for {some([*map(str, objects)])}: {instead} {place}",
+        message=f"{some(names)} {_is(names)} not in force for {some(objects)}: {instead} {place}",
         related=world.related_to(by, "is in force instead"),
     )
 
@@ -195,7 +191,7 @@ def default_taken_away(world: Linted) -> Iterator[Finding]:
                 policy, first = losses.policy.ref, lost[0]
                 removed = first.instead == "removed"
                 fields = dict.fromkeys(field_name(loss.field) for loss in lost)
-                does = f"sets {some([*fields])} to null" if removed else "sets nothing"
+                does = f"sets {some(fields)} to null" if removed else "sets nothing"
                 what = "what" if removed else f"{some(losses.names(lost))}, which"
                 where = some([*map(str, losses.objects(lost))])
                 parts = (part for part in first.resolution.contributions if part.source == first.by and part.spec)
@@ -234,7 +230,7 @@ def override_shadows_lower(world: Linted) -> Iterator[Finding]:
             yield Finding(
                 subject=losses.policy.ref,
                 field=losses.place(dead),
-                message=f"{what} in force: {some([*map(str, by)])} {_is(by, 'overrides', 'override')} that from above",
+                message=f"{what} in force: {some(by)} {_is(by, 'overrides', 'override')} that from above",
                 certain=world.has_all(*ROUTES) or _is_seen_from_above(world, losses.policy.ref),
                 related=world.related_to(by, "overrides it"),
             )

@@ -134,7 +134,7 @@ def _protected_by_some(world: Linted, backend: ObjectRef, kind: GroupKind) -> It
         yield Finding(
             subject=backend,
             message=f"{kind.kind} sets {some(differing)} for requests by way of {some(having)}, and not by way of "
-            f"{some([*map(str, lacking)])}",
+            f"{some(lacking)}",
             related=world.related_to(lacking, "not protected"),
         )
 
@@ -227,7 +227,7 @@ def _repeated(world: Linted, alike: Sequence[Resource]) -> Iterator[Finding]:
             yield Finding(
                 subject=first,
                 field="spec",
-                message=f"says the same as {some([*map(str, others)])}: one policy with several targets could say it",
+                message=f"says the same as {some(others)}: one policy with several targets could say it",
                 related=world.related_to(others, "says the same"),
             )
 
@@ -300,7 +300,7 @@ def _redundant(world: Linted, policy: ObjectRef, same: Sequence[ObjectRef]) -> F
     return Finding(
         subject=policy,
         field="spec",
-        message=f"sets nothing that is not in force without it: {some([*map(str, same)])} {verb} the same",
+        message=f"sets nothing that is not in force without it: {some(same)} {verb} the same",
         certain=world.has_all(policy.group_kind),
         related=world.related_to(same, "says the same"),
     )

@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import each_text
 from kubectl_policy.model.kinds import plural, with_article
 from kubectl_policy.model.unknown import is_unknown, is_unknown_kind
 from kubectl_policy.model.world import grouped
-from kubectl_policy.questions.unseen.unread import gaps
+from kubectl_policy.questions.unseen.relevance import gaps
 from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def kind_not_loaded(world: Linted) -> Iterator[Finding]:
     )
     for kind, resources in sorted(referring.items()):
         several = [resource.ref for resource in resources]
-        refer = f"{some(list(map(str, several)))} {'refer' if several[1:] else 'refers'} to {plural(kind.kind)}"
+        refer = f"{some(several)} {'refer' if several[1:] else 'refers'} to {plural(kind.kind)}"
         message = f"no {kind.kind} is in {world.index.place}: {refer}, which may exist or not"
         related = tuple(world.related(ref) for ref in several[:_MOST_RELATED])
         yield Finding(subject=None, message=message, related=related, origin=resources[0].origin, fix=Fix(words=_ADD))
@@ -125,7 +125,7 @@ def not_answered(world: Linted) -> Iterator[Finding]:
 def _unread(world: Linted, found: list[Gap]) -> Iterator[Finding]:
     """What a cluster did not give out, all of a kind as one."""
     for thing in gaps(world.analysis, found):
-        needs = some(list(thing.needs))
+        needs = some(thing.needs)
         message = f"{thing.what} could not be read: {thing.reason}"
         if needs:
             message = f"{thing.what} may not be read: {thing.reason}; needed is: {needs}"

@@ -56,10 +56,8 @@ def _without_repetitions(problems: tuple[Diagnostic, ...]) -> Iterator[Finding]:
     for problem in problems:
         if problem.rule == "wrong-type" or problem.field not in of_types:
             found = said_of(problem, certain=problem.rule != "schema-unchecked")
-            words = (
-                found.message.removeprefix(_REFUSED).removeprefix(f"{found.field}: ").removeprefix(f"{found.field} ")
-            )
-            yield replace(found, message=words)
+            message = found.message.removeprefix(_REFUSED)
+            yield replace(found, message=message.removeprefix(f"{found.field}: ").removeprefix(f"{found.field} "))
 
 
 def _of_no_version(world: Linted, resource: Resource) -> Iterator[Finding]:

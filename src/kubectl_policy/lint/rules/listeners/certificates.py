@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
-
 from kubectl_policy.lint.facts.competition import hostname_field
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.rule import lint_rule
@@ -18,6 +16,7 @@ from kubectl_policy.topology.gateway.certificates import (
     INVALID,
     INVALID_KIND,
     SECRET,
+    CertificateRef,
     authority_problem,
     certificate_problem,
     certificate_refs,
@@ -29,22 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import FieldPath, Json, Problem, Resource
+    from kubectl_policy.model import Problem, Resource
     from kubectl_policy.topology.gateway.listeners import Listener
 
 # cert-manager makes Secrets: as Certificates say, or by annotations of what has listeners.
 _CERTIFICATE: Final = GroupKind("cert-manager.io", "Certificate")
 _ISSUERS: Final = frozenset({"cert-manager.io/issuer", "cert-manager.io/cluster-issuer"})
 _CLIENT: Final = "spec.tls.backend.clientCertificateRef"
-
-
-class _Reference(Struct, frozen=True):
-    """A reference to a certificate: its place, what it names, what is wrong with it, and the API's reason for that."""
-
-    field: str
-    target: ObjectRef
-    problem: Problem | None
-    reason: str
 
 
 @lint_rule("GWP6004", "error", "closed world")
@@ -60,36 +50,33 @@ def cert_ref_missing(world: Linted) -> Iterator[Finding]:
     and GatewayReasonInvalidClientCertificateRef (Gateway API, apis/v1/gateway_types.go).
     """
     for owner in world.with_listeners:
-        for ref in _references(world, owner):
+        for ref, reason in _references(world, owner):
             if ref.problem:
-                yield _wrong(world, owner, ref, ref.problem)
+                yield _wrong(world, owner, ref, ref.problem, reason)
 
 
-def _references(world: Linted, owner: Resource) -> Iterator[_Reference]:
+def _references(world: Linted, owner: Resource) -> Iterator[tuple[CertificateRef, str]]:
+    """The references to certificates, each with the API's word for a wrong one."""
     gateways = world.gateways
     for listener in gateways.listeners(owner.ref):
         for ref in certificate_refs(gateways, listener):
-            yield _Reference(ref.field, ref.target, ref.problem, "InvalidCertificateRef")
+            yield ref, "InvalidCertificateRef"
     tls = mapping_at(owner.raw, "spec.tls") if owner.ref.group_kind == GATEWAY else None
     if tls:
         target = refer(world.index, mapping_at(tls, "backend.clientCertificateRef"), owner.ref.namespace, SECRET)
         if target.name:
             problem = certificate_problem(gateways, owner.ref, target)
-            yield _Reference(_CLIENT, target, problem, "InvalidClientCertificateRef")
+            yield CertificateRef(_CLIENT, target, problem), "InvalidClientCertificateRef"
         for part in ("default", "perPort.tls"):
             for field, reference in each_mapping(tls, f"frontend.{part}.validation.caCertificateRefs"):
-                yield _authority(world, owner, field, reference)
+                target = refer(world.index, reference, owner.ref.namespace, CONFIG_MAP)
+                problem = authority_problem(gateways, owner.ref, target)
+                is_kind = problem is not None and problem.reason == INVALID_KIND
+                reason = "InvalidCACertificateKind" if is_kind else "InvalidCACertificateRef"
+                yield CertificateRef(f"spec.tls.{field}", target, problem), reason
 
 
-def _authority(world: Linted, owner: Resource, field: FieldPath, reference: Mapping[str, Json]) -> _Reference:
-    target = refer(world.index, reference, owner.ref.namespace, CONFIG_MAP)
-    problem = authority_problem(world.gateways, owner.ref, target)
-    is_kind = problem is not None and problem.reason == INVALID_KIND
-    reason = "InvalidCACertificateKind" if is_kind else "InvalidCACertificateRef"
-    return _Reference(f"spec.tls.{field}", target, problem, reason)
-
-
-def _wrong(world: Linted, owner: Resource, ref: _Reference, problem: Problem) -> Finding:
+def _wrong(world: Linted, owner: Resource, ref: CertificateRef, problem: Problem, reason: str) -> Finding:
     is_missing = problem.reason == INVALID and world.index.presence(ref.target) == "missing"
     if not problem.certain:
         return world.unknown(owner, ref.field, problem.message)
@@ -101,7 +88,7 @@ def _wrong(world: Linted, owner: Resource, ref: _Reference, problem: Problem) ->
         subject=owner.ref,
         field=f"{ref.field}.name" if is_missing else ref.field,
         message=problem.message,
-        reason=NOT_PERMITTED if is_refused else ref.reason,
+        reason=NOT_PERMITTED if is_refused else reason,
         fix=world.grant_for(owner.ref, ref.target) if is_refused else fix,
     )
 

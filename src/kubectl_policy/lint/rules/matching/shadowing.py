@@ -157,7 +157,7 @@ def _shared(world: Linted, losses: Sequence[LostMatch]) -> Finding:
 def _where(places: Sequence[Place]) -> str:
     hostnames = sorted({place.hostname or "every host" for place in places})
     listeners = dict.fromkeys(listener_words(place.at) for place in places)
-    return f"for {some(hostnames)} at {some(list(listeners))}"
+    return f"for {some(hostnames)} at {some(listeners)}"
 
 
 def _rule_words(world: Linted, match: RouteMatch) -> str:

@@ -17,9 +17,8 @@ from kubectl_policy.questions.shared.reasons import named
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
 
-    from kubectl_policy.attachment import Attachment
     from kubectl_policy.lint.failures import Failure
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import NodeRef, ObjectRef, Resource
@@ -115,27 +114,22 @@ def duplicate_target(world: Linted) -> Iterator[Finding]:
     apis/v1/backendtlspolicy_types.go).
     """
     for policy in world.policies:
+        fields: dict[NodeRef, str] = {}
+        firsts: dict[ObjectRef, NodeRef] = {}
         attachments = world.analysis.attachments[policy.ref]
-        if len(attachments) > 1:
-            yield from _named_twice(world, policy, attachments)
-
-
-def _named_twice(world: Linted, policy: Resource, attachments: Iterable[Attachment]) -> Iterator[Finding]:
-    fields: dict[NodeRef, str] = {}
-    firsts: dict[ObjectRef, NodeRef] = {}
-    for attachment in attachments:
-        target, field = attachment.target, attachment.declared.field
-        if target is None or attachment.declared.selector is not None or attachment.declared.named_by:
-            continue
-        before = target if target in fields else firsts.setdefault(target.object, target)
-        with_and_without = policy.ref.group_kind == BACKEND_TLS_POLICY and "" in {before.section, target.section}
-        if fields.setdefault(target, field) != field or (before != target and with_and_without):
-            yield Finding(
-                subject=policy.ref,
-                field=field,
-                message=f"{fields[before]} names {named(before)} already",
-                related=(world.related(target.object, "the target"),),
-            )
+        for attachment in attachments if len(attachments) > 1 else ():
+            target, field = attachment.target, attachment.declared.field
+            if target is None or attachment.declared.selector is not None or attachment.declared.named_by:
+                continue
+            before = target if target in fields else firsts.setdefault(target.object, target)
+            with_and_without = policy.ref.group_kind == BACKEND_TLS_POLICY and "" in {before.section, target.section}
+            if fields.setdefault(target, field) != field or (before != target and with_and_without):
+                yield Finding(
+                    subject=policy.ref,
+                    field=field,
+                    message=f"{fields[before]} names {named(before)} already",
+                    related=(world.related(target.object, "the target"),),
+                )
 
 
 @lint_rule("GWP1010", "info")

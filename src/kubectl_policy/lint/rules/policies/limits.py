@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.lint.facts.losses import Loss, Losses
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import NodeRef, ObjectRef, Resource
-    from kubectl_policy.resolution.enforcement import Contention
+    from kubectl_policy.model import NodeRef, ObjectRef
 
 # As many ancestors as a status has room for, and so many that this is near.
 _MOST: Final = 16
@@ -114,24 +113,21 @@ def target_contended(world: Linted) -> Iterator[Finding]:
     for policy in world.policies:
         told: set[frozenset[NodeRef]] = set()
         for contention in world.analysis.contentions(policy.ref):
-            pair = frozenset({contention.section, contention.other})
-            if pair not in told:
-                told.add(pair)
-                yield _contended(world, policy, contention)
-
-
-def _contended(world: Linted, policy: Resource, contention: Contention) -> Finding:
-    by, holder = "", world.index.get(contention.holder)
-    if holder and contention.holder != policy.ref:
-        is_guess = order_unknown((holder, policy), world.registry.known(policy.ref.group_kind))
-        by = f", for which {contention.holder} came first"
-        by += ", by name because creationTimestamp is missing" if is_guess else ""
-    return Finding(
-        subject=policy.ref,
-        message=f"{named(contention.section)} uses {contention.entry} like {named(contention.other)}{by};"
-        " each needs its own",
-        related=tuple(world.related(each.object) for each in dict.fromkeys((contention.section, contention.other))),
-    )
+            section, other, holder = contention.section, contention.other, world.index.get(contention.holder)
+            pair = frozenset({section, other})
+            if pair in told:
+                continue
+            told.add(pair)
+            by = ""
+            if holder and holder.ref != policy.ref:
+                is_guess = order_unknown((holder, policy), world.registry.known(policy.ref.group_kind))
+                by = f", for which {holder.ref} came first"
+                by += ", by name because creationTimestamp is missing" if is_guess else ""
+            yield Finding(
+                subject=policy.ref,
+                message=f"{named(section)} uses {contention.entry} like {named(other)}{by}; each needs its own",
+                related=tuple(world.related(each.object) for each in dict.fromkeys((section, other))),
+            )
 
 
 @lint_rule("GWP1029", "warning", "status", "profile")

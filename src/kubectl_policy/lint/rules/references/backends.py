@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import mappings_at, value_at
-from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.unknown import is_unknown_kind, port_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.topology.references import GRPC_ROUTE, HTTP_ROUTE, NOT_PERMITTED, ROUTES, WITH_PORTS, parent_refs
@@ -26,8 +25,6 @@ _Failing: TypeAlias = "tuple[Resource, Backend]"
 # What may be wrong with a reference; nothing, for what is said otherwise, or is taken to exist.
 _Concern: TypeAlias = Literal["missing", "port", "kind", "permission", "mirror", "protocol", "nothing"]
 
-_MOST_RELATED: Final = 3
-
 
 @lint_rule("GWP5001", "error", "closed world")
 def backend_not_found(world: Linted) -> Iterator[Finding]:
@@ -43,7 +40,7 @@ def backend_not_found(world: Linted) -> Iterator[Finding]:
     for route, backend in _with(world, "missing"):
         named, is_named = backend.ref.object, not backend.is_any and backend.ref.object.name
         field = f"{backend.ref.field}.name" if is_named else backend.ref.field
-        related = tuple(_refused(world, route, backend))[:_MOST_RELATED]
+        related = tuple(_refused(world, route, backend))[:MOST_RELATED]
         fix = world.did_you_mean(named) if is_named else None
         yield _broken(world, route, backend, field=field, related=related, fix=fix)
 
@@ -69,7 +66,7 @@ def backend_port_missing(world: Linted) -> Iterator[Finding]:
         # Of several ports it is one whose Pods listen where the route wants to go.
         is_clear = len(meant) == 1 and bool(wanted)
         fix = Fix(words=f"did you mean port {meant[0]}?", value=str(meant[0])) if is_clear else None
-        known = f"; it has {some([str(number) for number, _ in ports])}" if ports else "; it has none"
+        known = f"; it has {some([number for number, _ in ports])}" if ports else "; it has none"
         yield _broken(world, route, backend, field=f"{field}.port" if wanted else field, known=known, fix=fix)
 
 
@@ -106,8 +103,7 @@ def ref_not_permitted(world: Linted) -> Iterator[Finding]:
             continue
         delegates = backend.routes is not None
         target = ObjectRef(HTTP_ROUTE, named.namespace, "" if backend.is_any else named.name) if delegates else named
-        grants = world.index.of_kind_in(REFERENCE_GRANT, named.namespace)[:_MOST_RELATED]
-        related = tuple(world.related(grant.ref, "does not let it in") for grant in grants)
+        related = world.closed_grants(named.namespace)
         yield _broken(world, route, backend, field=field, related=related, fix=world.grant_for(route.ref, target))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -13,7 +13,6 @@ from kubectl_policy.attachment.validity import FAILING
 from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, mapping_at, value_at
-from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import with_article
 from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, authority_refs
 from kubectl_policy.topology.gateway.certificates import INVALID_KIND, SECRET
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef, Problem, Resource, Severity
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.topology.gateway.certificates import CertificateRef
-
-_MOST_RELATED: Final = 3
+    from kubectl_policy.topology.references import RouteFilter
 
 
 @lint_rule("GWP5012", "error", "closed world")
@@ -78,12 +76,14 @@ def extensionref_not_found(world: Linted) -> Iterator[Finding]:
     Source: HTTPRouteFilter, "Requests that would have been processed by that filter MUST receive a HTTP error response"
     (Gateway API, apis/v1/httproute_types.go).
     """
-    if not world.relations.kinds_in_filters:
-        return
-    for route in world.of_kind(*WITH_FILTERS):
-        for named in world.relations.filters_of(route.ref):
-            what = f"requests to {named.backend}" if named.backend else "requests to this rule"
-            yield from world.absent(route, named.object, f"{named.field}.name", f"; {what} get an error response")
+    for route, named in _named_by_filters(world):
+        what = f"requests to {named.backend}" if named.backend else "requests to this rule"
+        yield from world.absent(route, named.object, f"{named.field}.name", f"; {what} get an error response")
+
+
+def _named_by_filters(world: Linted) -> Iterator[tuple[Resource, RouteFilter]]:
+    routes = world.of_kind(*WITH_FILTERS) if world.relations.kinds_in_filters else ()
+    return ((route, named) for route in routes for named in world.relations.filters_of(route.ref))
 
 
 @lint_rule("GWP5016", "error", "closed world", "profile")
@@ -120,7 +120,6 @@ def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
             message = f"whether {each.ref} may be referred to is unknown: {world.index.grants.unsaid}"
             yield world.unknown(subject, field, message)
         elif not each.permitted:
-            grants = world.index.of_kind_in(REFERENCE_GRANT, each.ref.namespace)[:_MOST_RELATED]
             who = "it" if subject.ref == each.owner else str(each.owner)
             message = f"no ReferenceGrant in namespace {each.ref.namespace} lets {who} refer to {each.ref}"
             yield Finding(
@@ -128,7 +127,7 @@ def policy_side_ref_needs_grant(world: Linted) -> Iterator[Finding]:
                 field=field,
                 message=f"{message}{harm}",
                 reason="RefNotPermitted",
-                related=tuple(world.related(grant.ref, "does not let it in") for grant in grants),
+                related=world.closed_grants(each.ref.namespace),
                 fix=world.grant_for(each.owner, each.ref),
                 severity=each.severity,
             )
@@ -161,16 +160,13 @@ def filter_attaches_nothing(world: Linted) -> Iterator[Finding]:
     Source: the profile of the kind, with its evidence; HTTPRouteFilter.ExtensionRef (Gateway API,
     apis/v1/httproute_types.go).
     """
-    if not world.relations.kinds_in_filters:
-        return
-    for route in world.of_kind(*WITH_FILTERS):
-        for named in world.relations.filters_of(route.ref):
-            profile = world.registry.profile_of(named.object.group_kind)
-            known = profile and profile.known_by == "profile" and not profile.filter_routes
-            if known and world.index.get(named.object):
-                message = f"no filter is known to attach {with_article(named.object.kind)}"
-                related = (world.related(named.object),)
-                yield Finding(subject=route.ref, field=named.field, message=message, related=related)
+    for route, named in _named_by_filters(world):
+        profile = world.registry.profile_of(named.object.group_kind)
+        known = profile and profile.known_by == "profile" and not profile.filter_routes
+        if known and world.index.get(named.object):
+            message = f"no filter is known to attach {with_article(named.object.kind)}"
+            related = (world.related(named.object),)
+            yield Finding(subject=route.ref, field=named.field, message=message, related=related)
 
 
 def _not_a_certificate(world: Linted, policy: Resource, ref: CertificateRef, problem: Problem) -> Finding:

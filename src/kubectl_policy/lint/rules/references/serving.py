@@ -16,13 +16,12 @@ from kubectl_policy.model.unknown import port_at
 from kubectl_policy.topology.references import GRPC_ROUTE, UDP_ROUTE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import Resource
     from kubectl_policy.model.unknown import Port
-    from kubectl_policy.topology.backends import Backend
 
 # The protocols of ports, each with the application protocol of it, empty without one.
 _Ports: TypeAlias = "Mapping[tuple[ObjectRef, Port | None], AbstractSet[tuple[str, str]]]"
@@ -104,7 +103,13 @@ def duplicate_backendref(world: Linted) -> Iterator[Finding]:
     for route in world.routes:
         backends = world.relations.backends(route.ref)
         if len(backends) > 1 and len({(each.ref.rule, each.ref.object) for each in backends}) < len(backends):
-            yield from _duplicates(world, route, backends)
+            first = dict[object, str]()
+            for ref in (each.ref for every in sharing(backends).values() for each in every):
+                if not items_at(world.index.raw(route.ref), f"{ref.field}.filters"):
+                    earlier = first.setdefault((ref.rule, ref.object, ref.port), ref.field)
+                    if earlier != ref.field:
+                        message = f"it names {ref.object} as {earlier} does, so that their weights add up"
+                        yield Finding(subject=route.ref, field=ref.field, message=message)
 
 
 @lint_rule("GWP5011", "warning")
@@ -135,16 +140,6 @@ def _without_endpoints(world: Linted) -> AbstractSet[ObjectRef]:
         is_any = any(value_at(each, "conditions.ready") is not False for each in mappings_at(each.raw, "endpoints"))
         slices[service] = slices.get(service, False) or is_any
     return {service for service, is_any in {**ready, **slices}.items() if not is_any}
-
-
-def _duplicates(world: Linted, route: Resource, backends: Sequence[Backend]) -> Iterator[Finding]:
-    raw, first = world.index.raw(route.ref), dict[object, str]()
-    for ref in (each.ref for every in sharing(backends).values() for each in every):
-        if not items_at(raw, f"{ref.field}.filters"):
-            earlier = first.setdefault((ref.rule, ref.object, ref.port), ref.field)
-            if earlier != ref.field:
-                message = f"it names {ref.object} as {earlier} does, so that their weights add up"
-                yield Finding(subject=route.ref, field=ref.field, message=message)
 
 
 def _unusual_ports(world: Linted) -> _Ports:

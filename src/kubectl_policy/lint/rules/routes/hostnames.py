@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kubectl_policy.lint.finding import Finding, Related, some
+from kubectl_policy.lint.finding import MOST_RELATED, Finding, Related, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at
 from kubectl_policy.model.world import grouped
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from kubectl_policy.topology import Binding
     from kubectl_policy.topology.gateway.listeners import Listener
 
-# So many of several alike are told.
-_MOST_RELATED: Final = 3
 _BOTH_KINDS: Final = (HTTP_ROUTE, GRPC_ROUTE)
 
 
@@ -90,8 +88,21 @@ def attaches_everywhere(world: Linted) -> Iterator[Finding]:
     apis/v1/shared_types.go).
     """
     for route in world.of_kind(*_BOTH_KINDS):
-        if not hostnames_of(world.index, route.ref):
-            yield from _everywhere(world, route)
+        for parent in () if hostnames_of(world.index, route.ref) else parent_refs(world.index, route.ref):
+            if parent.section or parent.port is not None or parent.object.group_kind not in WITH_LISTENERS:
+                continue
+            bindings = world.relations.bindings(route.ref)
+            mine = [each for each in bindings if each.parent_index == parent.position and each.state == "attached"]
+            listeners = [*filter(None, (world.gateways.listener(each.listener) for each in mine if each.listener))]
+            if len(listeners) > 1:
+                protocols = {each.protocol for each in listeners}
+                plain = ", over plain HTTP as well" if protocols == {"HTTP", "HTTPS"} else ""
+                yield Finding(
+                    subject=route.ref,
+                    field=f"spec.parentRefs[{parent.position}]",
+                    message=f"it serves every hostname at all {len(listeners)} listeners of {parent.object}{plain}",
+                    related=(world.related(parent.object),),
+                )
 
 
 def _without_common_hostname(world: Linted, each: Refusal) -> Finding:
@@ -107,7 +118,7 @@ def _without_common_hostname(world: Linted, each: Refusal) -> Finding:
         field=field,
         message=f"{what} {verb} {_hostnames_of(listeners)}",
         reason=each.reason,
-        related=tuple(_related(world, listener) for listener in listeners[:_MOST_RELATED]),
+        related=tuple(_related(world, listener) for listener in listeners[:MOST_RELATED]),
     )
 
 
@@ -147,7 +158,7 @@ def _ignored_hostnames(world: Linted, route: Resource) -> Iterator[Finding]:
                 subject=route.ref,
                 field=field,
                 message=f"hostname {hostname} matches none of its listeners, so that it is ignored",
-                related=tuple(_related(world, listener) for listener in listeners[:_MOST_RELATED]),
+                related=tuple(_related(world, listener) for listener in listeners[:MOST_RELATED]),
             )
 
 
@@ -222,24 +233,3 @@ def _taken_by_other(world: Linted, refused: Resource, accepted: Resource, hostna
         message=f"{accepted.ref} has {what} of {listener_words(listener)}: one of the two is accepted, {which}",
         related=(world.related(accepted.ref, "", "spec.hostnames"), world.related(listener.object)),
     )
-
-
-def _everywhere(world: Linted, route: Resource) -> Iterator[Finding]:
-    bindings = world.relations.bindings(route.ref)
-    for parent in parent_refs(world.index, route.ref):
-        if parent.section or parent.port is not None or parent.object.group_kind not in WITH_LISTENERS:
-            continue
-        mine = [each for each in bindings if each.parent_index == parent.position and each.state == "attached"]
-        listeners = [
-            listener for each in mine if each.listener and (listener := world.gateways.listener(each.listener))
-        ]
-        if len(listeners) > 1:
-            protocols = {each.protocol for each in listeners}
-            plain = ", over plain HTTP as well" if protocols == {"HTTP", "HTTPS"} else ""
-            message = f"it serves every hostname at all {len(listeners)} listeners of {parent.object}{plain}"
-            yield Finding(
-                subject=route.ref,
-                field=f"spec.parentRefs[{parent.position}]",
-                message=message,
-                related=(world.related(parent.object),),
-            )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, some
 from kubectl_policy.lint.linted import similar
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.lint.rules.routes.unreached import impossible_kinds
@@ -15,16 +15,12 @@ from kubectl_policy.topology.gateway.listeners import listener_words
 from kubectl_policy.topology.references import LISTENER_SETS, TLS_ROUTE, parent_refs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from kubectl_policy.lint.facts.refusals import Refusal
     from kubectl_policy.lint.finding import Related
     from kubectl_policy.lint.linted import Linted
-    from kubectl_policy.model import Resource
     from kubectl_policy.topology.references import ParentRef
-
-# So many of several alike are told.
-_MOST_RELATED: Final = 3
 
 
 @lint_rule("GWP4001", "error", "closed world")
@@ -90,7 +86,7 @@ def not_allowed_namespace(world: Linted) -> Iterator[Finding]:
     """
     for each in _refused_as(world, "listener-namespace"):
         namespace = each.route.ref.namespace
-        where = " or ".join(map(listener_words, each.listeners[:_MOST_RELATED]))
+        where = " or ".join(map(listener_words, each.listeners[:MOST_RELATED]))
         fix = Fix(words=f"let namespace {namespace} in, by allowedRoutes.namespaces of {where}")
         yield _refused(world, each, field=each.field, fix=fix)
 
@@ -107,9 +103,7 @@ def not_allowed_kind(world: Linted) -> Iterator[Finding]:
 
     Source: AllowedRoutes.Kinds and ProtocolType (Gateway API, apis/v1/gateway_types.go).
     """
-    for each in _refused_as(world, "listener-kind"):
-        if each.route.ref.group_kind != TLS_ROUTE and not _is_impossible(world, each):
-            yield _refused(world, each, field=each.field)
+    yield from _refused_kinds(world, of_tls=False)
 
 
 @lint_rule("GWP4012", "error")
@@ -122,9 +116,7 @@ def tlsroute_wrong_listener(world: Linted) -> Iterator[Finding]:
     Source: TLSRouteSpec, "A TLSRoute MUST be attached to a Listener of protocol TLS" (Gateway API,
     apis/v1/tlsroute_types.go).
     """
-    for each in _refused_as(world, "listener-kind"):
-        if each.route.ref.group_kind == TLS_ROUTE and not _is_impossible(world, each):
-            yield _refused(world, each, field=each.field)
+    yield from _refused_kinds(world, of_tls=True)
 
 
 @lint_rule("GWP4008", "error")
@@ -138,8 +130,20 @@ def parentrefs_not_distinct(world: Linted) -> Iterator[Finding]:
     """
     for route in world.routes:
         parents = parent_refs(world.index, route.ref)
-        if len(parents) > 1 and len({each.object for each in parents}) < len(parents):
-            yield from _not_distinct(route, parents)
+        first: dict[object, ParentRef] = {}
+        seen: dict[object, ParentRef] = {}
+        for parent in parents if len(parents) > 1 else ():
+            earlier = first.setdefault(parent.object, parent)
+            same = seen.setdefault((parent.object, parent.section, parent.port), parent)
+            field, other = f"spec.parentRefs[{parent.position}]", f"spec.parentRefs[{earlier.position}]"
+            lone = "sectionName" if bool(parent.section) != bool(earlier.section) else ""
+            lone = lone or ("port" if (parent.port is None) != (earlier.port is None) else "")
+            if same is not parent:
+                message = f"it is the same reference to {parent.object} as spec.parentRefs[{same.position}]"
+                yield Finding(subject=route.ref, field=field, message=message)
+            elif lone:
+                message = f"it names {parent.object} as {other} does, and only one of them has a {lone}"
+                yield Finding(subject=route.ref, field=field, message=message)
 
 
 @lint_rule("GWP4017", "info")
@@ -163,6 +167,15 @@ def mesh_consumer_route(world: Linted) -> Iterator[Finding]:
                 yield Finding(subject=route.ref, field=field, message=message, related=(world.related(service),))
 
 
+def _refused_kinds(world: Linted, *, of_tls: bool) -> Iterator[Finding]:
+    """The routes of a kind that a listener does not take; of a listener that can serve none, that is found there."""
+    for each in _refused_as(world, "listener-kind"):
+        listeners = filter(None, map(world.gateways.listener, each.listeners))
+        kinds = (impossible_kinds(world, listener) for listener in listeners if world.is_linted(listener.node.object))
+        if (each.route.ref.group_kind == TLS_ROUTE) is of_tls and not any(named and all(named) for named in kinds):
+            yield _refused(world, each, field=each.field)
+
+
 def _refused_as(world: Linted, sort: str) -> Iterator[Refusal]:
     return (each for each in world.refusals if each.sort == sort)
 
@@ -182,19 +195,10 @@ def _refused(world: Linted, each: Refusal, *, field: str, fix: Fix | None = None
     )
 
 
-def _is_impossible(world: Linted, each: Refusal) -> bool:
-    """Whether a listener that refuses a route allows nothing that it can serve, which is found there."""
-    for listener in filter(None, map(world.gateways.listener, each.listeners)):
-        kinds = impossible_kinds(world, listener)
-        if kinds and all(kinds) and world.is_linted(listener.node.object):
-            return True
-    return False
-
-
 def _related(world: Linted, each: Refusal) -> tuple[Related, ...]:
     if not each.listeners:
         return (world.related(each.parent),)
-    named = zip(each.listeners[:_MOST_RELATED], each.reasons, strict=False)
+    named = zip(each.listeners[:MOST_RELATED], each.reasons, strict=False)
     return tuple(
         world.related(node.object, f"listener {node.section}", reason.field if reason.object == node.object else "")
         for node, reason in named
@@ -207,20 +211,3 @@ def _other_section(world: Linted, parent: ParentRef) -> Fix | None:
         if parent.section in world.topology.sections(listener_set):
             return Fix(words=f"{listener_set} has that listener: name it as the parent")
     return similar(parent.section, world.topology.sections(parent.object))
-
-
-def _not_distinct(route: Resource, parents: Sequence[ParentRef]) -> Iterator[Finding]:
-    first: dict[object, ParentRef] = {}
-    seen: dict[object, ParentRef] = {}
-    for parent in parents:
-        earlier = first.setdefault(parent.object, parent)
-        same = seen.setdefault((parent.object, parent.section, parent.port), parent)
-        field, other = f"spec.parentRefs[{parent.position}]", f"spec.parentRefs[{earlier.position}]"
-        lone = "sectionName" if bool(parent.section) != bool(earlier.section) else ""
-        lone = lone or ("port" if (parent.port is None) != (earlier.port is None) else "")
-        if same is not parent:
-            message = f"it is the same reference to {parent.object} as spec.parentRefs[{same.position}]"
-            yield Finding(subject=route.ref, field=field, message=message)
-        elif lone:
-            message = f"it names {parent.object} as {other} does, and only one of them has a {lone}"
-            yield Finding(subject=route.ref, field=field, message=message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kubectl_policy.attachment.references import may_be_more
-from kubectl_policy.lint.finding import Finding, Fix, some
+from kubectl_policy.lint.finding import MOST_RELATED, Finding, Fix, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kinds import GATEWAY_API
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 _FOUND_THERE: Final = frozenset(
     {"listener-missing", "listener-port", "listener-kind", "listener-namespace", "listener-hostname"}
 )
-# So many Gateways are told.
-_MOST_RELATED: Final = 3
 
 
 @lint_rule("GWP4013", "error", "closed world")
@@ -195,7 +193,7 @@ def default_gateway_implicit(world: Linted) -> Iterator[Finding]:
                 subject=route.ref,
                 field="spec.useDefaultGateways",
                 message=f"it attaches to every Gateway with the default scope {scope}, {now}",
-                related=tuple(world.related(each.ref, "", "spec.defaultScope") for each in defaults[:_MOST_RELATED]),
+                related=tuple(world.related(each.ref, "", "spec.defaultScope") for each in defaults[:MOST_RELATED]),
             )
 
 

@@ -11,6 +11,7 @@ from kubectl_policy.lint.rules.status.trouble import (
     as_computed,
     by_place,
     finding_about,
+    first_sign,
     is_about_policies,
 )
 from kubectl_policy.model import NodeRef
@@ -119,9 +120,8 @@ def affected_condition_stale(world: Linted) -> Iterator[Finding]:
             message = f"whether {affecting} affects it{report.where}, as {comparison.type} says, is unknown: {doubt}"
             yield world.unknown(report.resource, world.reported.written(report)[0], message)
         elif computed:
-            yield finding_about(
-                world, report, f"{comparison.type} is {reported.status}, and should be {computed.status}"
-            )
+            message = f"{comparison.type} is {reported.status}, and should be {computed.status}"
+            yield finding_about(world, report, message)
         else:
             message = f"{comparison.type} says that {affecting} affects it{report.where}, and none does"
             yield finding_about(world, report, message)
@@ -152,10 +152,9 @@ def negative_condition(world: Linted) -> Iterator[Finding]:
     Source: GatewayConditionType, ListenerConditionType, RouteConditionType (Gateway API, apis/v1); Istio IST0171.
     """
     against: dict[ObjectRef, list[ReportedClaim]] = {}
-    for reports in by_place(world.reported.current).values():
+    for reports in by_place(world.reported.current):
         signs = _WARNING if is_about_policies(reports[0]) else {**NOT_SERVING, **_WARNING}
-        of_type = {report.comparison.type: report for report in reversed(reports) if report.has(signs)}
-        first = next((of_type[type_] for type_ in signs if type_ in of_type), None)
+        first = first_sign(reports, signs)
         if first:
             against.setdefault(first.resource.ref, []).append(first)
     for of_object in against.values():
@@ -186,7 +185,7 @@ def pending_too_long(world: Linted) -> Iterator[Finding]:
 
     Source: the defaults of GatewayClass and Gateway, "Waiting for controller" (Gateway API, apis/v1/gateway_types.go).
     """
-    for reports in by_place(report for report in world.reported.current if report.is_pending).values():
+    for reports in by_place(report for report in world.reported.current if report.is_pending):
         report, types = reports[0], [each.comparison.type for each in reports]
         changed = time_at(world.reported.written(report)[1], "lastTransitionTime")
         # What never was otherwise is so since the object is there.
@@ -196,12 +195,9 @@ def pending_too_long(world: Linted) -> Iterator[Finding]:
             continue
         state = f"{' and '.join(types)} {'have' if types[1:] else 'has'} been Unknown (Pending){report.where}"
         when = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
-        controller = text_at(report.resource.raw, "spec.controllerName")
         is_class = report.resource.ref.group_kind == GATEWAY_CLASS
-        who = (
-            f"no controller that goes by {controller} has taken it up" if is_class else "no controller has taken it up"
-        )
-        yield finding_about(world, report, f"{state}{when}: {who}")
+        who = f" that goes by {text_at(report.resource.raw, 'spec.controllerName')}" if is_class else ""
+        yield finding_about(world, report, f"{state}{when}: no controller{who} has taken it up")
 
 
 @lint_rule("GWP3010", "info", "status")
@@ -213,7 +209,7 @@ def ancestor_orphan(world: Linted) -> Iterator[Finding]:
 
     Source: PolicyStatus.Ancestors and RouteStatus.Parents (Gateway API, apis/v1/policy_types.go, shared_types.go).
     """
-    for reports in by_place(world.reported.orphaned).values():
+    for reports in by_place(world.reported.orphaned):
         report, at = reports[0], reports[0].comparison.at
         if at and at.object == report.resource.ref:
             message = f"{report.who} reports on listener {at.section}, which there is none of"
@@ -235,9 +231,8 @@ def aggregated_status(world: Linted) -> Iterator[Finding]:
     """
     for report in world.reported.current:
         if report.has(_AGGREGATED):
-            yield finding_about(
-                world, report, f"{report.words}; what holds for the others is not known from the status"
-            )
+            unknown = "what holds for the others is not known from the status"
+            yield finding_about(world, report, f"{report.words}; {unknown}")
 
 
 @lint_rule("GWP3012", "warning", "status")

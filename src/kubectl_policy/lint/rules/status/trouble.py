@@ -15,7 +15,7 @@ from kubectl_policy.questions.status.objects import COMPARED
 from kubectl_policy.topology.references import GATEWAY_CLASS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.model import NodeRef, ObjectRef, Resource, Severity
@@ -51,12 +51,18 @@ def is_about_policies(report: ReportedClaim) -> bool:
     return report.resource.ref.group_kind not in (GATEWAY_CLASS, *COMPARED)
 
 
-def by_place(reports: Iterable[ReportedClaim]) -> Mapping[tuple[ObjectRef, NodeRef | None, str], list[ReportedClaim]]:
-    """What was reported, by the object, what in it or around it that is about, and who reported it."""
+def by_place(reports: Iterable[ReportedClaim]) -> Iterable[Sequence[ReportedClaim]]:
+    """What was reported, together where it is about the same place, by the same controller."""
     places: dict[tuple[ObjectRef, NodeRef | None, str], list[ReportedClaim]] = {}
     for report in reports:
         places.setdefault(report.place, []).append(report)
-    return places
+    return places.values()
+
+
+def first_sign(reports: Sequence[ReportedClaim], signs: Mapping[str, str]) -> ReportedClaim | None:
+    """The report, of those about one place, with the first one of some signs; None if none has any."""
+    of_type = {report.comparison.type: report for report in reversed(reports) if report.has(signs)}
+    return next((of_type[type_] for type_ in signs if type_ in of_type), None)
 
 
 def finding_about(world: Linted, report: ReportedClaim, message: str, *, severity: Severity | None = None) -> Finding:
@@ -91,13 +97,10 @@ def stale_observed_generation(world: Linted) -> Iterator[Finding]:
             first.setdefault((report.resource.ref, report.comparison.controller), report)
     for report in first.values():
         if not world.reported.is_new(report.resource):
-            now, observed = (
-                integer_at(report.resource.raw, "metadata.generation"),
-                report.comparison.observed_generation,
-            )
-            seen = f"{report.who} has seen generation {observed} of it, and it is at generation {now}"
-            message = f"{seen}: whether its last change is in force is not known"
-            yield finding_about(world, report, message)
+            now = integer_at(report.resource.raw, "metadata.generation")
+            seen = f"{report.who} has seen generation {report.comparison.observed_generation} of it"
+            unknown = "whether its last change is in force is not known"
+            yield finding_about(world, report, f"{seen}, and it is at generation {now}: {unknown}")
 
 
 @lint_rule("GWP3002", "warning", "status")
@@ -122,15 +125,11 @@ def _without_report(world: Linted, resource: Resource) -> Iterator[Finding]:
         return
     expected = [each for each in world.reported.unreported(resource) if not _is_silent_for(world, each.at)]
     missing = [each for each in expected if each.disagrees and not each.policy_kind]
-    if not missing:
-        undecided = next((each for each in expected if each.verdict == "Undecided"), None)
-        if undecided:
-            doubt = world.reported.doubt(undecided)
-            yield world.unknown(resource, "status", f"whether anything should be reported on it is unknown: {doubt}")
-        return
-    doubts = [world.reported.doubt(each) for each in missing]
+    undecided = [each for each in expected if each.verdict == "Undecided"]
+    doubts = [world.reported.doubt(each) for each in missing or undecided[:1]]
     if all(doubts):
-        yield world.unknown(resource, "status", f"whether anything should be reported on it is unknown: {doubts[0]}")
+        for doubt in doubts[:1]:
+            yield world.unknown(resource, "status", f"whether anything should be reported on it is unknown: {doubt}")
         return
     first = ReportedClaim(resource, missing[0])
     types = " and ".join(dict.fromkeys(each.type for each in missing if each.at == missing[0].at))
@@ -143,10 +142,8 @@ def _without_report(world: Linted, resource: Resource) -> Iterator[Finding]:
 def _is_silent_for(world: Linted, at: NodeRef | None) -> bool:
     """Whether nobody reports on a Gateway, or takes it, so that nobody would on what hangs on it."""
     gateway = world.gateways.gateway_of(at.object) if at else None
-    if at is None or gateway is None:
-        return False
-    resource = world.index.get(gateway)
-    return _is_refused(world, at) or bool(resource and world.reported.lacks_report(resource))
+    resource = world.index.get(gateway) if gateway else None
+    return bool(gateway and (_is_refused(world, at) or (resource and world.reported.lacks_report(resource))))
 
 
 def _is_refused(world: Linted, at: NodeRef | None) -> bool:
@@ -195,11 +192,10 @@ def programmed_false(world: Linted) -> Iterator[Finding]:
     Source: GEP-713, "Status conditions" (Programmed: Reconciling, Overridden); Enforced of Kuadrant, Attached of
     kgateway.
     """
-    for reports in by_place(filter(is_about_policies, world.reported.current)).values():
+    for reports in by_place(filter(is_about_policies, world.reported.current)):
         if any(report.has(_REFUSED) for report in reports):
             continue
-        against = {report.comparison.type: report for report in reversed(reports) if report.has(_NOT_IN_FORCE)}
-        report = next((against[type_] for type_ in _NOT_IN_FORCE if type_ in against), None)
+        report = first_sign(reports, _NOT_IN_FORCE)
         if report is None or report.comparison.verdict == "Agrees":
             continue
         found = finding_about(world, report, report.words)
@@ -221,7 +217,7 @@ def status_contradicts_computed(world: Linted) -> Iterator[Finding]:
 
     Source: kgateway-dev/kgateway#14277, Kuadrant/kuadrant-operator#1421.
     """
-    for reports in by_place(world.reported.current).values():
+    for reports in by_place(world.reported.current):
         different = [report for report in reports if _is_to_compare(report)]
         doubtful = [report for report in different if world.reported.doubt(report.comparison)]
         known = [report for report in different if report not in doubtful]

@@ -104,7 +104,7 @@ def policy_left_without_effect(world: Linted) -> Iterator[Finding]:
         if change.before and change.after and ENFORCEMENT[change.before].in_force:
             meaning = ENFORCEMENT[change.after]
             if not meaning.in_force:
-                by = f", which {some([str(each) for each in change.by])} beats now" if change.by else ""
+                by = f", which {some(change.by)} beats now" if change.by else ""
                 yield Finding(
                     subject=change.policy,
                     message=f"had an effect before ({change.before}) and has none any more ({change.after}){by}",

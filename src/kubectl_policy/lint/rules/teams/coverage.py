@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from kubectl_policy.lint.finding import Finding, some
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model import NodeRef
-from kubectl_policy.model.fields import mapping_at, value_at
+from kubectl_policy.model.fields import labels_of, mapping_at, value_at
 from kubectl_policy.model.world import grouped
 from kubectl_policy.profiles.load import built_in_groups
 from kubectl_policy.questions.shared.effects import covered_paths
@@ -20,11 +20,11 @@ from kubectl_policy.resolution import plain
 from kubectl_policy.topology.references import GATEWAY, hostnames_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from kubectl_policy.lint.linted import Linted
     from kubectl_policy.lint.settings import Requirement
-    from kubectl_policy.model import GroupKind, Json, Resource
+    from kubectl_policy.model import GroupKind, Resource
     from kubectl_policy.questions.shared.in_force import Entry
     from kubectl_policy.resolution import Resolution
     from kubectl_policy.topology import Path
@@ -192,18 +192,14 @@ def _around(world: Linted, route: Resource, path: Path) -> dict[str, object]:
 def _seen(resource: Resource | None) -> dict[str, object]:
     if resource is None:
         return {}
-    ref, metadata = resource.ref, mapping_at(resource.raw, "metadata")
+    ref, annotations = resource.ref, mapping_at(resource.raw, "metadata.annotations")
     return {
         "kind": ref.kind,
         "namespace": ref.namespace,
         "name": ref.name,
-        "labels": _texts(mapping_at(metadata, "labels")),
-        "annotations": _texts(mapping_at(metadata, "annotations")),
+        "labels": labels_of(resource.raw),
+        "annotations": {key: text for key, text in annotations.items() if isinstance(text, str)},
     }
-
-
-def _texts(entries: Mapping[str, Json]) -> dict[str, str]:
-    return {key: text for key, text in entries.items() if isinstance(text, str)}
 
 
 def _out_of_bounds(
@@ -221,7 +217,7 @@ def _out_of_bounds(
     undecided = bool(resolution.undecided)
     return Finding(
         subject=subject,
-        message=f"{requirement.name}: {said}{why}, in force on {some([str(route) for route in routes])}",
+        message=f"{requirement.name}: {said}{why}, in force on {some(routes)}",
         certain=not undecided and not world.analysis.evaluator.obstacle,
         severity=requirement.severity,
         related=(

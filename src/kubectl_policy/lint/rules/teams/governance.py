@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _OF_GATEWAY: Final = "gateway.networking.k8s.io/gateway-name"
 # By these words profiles say which field is the number of retries.
 _RETRIES: Final = "{# retry}"
+_REWRITING: Final = frozenset({"URLRewrite", "RequestHeaderModifier", "ExtensionRef"})
 _REQUEST: Final = "rule.timeouts.request"
 _DURATION: Final = pattern(r"(?:[0-9]+(?:\.[0-9]+)?(?:h|ms|m|s))+")
 _SPAN: Final = pattern(r"([0-9]+(?:\.[0-9]+)?)(h|ms|m|s)")
@@ -81,7 +82,9 @@ def _amplified(world: Linted, first: ObjectRef, service: ObjectRef, gateway: Obj
         for rule in _retrying(world, first)
         if any(node.object == service for node in world.relations.below_rule(rule.node))
     ]
-    if not before or _rewrites(world, first):
+    # What comes in at the next Gateway is not what these rules matched.
+    filters = {text for _, text in each_text(world.index.raw(first), "spec.rules.filters.type")}
+    if not before or filters & _REWRITING:
         return
     behind = dict.fromkeys(
         (listener.node, route)
@@ -130,17 +133,12 @@ def _retries(world: Linted, rule: NodeRef) -> int:
     paths = [path for path in world.topology.paths(rule) if world.topology.carries_traffic(path)]
     entries = (*effective_entries(world.analysis, rule, paths), *own_entries(world.analysis, paths))
     found = (
-        integer_at(plain(entry.effective.spec), part.field)
+        integer_at(plain(entry.effective.resolution.spec), part.field)
         for entry in entries
-        for part in world.registry.known(entry.effective.kind).summary
+        for part in world.registry.known(entry.effective.resolution.kind).summary
         if part.words == _RETRIES
     )
     return max(filter(None, found), default=0)
-
-
-def _rewrites(world: Linted, route: ObjectRef) -> bool:
-    types = (text for _, text in each_text(world.index.raw(route), "spec.rules.filters.type"))
-    return not {"URLRewrite", "RequestHeaderModifier", "ExtensionRef"}.isdisjoint(types)
 
 
 def _meet(ones: Iterable[str], others: Iterable[str]) -> bool:
@@ -205,9 +203,9 @@ def _request_timeouts(world: Linted, route: ObjectRef, place: int, rule: Json) -
     timeouts: dict[tuple[str, ObjectRef], None] = {}
     for entry in effective_entries(world.analysis, node, paths):
         effective = entry.effective
-        profile = world.registry.known(effective.kind).at(effective.target.object.group_kind)
+        profile = world.registry.known(effective.resolution.kind).at(effective.target.object.group_kind)
         for field, stands_for in profile.object_fields.items():
-            leaf = there(effective.spec, field.split(".")) if stands_for == _REQUEST else None
+            leaf = there(effective.resolution.spec, field.split(".")) if stands_for == _REQUEST else None
             if isinstance(leaf, Leaf) and isinstance(leaf.value, str):
                 timeouts[leaf.value, leaf.source.object] = None
     return timeouts
@@ -230,7 +228,7 @@ def wide_blast_radius(world: Linted) -> Iterator[Finding]:
         if len(routes) >= least:
             namespaces = {route.namespace for route in routes}
             where = f"in {len(namespaces)} namespaces" if len(namespaces) > 1 else f"in namespace {min(namespaces)}"
-            message = f"affects {len(routes):,} routes {where}: {some([*map(str, routes)])}"
+            message = f"affects {len(routes):,} routes {where}: {some(routes)}"
             yield Finding(subject=policy.ref, message=message)
 
 
@@ -257,7 +255,7 @@ def cross_team_influence(world: Linted) -> Iterator[Finding]:
             teams = sorted({owners[route] for route in theirs})
             yield Finding(
                 subject=policy.ref,
-                message=f"is owned by {ours}, and affects {some([*map(str, theirs)])} of {some(teams)}",
+                message=f"is owned by {ours}, and affects {some(theirs)} of {some(teams)}",
                 related=tuple(world.related(route, f"owned by {owners[route]}") for route in theirs[:_MAX_RELATED]),
             )
 

@@ -9,18 +9,18 @@ from kubectl_policy.model import NodeRef
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.graph.tree.rows import ARROW, REFUSED, Head, Rows
 from kubectl_policy.render.graph.tree.wins import Wins
-from kubectl_policy.render.graph.wording import kind_names, node_details, policy_state, presence_words
+from kubectl_policy.render.graph.wording import drawn_kinds, node_details, policy_state, presence_words
 from kubectl_policy.render.wording.names import attachment_words, filter_words, node_words, sections_words
+from kubectl_policy.resolution.enforcement import ENFORCEMENT
 from kubectl_policy.topology.references import ROUTES, section_noun, section_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.questions.graph.picture import GraphLink, GraphPolicy, LinkState, Mark, Picture
+    from kubectl_policy.questions.graph.picture import GraphLink, GraphPolicy, LinkState, Mark, Picture, Win
     from kubectl_policy.render.graph.tree.links import TreeLinks
     from kubectl_policy.render.graph.tree.rows import Row
-    from kubectl_policy.render.graph.tree.wins import Told
     from kubectl_policy.render.output.text import Style
     from kubectl_policy.resolution.enforcement import EnforcementState
     from kubectl_policy.topology import Path
@@ -30,17 +30,8 @@ _DEEPEST: Final = 60
 _MOST_OFTEN: Final = 8
 # So many targets of a policy are named.
 _NAMED: Final = 3
-_STATE_STYLES: Final[Mapping[EnforcementState, Style]] = {
-    "Enforced": "",
-    "PartiallyEnforced": "",
-    "Overridden": "warning",
-    "Conflicted": "error",
-    "TargetNotFound": "error",
-    "NotPermitted": "error",
-    "Invalid": "error",
-    "NoEffect": "warning",
-    "Unknown": "warning",
-}
+# The states of policies that something is wrong with; others that are not in force may be so on purpose.
+_WRONG: Final[frozenset[EnforcementState]] = frozenset({"Conflicted", "TargetNotFound", "NotPermitted", "Invalid"})
 _LINK_WORDS: Final[Mapping[LinkState, str]] = {
     "attached": "",
     "broken": "requests fail",
@@ -55,7 +46,7 @@ class Branches:
     def __init__(self, picture: Picture, links: TreeLinks) -> None:
         """See the class."""
         self._picture, self._links = picture, links
-        self._names = kind_names(picture)
+        self._names = drawn_kinds(picture)
         self._wins = Wins(picture, self._names)
         self._times: dict[NodeRef, int] = {}
         asked = picture.asked
@@ -71,7 +62,7 @@ class Branches:
         node: NodeRef,
         link: GraphLink | None = None,
         above: Path = (),
-        said: frozenset[Told] = frozenset(),
+        said: frozenset[Win] = frozenset(),
         lines: Iterable[Row] = (),
     ) -> Row:
         """A node on a branch, with `lines` and all that is below it; what was `said` to be in force above still is."""
@@ -161,8 +152,8 @@ class Branches:
         return tuple(filter(None, told)), why, tone
 
     def _told(
-        self, node: NodeRef, links: Sequence[GraphLink], above: Path, said: frozenset[Told]
-    ) -> tuple[dict[NodeRef, list[Row]], frozenset[Told]]:
+        self, node: NodeRef, links: Sequence[GraphLink], above: Path, said: frozenset[Win]
+    ) -> tuple[dict[NodeRef, list[Row]], frozenset[Win]]:
         """What is in force at a node and is not `said` yet, there and at what it leads to; and what is said by now.
 
         What is so at all of its sections is told at the node.
@@ -179,13 +170,13 @@ class Branches:
         common = self._wins.at_each(sections, here)
         where = f" on each {noun} below" if len(sections) > 1 else ""
         own, at_ends = self._wins.at(node, above, [each.child for each in links if each.relation == "backend"])
-        rows = {end: [self._win_row(told, node) for told in found] for end, found in at_ends.items()}
-        rows[node] = [self._win_row(told, node) for told in own if told not in said]
-        rows[node] += [self._win_row(told, node, where) for told in common if told not in said]
-        return rows, said.union(common, [told for told in own if not told.scope])
+        rows = {end: [self._win_row(win, node) for win in found] for end, found in at_ends.items()}
+        rows[node] = [self._win_row(win, node) for win in own if win not in said]
+        rows[node] += [self._win_row(win, node, where) for win in common if win not in said]
+        return rows, said.union(common, [win for win in own if not win.scope])
 
-    def _win_row(self, told: Told, place: NodeRef, where: str = "") -> Row:
-        head, members = self._wins.head(told, place, where, is_gone=self._links.nodes[place].mark == "removed")
+    def _win_row(self, win: Win, place: NodeRef, where: str = "") -> Row:
+        head, members = self._wins.head(win, place, where, is_gone=self._links.nodes[place].mark == "removed")
         return self.rows.row(head, *members)
 
     def _policy_rows(self, node: NodeRef, *, is_inside: bool) -> Iterator[Row]:
@@ -209,13 +200,14 @@ class Branches:
         """A policy of which nothing is drawn that it refers to: to what it does, and why it is not attached there."""
         failing = next((each for each in policy.attachments if each.state != "attached"), None)
         targets = [attachment_words(each) for each in policy.attachments if each.target]
-        shown = targets if len(targets) <= _NAMED else [*targets[: _NAMED - 1], f"{len(targets) - _NAMED + 1} more"]
-        return self._of_policy(policy, failing, f" → {listed(shown)}" if shown else "", is_shared=False)
+        scope = f" → {listed(targets, _NAMED)}" if targets else ""
+        return self._of_policy(policy, failing, scope, is_shared=False)
 
     def _of_policy(self, policy: GraphPolicy, attachment: Attachment | None, scope: str, *, is_shared: bool) -> Row:
         """How far a policy is enforced or, of a reference that fails, why it does."""
         words, why, reason = policy_state(policy), "", ""
-        tone: Style = _STATE_STYLES[policy.state] or ("warning" if policy.contrary else "")
+        is_fine = ENFORCEMENT[policy.state].in_force and not policy.contrary
+        tone: Style = "error" if policy.state in _WRONG else "" if is_fine else "warning"
         if policy.mark == "removed":
             words, tone = "", ""
         elif attachment and attachment.state != "attached":

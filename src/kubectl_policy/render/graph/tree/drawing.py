@@ -1,21 +1,16 @@
-"""Rows as a tree that rich draws, and that as lines of ours; and which of many siblings are left out."""
+"""Rows as a tree with guides, as lines that fit; and which of many siblings are left out."""
 
 from __future__ import annotations
 
-import dataclasses
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from kubectl_policy.render.graph.tree.wording import more_words, row_spans
-from kubectl_policy.render.output.text import Line, Span, Style, lay_out
+from kubectl_policy.render.output.text import Line, Span, lay_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from rich.console import Console, ConsoleOptions, RenderResult
-    from rich.style import Style as RichStyle
-    from rich.tree import Tree
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kubectl_policy.render.graph.tree.rows import Row
     from kubectl_policy.render.output.text import View
@@ -29,36 +24,30 @@ _LEAST: Final = 32
 _GUIDE: Final = 4
 # However narrow the screen is, so many levels are shown: from a GatewayClass to the policies of a port and further.
 _LEVELS: Final = 10
-# To rich the tree is wider than any text, so that it cuts nothing: lines break where all of ours do.
-_ENDLESS: Final = 1 << 40
-# Where a style of rich's keeps ours.
-_OURS: Final = "ours"
+# What stands before a row that others follow and before the last one, and before what is below either.
+_GUIDES: Final = {True: (("├── ", "│   "), ("└── ", "    ")), False: (("+-- ", "|   "), ("`-- ", "    "))}
 
 
 def drawn(title: str, rows: Sequence[Row], view: View) -> Iterator[Line]:
     """The rows and all that is below them, as lines that fit; below a title if there is one."""
-    # Other formats do without rich, which takes as long to import as a small answer.
-    from rich.console import Console  # noqa: PLC0415 (see above)
-    from rich.segment import Segment  # noqa: PLC0415 (see above)
-    from rich.style import Style as RichStyle  # noqa: PLC0415 (see above)
-    from rich.tree import Tree  # noqa: PLC0415 (see above)
-
-    styles: dict[Style, RichStyle] = {name: RichStyle(meta={_OURS: name}) for name in get_args(Style)}
-    tree = Tree(_Label([Span(title, "heading")], styles), guide_style=styles["aside"], hide_root=not title)
-    _grow(tree, rows, view, styles, max(_LEVELS, (view.width - _LEAST) // _GUIDE - bool(title)))
-    console = Console(width=view.width, legacy_windows=False, color_system=None, _environ={})
-    options = dataclasses.replace(console.options, encoding="utf-8" if view.unicode else "ascii")
-    for segments in Segment.split_lines(console.render(tree, options.update(width=view.width + _ENDLESS))):
-        yield _line([Span(part.text, part.style.meta.get(_OURS, "") if part.style else "") for part in segments])
+    levels = max(_LEVELS, (view.width - _LEAST) // _GUIDE - bool(title))
+    if title:
+        yield Line((Span(title, "heading"),))
+    yield from _branches(rows, view, levels, "" if title else None)
 
 
-def _grow(tree: Tree, rows: Sequence[Row], view: View, styles: Mapping[Style, RichStyle], levels: int) -> None:
-    """Add rows to what they are below; at a terminal, so many levels of them as there is room for."""
+def _branches(rows: Sequence[Row], view: View, levels: int, guides: str | None) -> Iterator[Line]:
+    """Rows behind the guides of what they are below; at a terminal, so many levels of them as there is room for."""
+    siblings = list(_siblings(rows, view))
     if rows and levels <= 0 and view.cuts:
-        tree.add(_Label([Span("and more; --show-all shows it", "aside", prose=True)], styles))
-        return
-    for spans, below in _siblings(rows, view):
-        _grow(tree.add(_Label(spans, styles)), below, view, styles, levels - 1)
+        siblings = [([Span("and more; --show-all shows it", "aside", prose=True)], ())]
+    for number, (spans, below) in enumerate(siblings, 1):
+        own = _GUIDES[view.unicode][number == len(siblings)]
+        first, further = ("", "") if guides is None else (guides + own[0], guides + own[1])
+        width = max(view.width - len(first), _LEAST)
+        for place, line in enumerate(lay_out([Line(tuple(spans), 0, _HANG)], width)):
+            yield _line([Span(further if place else first, "aside"), *line])
+        yield from _branches(below, view, levels - 1, further)
 
 
 def _siblings(rows: Iterable[Row], view: View) -> Iterator[tuple[Iterable[Span], Sequence[Row]]]:
@@ -76,23 +65,6 @@ def _siblings(rows: Iterable[Row], view: View) -> Iterator[tuple[Iterable[Span],
         left_out = [row for place, row in enumerate(siblings) if place not in shown]
         if left_out:
             yield [Span(more_words(left_out), "aside", prose=True)], ()
-
-
-class _Label:
-    """What a row says, as rich draws it: laid out as all of our lines are, in what the guides leave of the width."""
-
-    def __init__(self, spans: Iterable[Span], styles: Mapping[Style, RichStyle]) -> None:
-        """See the class."""
-        self._line, self._styles = Line(tuple(spans), 0, _HANG), styles
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Each line of it. No text is read as markup, and what a terminal would obey is written out by `lay_out`."""
-        from rich.segment import Segment  # noqa: PLC0415 (see above)
-
-        del console
-        for row in lay_out([self._line], max(options.max_width - _ENDLESS, _LEAST)):
-            yield from (Segment(span.text, self._styles[span.style]) for span in row)
-            yield Segment.line()
 
 
 def _line(spans: Sequence[Span]) -> Line:

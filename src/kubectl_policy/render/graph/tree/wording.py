@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from kubectl_policy.render.graph.tree.rows import Row
     from kubectl_policy.render.output.text import Style, View
 
-# Where so many can be named they all are; of more, so many of them.
+# At a terminal so many are named.
 _NAMED: Final = 4
-_FIRST: Final = 3
 _MARK_STYLES: Final[Mapping[Mark, Style]] = {"": "", "added": "value", "removed": "error", "changed": "warning"}
 # What is said of one thing, as it is said of several.
 _OF_SEVERAL: Final = {"does not exist": "do not exist", "has no such port": "have no such port"}
@@ -62,7 +61,7 @@ def _names(row: Row, view: View) -> Iterator[Span]:
     else:
         # A name is not parted from what it is the name of.
         yield Span(head.lead + "".join(_named(head.noun, name) for name in names), style)
-        told = listed(_first([detail for detail in details if detail], view))
+        told = _first([detail for detail in details if detail], view)
     if told:
         yield Span(f"{head.joint}{told}", prose=True)
 
@@ -81,7 +80,7 @@ def _several(row: Row, view: View) -> str:
     how_many = f"{'one' if number == 1 else f'{number:,}'} " if number else ""
     noun = "" if is_unnamed_rule and not number else refused + _noun(head.noun, number or len(said)) + " "
     what = f"{how_many}{noun}{'each: ' if row.each else 'alike: ' if number else ''}"
-    return f"{'' if refused else head.lead}{what}{listed(_first(said, view))}"
+    return f"{'' if refused else head.lead}{what}{_first(said, view)}"
 
 
 def _in_force(row: Row, view: View) -> Iterator[Span]:
@@ -92,7 +91,7 @@ def _in_force(row: Row, view: View) -> Iterator[Span]:
         yield Span(head.what, "value", prose=True)
     if row.each:
         number = "one" if row.each == 1 else str(row.each)
-        names = f"{number} each: {listed(_first(own, view))}" + (f"; with {listed(head.others)}" if head.others else "")
+        names = f"{number} each: {_first(own, view)}" + (f"; with {listed(head.others)}" if head.others else "")
     else:
         names = listed([*own, *head.others])
     yield Span(f" ({names})", prose=True)
@@ -116,11 +115,9 @@ def _notes(row: Row, view: View) -> Iterator[Span]:
         yield Span(f" {text}" if row.members else text, head.tone, prose=True)
 
 
-def _first(words: Sequence[str], view: View) -> Sequence[str]:
-    """Words for a list; at a terminal the first ones of many, and how many more there are."""
-    if len(words) <= _NAMED or not view.cuts:
-        return words
-    return [*words[:_FIRST], f"{len(words) - _FIRST:,} more"]
+def _first(words: Sequence[str], view: View) -> str:
+    """A list of words; at a terminal the first ones of many, and how many more there are."""
+    return listed(words, _NAMED if view.cuts else 0)
 
 
 def _named(noun: str, name: str) -> str:

@@ -1,33 +1,25 @@
-"""What the shapes of fields allow: the words for what they do not, and the verdict of the published schema."""
+"""What types of fields allow in files: messages for the rest, and the same verdict as the published schema."""
 
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from msgspec import Meta, Struct
 
-from kubectl_policy.profiles.load import PROFILE_FILE
-from kubectl_policy.profiles.shapes import (
-    Boolean,
-    Choice,
-    Declaration,
-    Entries,
-    Items,
-    Record,
-    Shape,
-    Text,
-    WholeNumber,
-    shown,
-)
+from kubectl_policy.model import Origin
+from kubectl_policy.profiles.load import ProfileFile, profiles_in
+from kubectl_policy.profiles.reading import problems, shown, text_like
 from tests.profiles import reference
 from tests.profiles.everything import DOCUMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from kubectl_policy.model.snapshot import Problem
 
@@ -35,33 +27,49 @@ SCHEMA: Final = reference.json_schema()
 LIBRARY: Any = Draft202012Validator(SCHEMA)
 
 
+class Having(Struct):
+    """A file that may have a field."""
+
+    b: str = ""
+
+
+class Needing(Struct):
+    """A file that has a field."""
+
+    b: str
+
+
 def verdict(value: Any) -> list[Problem]:  # noqa: ANN401 (anything that a file can hold)
     """What is wrong with a document."""
-    return list(PROFILE_FILE.problems(value))
+    return list(problems(value, ProfileFile))
 
 
 @pytest.mark.parametrize(
-    ("value", "shape", "message"),
+    ("value", "wanted", "message"),
     [
-        (None, Entries(Text()), "must be a mapping, not empty"),
-        (True, Text(), "must be text, not true"),
-        (1.5, Items(Text()), "must be a list, not 1.5"),
-        ("x" * 99, Boolean(), f"must be true or false, not '{'x' * 59}…"),
-        ("", Text(least=1), "must not be empty"),
-        ("a", Text(least=8), "must have at least 8 characters"),
-        ([], Items(Text(), least=1), "must not be empty"),
-        ({}, Entries(Text(), least=1), "must not be empty"),
-        (True, Choice(["True", "False"]), 'true is not allowed; use one of True, False, in quotes: "True"'),
-        ("both", Choice(["direct", "inherited"]), "'both' is not allowed; use one of direct, inherited"),
-        ("b", Text(pattern="^a$", hint="It begins with a."), "'b' does not fit. It begins with a."),
-        ({"a": 1}, Record(dict, Declaration(Text(), name="b")), "there is no such field; known fields: b"),
-        ({"a": ""}, Entries(Text(), names={"b": "c"}), "there is no such field; known fields: b"),
-        ({}, Record(dict, Declaration(Text(), name="b", required=True)), "the field b is missing"),
+        (None, Mapping[str, str], "must be a mapping, not empty"),
+        (True, str, "must be text, not true"),
+        (1.5, tuple[str, ...], "must be a list, not 1.5"),
+        ("x" * 99, bool, f"must be true or false, not '{'x' * 59}…"),
+        ("", Annotated[str, Meta(min_length=1)], "must not be empty"),
+        ("a", Annotated[str, Meta(min_length=8)], "must have at least 8 characters"),
+        ([], Annotated[tuple[str, ...], Meta(min_length=1)], "must not be empty"),
+        ({}, Annotated[Mapping[str, str], Meta(min_length=1)], "must not be empty"),
+        (True, Literal["True", "False"], 'true is not allowed; use one of True, False, in quotes: "True"'),
+        ("both", Literal["direct", "inherited"], "'both' is not allowed; use one of direct, inherited"),
+        (
+            "b",
+            Annotated[str, text_like("^a$", "It begins with a.")],
+            "'b' does not fit. It begins with a.",
+        ),
+        ({"a": 1}, Having, "there is no such field; known fields: b"),
+        ({"a": ""}, Mapping[Literal["b"], str], "there is no such field; known fields: b"),
+        ({}, Needing, "the field b is missing"),
     ],
 )
-def test_what_is_not_allowed_is_said_in_words(value: Any, shape: Shape, message: str) -> None:  # noqa: ANN401
+def test_what_is_not_allowed_is_said_in_words(value: Any, wanted: Any, message: str) -> None:  # noqa: ANN401
     """With what is allowed instead."""
-    assert next(shape.problems(value)).message == message
+    assert next(problems(value, wanted)).message == message
 
 
 def test_a_problem_has_its_place() -> None:
@@ -92,7 +100,7 @@ def test_a_value_is_quoted_in_one_line() -> None:
 def test_a_whole_number_has_a_minimum() -> None:
     """A boolean is no number, although it is one to Python."""
     values: list[Any] = [0, 1, True, 1.0, "1"]
-    assert [[problem.message for problem in WholeNumber(1).problems(value)] for value in values] == [
+    assert [[problem.message for problem in problems(value, Annotated[int, Meta(ge=1)])] for value in values] == [
         ["must be at least 1"],
         [],
         ["must be a whole number, not true"],
@@ -158,7 +166,7 @@ CHANGES = st.tuples(
 
 @given(st.lists(CHANGES, max_size=3))
 def test_the_verdict_is_that_of_a_library(changes: list[tuple[tuple[Any, ...], str, Any]]) -> None:
-    """Whatever is changed in a document, both allow it or neither does."""
+    """Whatever is changed in a document, both allow it or neither does; and what they allow is read."""
     document: Any = copy.deepcopy(dict(DOCUMENT))
     for (*above, last), how, value in changes:
         holder = document
@@ -166,4 +174,7 @@ def test_the_verdict_is_that_of_a_library(changes: list[tuple[tuple[Any, ...], s
             holder = dict(_children(holder)).get(part)
         if isinstance(holder, dict | list):
             _change(cast("Any", holder), last, how, copy.deepcopy(value))
-    assert (verdict(document) == []) == LIBRARY.is_valid(document)
+    allowed = verdict(document) == []
+    assert allowed == LIBRARY.is_valid(document)
+    if allowed:
+        assert profiles_in(document, Origin("f.yaml"))

@@ -1,0 +1,348 @@
+"""Read files into Structs with msgspec, say in words what a type does not allow, and write Structs as files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType, NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar, Union, cast, get_args, get_origin
+
+from msgspec import Meta, Struct, convert
+from msgspec.structs import fields
+
+from kubectl_policy.model.fields import WHOLE, FieldPath
+from kubectl_policy.model.refs import GroupKind
+from kubectl_policy.model.snapshot import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kubectl_policy.model import Json
+
+Type = TypeVar("Type")
+
+_MAX_QUOTED: Final = 60
+# The default of a field that maps names to values.
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+# A field for code alone, which no file may have.
+INTERNAL: Final = Meta(extra={"internal": True})
+# A field whose own fields stand beside the others in files.
+SPREAD: Final = Meta(extra={"spread": True})
+# A field that every file has, although code may do without it.
+REQUIRED: Final = Meta(extra={"required": True})
+# A field that is written even if it has its default.
+ALWAYS: Final = Meta(extra={"always": True})
+
+
+def text_like(pattern: str, hint: str) -> Meta:
+    """Return the limits of text that has a pattern; the hint says how it is written.
+
+    The pattern is for `problems` alone: msgspec would compile all patterns before it reads the first file.
+    """
+    return Meta(extra={"pattern": pattern, "hint": hint})
+
+
+Name: TypeAlias = Annotated[str, Meta(min_length=1)]
+# A field, as dotted text.
+FieldName: TypeAlias = Annotated[
+    str,
+    text_like(r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$", "A field is written as a dotted path, such as spec.targetRef."),
+]
+# A field, or by a * the entries of a map.
+FieldPattern: TypeAlias = Annotated[
+    str,
+    text_like(
+        r"^[A-Za-z0-9_-]+(\.(\*|[A-Za-z0-9_-]+))*$",
+        "Fields are written as spec.secretRef or spec.rules.*.secretRef (of each entry of a map).",
+    ),
+]
+# A field, or by a * entries, that protects something.
+ProtectingField: TypeAlias = Annotated[
+    str,
+    text_like(
+        r"^(\*|[A-Za-z0-9_-]+)(\.(\*|[A-Za-z0-9_-]+))*$",
+        "Fields are written as jwt, perPort.*.tls (of each entry of a map or a list) or * (every field).",
+    ),
+]
+
+
+class FileType(Struct, frozen=True):
+    """What an annotation allows in a file: a type, without null, and the limits and remarks of its `Meta`s."""
+
+    type: Any
+    metas: tuple[Meta, ...]
+    # The remarks for this module.
+    extra: Mapping[str, Any]
+
+    @property
+    def origin(self) -> Any:  # noqa: ANN401 (any type)
+        """The class, without the types of items."""
+        return get_origin(self.type) or self.type
+
+    @property
+    def items(self) -> tuple[Any, ...]:
+        """The annotations of items, or of the keys and values of a map."""
+        return get_args(self.type)
+
+    @property
+    def min_length(self) -> int:
+        """The least length of text, and the least number of items."""
+        return next((meta.min_length for meta in self.metas if meta.min_length), 0)
+
+    @property
+    def minimum(self) -> int:
+        """The least number."""
+        return next(int(meta.ge) for meta in self.metas if meta.ge is not None)
+
+    @property
+    def pattern(self) -> str:
+        """The pattern that text has, or ""."""
+        return str(self.extra.get("pattern", ""))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of which a file has one; none for other types."""
+        if self.origin is Literal:
+            return get_args(self.type)
+        if isinstance(self.type, type) and issubclass(self.type, str) and self.type is not str:
+            return tuple(map(str, self.extra.get("allowed", self.type)))
+        return ()
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The names that a map may have in a file, with its keys in code; empty for any name."""
+        if self.origin is not Mapping:
+            return NOTHING
+        return {camel_case(word): word for word in file_type(self.items[0]).words}
+
+    @property
+    def is_list(self) -> bool:
+        """Whether a file has a list."""
+        return self.origin in {tuple, frozenset}
+
+    @property
+    def is_struct(self) -> bool:
+        """Whether a file has a mapping with the fields of a Struct."""
+        return isinstance(self.type, type) and issubclass(self.type, Struct)
+
+
+class FileField(Struct, frozen=True):
+    """A field that a file may have in a mapping."""
+
+    name: str
+    attribute: str
+    # The class that declares the field, where its documentation stands.
+    owner: type[Struct]
+    type: FileType
+    required: bool
+    default: Any
+
+
+def file_type(annotation: Any) -> FileType:  # noqa: ANN401 (any annotation)
+    """Return what an annotation allows in a file.
+
+    A `Meta` with `in_files` names the Struct that files have instead of a tuple: that of its first item, with the other
+    items in a list `also`.
+    """
+    metas: list[Meta] = []
+    while True:
+        origin = get_origin(annotation)
+        if origin is Annotated:
+            annotation, *more = get_args(annotation)
+            metas += more
+        elif origin in {Union, UnionType}:
+            (annotation,) = (option for option in get_args(annotation) if option is not NoneType)
+        else:
+            extra = {name: remark for meta in metas for name, remark in (meta.extra or {}).items()}
+            return FileType(extra.get("in_files", annotation), tuple(metas), extra)
+
+
+@cache
+def own_fields(cls: type[Struct]) -> tuple[FileField, ...]:
+    """Return the fields of a class that files have, those with fields of their own whole."""
+    own: list[FileField] = []
+    for field in fields(cls):
+        of_type = file_type(field.type)
+        if "internal" in of_type.extra:
+            continue
+        # An answer may quote a reference without a kind, but a file never names one.
+        if (cls, field.name) == (GroupKind, "kind"):
+            of_type = file_type(Name)
+        required = field.required or "required" in of_type.extra
+        own.append(FileField(field.encode_name, field.name, cls, of_type, required, field.default))
+    return tuple(own)
+
+
+@cache
+def file_fields(cls: type[Struct]) -> Mapping[str, FileField]:
+    """Return every field that a file may have for a class, by its name there."""
+    by_name: dict[str, FileField] = {}
+    for field in own_fields(cls):
+        by_name |= file_fields(field.type.type) if "spread" in field.type.extra else {field.name: field}
+    return by_name
+
+
+def read(plain: Any, wanted: type[Type]) -> Type:  # noqa: ANN401 (plain values)
+    """Return the value that plain values without problems stand for."""
+    return convert(_nested(plain, file_type(wanted)), wanted)
+
+
+def _nested(plain: Any, wanted: FileType) -> Any:  # noqa: ANN401 (plain values)
+    """Return plain values in the form of code: with the fields of a `SPREAD` one below it, and the keys of code."""
+    if wanted.is_list:
+        item = file_type(wanted.items[0])
+        return [_nested(each, item) for each in plain]
+    if wanted.origin in {Mapping, dict}:
+        entry, names = file_type(wanted.items[1]), wanted.names
+        return {names.get(name, name): _nested(each, entry) for name, each in plain.items()}
+    if not wanted.is_struct:
+        return plain
+    nested = dict(plain)
+    for field in _differing(wanted.type):
+        if "spread" in field.type.extra:
+            nested[field.name] = {name: nested.pop(name) for name in file_fields(field.type.type) if name in nested}
+        elif field.name in nested:
+            nested[field.name] = _nested(nested[field.name], field.type)
+    if "in_files" in wanted.extra:
+        others = nested.pop("also", ())
+        return [nested, *others]
+    return nested
+
+
+@cache
+def _differing(cls: type[Struct]) -> tuple[FileField, ...]:
+    """Return the fields of a class of which files have another form than code."""
+    return tuple(field for field in own_fields(cls) if _differs(field.type, cls))
+
+
+def _differs(wanted: FileType, within: type[Struct]) -> bool:
+    if wanted.words or wanted.type is within:
+        return False
+    if wanted.is_struct:
+        return not wanted.extra.keys().isdisjoint(("spread", "in_files")) or bool(_differing(wanted.type))
+    items = (item for item in wanted.items if item is not Ellipsis)
+    return bool(wanted.names) or any(_differs(file_type(item), within) for item in items)
+
+
+def write(value: Struct) -> dict[str, Json]:
+    """Return every field of a file that does not have its default, as plain values."""
+    written: dict[str, Json] = {}
+    for field in own_fields(type(value)):
+        part = getattr(value, field.attribute)
+        if "spread" in field.type.extra:
+            written |= write(part)
+        elif "always" in field.type.extra or part != field.default:
+            written[field.name] = _written(part, field.type)
+    return written
+
+
+def _written(value: Any, wanted: FileType) -> Json:  # noqa: ANN401 (any value)
+    if "in_files" in wanted.extra:
+        first, *others = map(write, value)
+        return {**first, "also": others} if others else first
+    if wanted.is_struct:
+        return write(value)
+    if wanted.is_list:
+        item = file_type(wanted.items[0])
+        return [_written(each, item) for each in (sorted(value) if wanted.origin is frozenset else value)]
+    if wanted.origin is Mapping:
+        entry = file_type(wanted.items[1])
+        names: dict[Any, str] = {word: name for name, word in wanted.names.items()}
+        return {names.get(key, str(key)): _written(each, entry) for key, each in value.items()}
+    return str(value) if isinstance(value, str) else value
+
+
+def problems(plain: Json, wanted: Any, at: FieldPath = WHOLE) -> Iterator[Problem]:  # noqa: ANN401 (any annotation)
+    """Yield what a type does not allow in plain values, in the order of the file, with what is allowed instead."""
+    yield from _problems(plain, file_type(wanted), at)
+
+
+def _problems(plain: Any, wanted: FileType, at: FieldPath) -> Iterator[Problem]:  # noqa: ANN401 (plain values)
+    expected: Any
+    expected, name = _expected(wanted)
+    if wanted.words:
+        if plain not in wanted.words:
+            yield Problem(message=_wrong_word(plain, wanted.words), field=at)
+    elif not isinstance(plain, expected) or (expected is int and isinstance(plain, bool)):
+        yield Problem(message=f"must be {name}, not {shown(plain)}", field=at)
+    elif expected is int and plain < wanted.minimum:
+        yield Problem(message=f"must be at least {wanted.minimum}", field=at)
+    elif wanted.is_struct:
+        yield from _problems_of_fields(plain, file_fields(wanted.type), at)
+    elif expected in {str, list, dict}:
+        yield from _problems_within(plain, wanted, at)
+
+
+def _expected(wanted: FileType) -> tuple[type, str]:
+    """Return the type of plain values for a type, and its name in messages."""
+    if wanted.type is bool:
+        return bool, "true or false"
+    if wanted.type is int:
+        return int, "a whole number"
+    if wanted.type is str:
+        return str, "text"
+    return (list, "a list") if wanted.is_list else (dict, "a mapping")
+
+
+def _wrong_word(plain: Json, words: tuple[str, ...]) -> str:
+    """Say which words are allowed; YAML takes some for other values unless they are in quotes."""
+    quoted = f', in quotes: "{plain}"' if str(plain) in words else ""
+    return f"{shown(plain)} is not allowed; use one of {', '.join(words)}{quoted}"
+
+
+def _problems_within(plain: Any, wanted: FileType, at: FieldPath) -> Iterator[Problem]:  # noqa: ANN401 (plain values)
+    if len(plain) < wanted.min_length:
+        long = f"must have at least {wanted.min_length} characters"
+        yield Problem(message="must not be empty" if wanted.min_length == 1 else long, field=at)
+    if isinstance(plain, str):
+        if not re.search(wanted.pattern, plain):
+            yield Problem(message=f"{shown(plain)} does not fit. {wanted.extra['hint']}", field=at)
+    elif isinstance(plain, list):
+        item = file_type(wanted.items[0])
+        for position, each in enumerate(cast("Iterable[Any]", plain)):
+            yield from _problems(each, item, at / position)
+    else:
+        names, entry = wanted.names, file_type(wanted.items[1])
+        for name, each in plain.items():
+            if names and name not in names:
+                yield _no_such_field(name, names, at)
+            else:
+                yield from _problems(each, entry, at / name)
+
+
+def _problems_of_fields(plain: dict[str, Any], allowed: Mapping[str, FileField], at: FieldPath) -> Iterator[Problem]:
+    for name, child in plain.items():
+        if name in allowed:
+            yield from _problems(child, allowed[name].type, at / name)
+        else:
+            yield _no_such_field(name, allowed, at)
+    for name, field in allowed.items():
+        if field.required and name not in plain:
+            yield Problem(message=f"the field {name} is missing", field=at)
+
+
+def camel_case(name: str) -> str:
+    """Return the name in files of an attribute, or of a phrase: `same_level` is `sameLevel`."""
+    first, *rest = name.replace(" ", "_").split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
+def shown(plain: Json) -> str:
+    """Return a value as a message quotes it: in one line that is not too long."""
+    if plain is None:
+        return "empty"
+    if isinstance(plain, bool):
+        return str(plain).lower()
+    text = repr(plain)
+    return text if len(text) <= _MAX_QUOTED else text[:_MAX_QUOTED] + "…"
+
+
+def _no_such_field(name: str, known: Iterable[str], at: FieldPath) -> Problem:
+    import difflib  # noqa: PLC0415 (only a mistake needs it)
+
+    folded = {field.lower(): field for field in known}
+    near = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.75)
+    hint = f"did you mean {folded[near[0]]}?" if near else f"known fields: {', '.join(sorted(known))}"
+    return Problem(message=f"there is no such field; {hint}", field=at / name)
