@@ -116,8 +116,8 @@ def lint(
     from kubectl_policy.cli.linting.reading import Reader
     from kubectl_policy.cli.linting.reporting import Linting
 
-    output, files = parse_outputs(format_ or (), call.output, is_single=not call.collector)
-    if call.collector and (format_ or baseline or write_baseline):
+    output, files = parse_outputs(format_ or (), call.output, is_single=call.collected is None)
+    if call.collected is not None and (format_ or baseline or write_baseline):
         raise UsageError(
             "--format and baselines are for one cluster", "name one --context; --output is for several as well"
         )

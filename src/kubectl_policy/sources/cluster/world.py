@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,7 @@ from msgspec import Struct
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, NAMESPACE
-from kubectl_policy.model.world import Loaded, World
+from kubectl_policy.model.world import Loaded, World, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -89,7 +90,6 @@ class ClusterWorld(World):
         self._for_workloads = frozenset(filter(interests.is_for_workloads, policies))
         self._policies = frozenset(policies) - self._for_workloads
         self._objects: dict[ObjectRef, Resource] = {}
-        self._loaded: Loaded | None = None
         # The queries so far, and whether they were answered, or refused.
         self._answered: dict[Query, bool] = {}
         # The kinds of which all objects were read.
@@ -108,11 +108,9 @@ class ClusterWorld(World):
     @property
     def wanted(self) -> tuple[Query, ...]:
         """Return the queries for what is wanted: lists, and objects by name unless a list has them."""
-        named: dict[GroupKind, list[Query]] = {}
-        for query in self._wanted:
-            is_in_list = Query(query.kind) in self._wanted or Query(query.kind, query.namespace) in self._wanted
-            if query.name and not is_in_list:
-                named.setdefault(query.kind, []).append(query)
+        lists = {(query.kind, query.namespace) for query in self._wanted if not query.name}
+        singly = [query for query in self._wanted if query.name and (query.kind, "") not in lists]
+        named = grouped((query.kind, query) for query in singly if (query.kind, query.namespace) not in lists)
         queries = [query for query in self._wanted if not query.name]
         if self._is_first_round and self._concerns_workloads:
             queries += (Query(kind) for kind in self._for_workloads if Query(kind) not in self._wanted)
@@ -133,7 +131,7 @@ class ClusterWorld(World):
             self._listed.add(query.kind)
         read = {resource.ref: resource for resource in resources or ()}
         self._objects.update(read)
-        self._loaded = None
+        self.__dict__.pop("_read", None)
         if query.involved:
             self._events[query.involved] = sorted(read)
 
@@ -268,11 +266,10 @@ class ClusterWorld(World):
         """Iterate over the objects that were read."""
         return iter(self._read)
 
-    @property
+    @cached_property
     def _read(self) -> Loaded:
-        if self._loaded is None:
-            self._loaded = Loaded(self._objects.values())
-        return self._loaded
+        """The objects that were read until now, in an index."""
+        return Loaded(self._objects.values())
 
     @property
     def _concerns_workloads(self) -> bool:
