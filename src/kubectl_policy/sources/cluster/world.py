@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -90,6 +89,7 @@ class ClusterWorld(World):
         self._for_workloads = frozenset(filter(interests.is_for_workloads, policies))
         self._policies = frozenset(policies) - self._for_workloads
         self._objects: dict[ObjectRef, Resource] = {}
+        self._loaded: Loaded | None = None
         # The queries so far, and whether they were answered, or refused.
         self._answered: dict[Query, bool] = {}
         # The kinds of which all objects were read.
@@ -131,7 +131,7 @@ class ClusterWorld(World):
             self._listed.add(query.kind)
         read = {resource.ref: resource for resource in resources or ()}
         self._objects.update(read)
-        self.__dict__.pop("_read", None)
+        self._loaded = None
         if query.involved:
             self._events[query.involved] = sorted(read)
 
@@ -266,10 +266,11 @@ class ClusterWorld(World):
         """Iterate over the objects that were read."""
         return iter(self._read)
 
-    @cached_property
+    @property
     def _read(self) -> Loaded:
-        """The objects that were read until now, in an index."""
-        return Loaded(self._objects.values())
+        if self._loaded is None:
+            self._loaded = Loaded(self._objects.values())
+        return self._loaded
 
     @property
     def _concerns_workloads(self) -> bool:
