@@ -103,7 +103,7 @@ def _referred_by(row: AnyRow, wanted: Json) -> Json:
 
 def _policies(row: AnyRow, _: Json) -> Json:
     """Return the number of policies that name the object, whether or not they may: gwctl counts these."""
-    return len({attachment.policy for attachment in row.listed.attachments}) if isinstance(row, ObjectRow) else None
+    return len({attachment.policy for attachment in row.listed.targeted_by}) if isinstance(row, ObjectRow) else None
 
 
 def _http_routes(row: AnyRow, _: Json) -> Json:

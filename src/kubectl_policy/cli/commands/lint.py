@@ -144,7 +144,7 @@ def lint(
     linting = Linting(read, settings, project)
     # A baseline that is being written does not count yet.
     report = linting.report("" if write_baseline else baseline or project.baseline)
-    if call.namespace and not (report.objects or report.findings):
+    if call.namespace and not (report.scope.objects or report.findings):
         raise NotFoundError(f"there is nothing to lint in namespace {call.namespace}", "leave out -n to lint all of it")
     if write_baseline:
         write_file(write_baseline, linting.baseline())

@@ -144,31 +144,11 @@ class _Drawn(Struct, frozen=True, kw_only=True):
         """Kind.group/namespace/name#section, without the parts that are empty: the same in every picture."""
         return node_id(self.ref)
 
-    @property
-    def group(self) -> Annotated[str, Meta()]:
-        """The API group, empty for the core group."""
-        return self.ref.group
-
-    @property
-    def kind(self) -> Annotated[str, Meta()]:
-        """The kind without its API group."""
-        return self.ref.kind
-
-    @property
-    def namespace(self) -> Annotated[str, Meta()]:
-        """Empty for a cluster-scoped object."""
-        return self.ref.namespace
-
-    @property
-    def name(self) -> Annotated[str, Meta()]:
-        """The name of the object."""
-        return self.ref.name
-
 
 class GraphNode(_Drawn, frozen=True, kw_only=True):
     """An object of the hierarchy, or one of its sections, whether or not it is there."""
 
-    ref: NodeRef
+    ref: Annotated[NodeRef, "inline"]
     type: Annotated[Literal["node"], Meta()] = "node"
     presence: Annotated[Presence, Meta(description="Whether it is there; unknown if it was not read.")]
     may_differ: Annotated[bool, Meta(description=_MAY_DIFFER)] = False
@@ -191,11 +171,6 @@ class GraphNode(_Drawn, frozen=True, kw_only=True):
     ] = False
     # None where nothing is in force, or where that was not asked for.
     outcome: Outcome | None = None
-
-    @property
-    def section(self) -> Annotated[str, Meta()]:
-        """Empty for the object as a whole."""
-        return self.ref.section
 
     @property
     def paths(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
@@ -282,7 +257,7 @@ class GraphPolicy(_Drawn, frozen=True, kw_only=True):
     alone, but for subjects that are policies; in a picture of two states, about all paths.
     """
 
-    ref: ObjectRef
+    ref: Annotated[ObjectRef, "inline"]
     type: Annotated[Literal["policy"], Meta()] = "policy"
     profile: PolicyKindProfile
     origin: Annotated[Origin | None, Meta()] = None

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from kubectl_policy.topology.gateway.listeners import Listener
 
 
+_POLICIES: Final = "The policies with an effect on it; of a GatewayClass or Namespace, those attached to it."
+_UNDECIDED_POLICIES: Final = "The policies that may have an effect on it: it is not known how they combine with others."
+_TARGETED_BY: Final = "The target references that name it or a section of it, also those that fail."
 _UNDECIDED_ROUTES: Final = "The routes of which it is not known whether they are attached."
 
 
@@ -37,52 +40,34 @@ class Listed(Struct, frozen=True, kw_only=True):
     """What every row has."""
 
     resource: Resource
-    policies: tuple[ObjectRef, ...]
-    undecided: tuple[ObjectRef, ...]
-    attachments: tuple[Attachment, ...]
-    reported: tuple[ReportedCondition, ...]
+    policies: Annotated[tuple[ObjectRef, ...], Meta(description=_POLICIES)]
+    undecided_policies: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_POLICIES)]
+    targeted_by: Annotated[tuple[Attachment, ...], Meta(description=_TARGETED_BY)]
+    reported: Annotated[
+        tuple[ReportedCondition, ...], Meta(description="The conditions in the status, as controllers reported them.")
+    ]
     unseen: tuple[Unseen, ...]
-
-
-class ObjectRow(Struct, frozen=True, kw_only=True):
-    """An object."""
-
-    listed: Listed
 
     @property
     def object(self) -> Annotated[ObjectRef, Meta()]:
         """The object."""
-        return self.listed.resource.ref
+        return self.resource.ref
 
     @property
     def origin(self) -> Annotated[Origin, Meta()]:
         """Where it was read."""
-        return self.listed.resource.origin
+        return self.resource.origin
 
     @property
     def complete(self) -> Annotated[bool, Meta()]:
         """False if something that could matter for it could not be seen."""
         return not self.unseen
 
-    @property
-    def policies(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
-        """The policies with an effect on it; of a GatewayClass or Namespace, those attached to it."""
-        return self.listed.policies
 
-    @property
-    def undecided_policies(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
-        """The policies that may have an effect on it: it is not known how they combine with others."""
-        return self.listed.undecided
+class ObjectRow(Struct, frozen=True, kw_only=True):
+    """An object."""
 
-    @property
-    def targeted_by(self) -> Annotated[tuple[Attachment, ...], Meta()]:
-        """The target references that name it or a section of it, also those that fail."""
-        return self.listed.attachments
-
-    @property
-    def reported(self) -> Annotated[tuple[ReportedCondition, ...], Meta()]:
-        """The conditions in the status, as controllers reported them."""
-        return self.listed.reported
+    listed: Annotated[Listed, "inline"]
 
     @property
     def ref(self) -> ObjectRef:
@@ -293,8 +278,8 @@ def _listed(analysis: Analysis, resource: Resource, node: NodeRef | None = None,
     return Listed(
         resource=resource,
         policies=policies,
-        undecided=undecided,
-        attachments=attachments,
+        undecided_policies=undecided,
+        targeted_by=attachments,
         reported=reported,
         unseen=unseen_for(analysis, subject, paths, below=below),
     )

@@ -281,13 +281,13 @@ _NAMESPACE: Final[tuple[Column[NamespaceRow], ...]] = (
 
 def _targeted_by(row: ObjectRow) -> tuple[str, ...]:
     """The policies that name the object, with what is wrong with the reference if it fails."""
-    states = ((str(it.policy), "" if it.state == "attached" else f" ({it.state})") for it in row.listed.attachments)
+    states = ((str(it.policy), "" if it.state == "attached" else f" ({it.state})") for it in row.listed.targeted_by)
     return _distinct(policy + state for policy, state in states)
 
 
 def _policies(row: ObjectRow) -> Number:
     """How many policies affect the object; `1 to 3` where it is not known how some of them combine."""
-    certain, undecided = len(row.listed.policies), len(row.listed.undecided)
+    certain, undecided = len(row.listed.policies), len(row.listed.undecided_policies)
     most = number(certain + undecided, complete=not row.listed.unseen)
     # Of those that are undecided, one holds at least.
     least = certain or min(undecided, 1)
