@@ -15,6 +15,7 @@ from msgspec.structs import asdict, replace
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.questions.shared.in_force import OfKnownKind
 from kubectl_policy.questions.shared.which_paths import numbered, numbers
 from kubectl_policy.questions.unseen.things import Answer
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Presence
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import KnownBy, PolicyClass, Role
+    from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.questions.shared.reported import ReportedCondition
@@ -250,7 +251,7 @@ class GraphAttachment(_GraphEdge, frozen=True, kw_only=True):
         return self.attachment.declared.field
 
 
-class GraphPolicy(_Drawn, frozen=True, kw_only=True):
+class GraphPolicy(_Drawn, OfKnownKind, frozen=True, kw_only=True):
     """A policy, a filter, or an object with parameters.
 
     In a picture around subjects, or of a namespace, `enforcement` and `affected` are about the paths through these
@@ -281,21 +282,6 @@ class GraphPolicy(_Drawn, frozen=True, kw_only=True):
     def role(self) -> Annotated[Role, Meta()]:
         """Whether it is a policy, a filter of routes, or holds parameters of Gateways."""
         return self.profile.role
-
-    @property
-    def class_(self) -> Annotated[PolicyClass, Meta()]:
-        """The class of its kind: direct or inherited."""
-        return self.profile.policy_class
-
-    @property
-    def known_by(self) -> Annotated[KnownBy, Meta()]:
-        """What makes it a policy kind."""
-        return self.profile.known_by
-
-    @property
-    def assumed(self) -> Annotated[tuple[str, ...], Meta()]:
-        """What rests on a default or a guess, because no profile covers it."""
-        return self.profile.assumed
 
     @property
     def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:

@@ -11,7 +11,7 @@ from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.selectors import selects
 from kubectl_policy.questions.shared.effects import affected
-from kubectl_policy.questions.shared.in_force import OfPolicyKind, assumed_of
+from kubectl_policy.questions.shared.in_force import OfKnownKind, assumed_of
 from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
 from kubectl_policy.questions.shared.reported import ReportedCondition, reported_conditions
 from kubectl_policy.questions.shared.selection import Selection, kinds_named, not_found
@@ -46,7 +46,7 @@ class Stanza(Struct, frozen=True):
 _REASONS: Final = "Why it has no effect anywhere, the first cause first; none if it has one, or may have."
 
 
-class PolicyRow(OfPolicyKind, frozen=True, kw_only=True):
+class PolicyRow(OfKnownKind, frozen=True, kw_only=True):
     """A policy."""
 
     resource: Resource
@@ -80,11 +80,6 @@ class PolicyRow(OfPolicyKind, frozen=True, kw_only=True):
     def complete(self) -> Annotated[bool, Meta()]:
         """False if something that could matter for it could not be seen."""
         return not self.unseen
-
-    @property
-    def assumed(self) -> Annotated[tuple[str, ...], Meta()]:
-        """What rests on a default or a guess, because no profile covers it."""
-        return self.profile.assumed
 
     @property
     def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:
@@ -151,7 +146,7 @@ def _stanzas(enforcement: Enforcement, profile: PolicyKindProfile) -> tuple[Stan
     return tuple([Stanza(*stanza) for stanza in distinct])
 
 
-class KindRow(OfPolicyKind, frozen=True, kw_only=True):
+class KindRow(OfKnownKind, frozen=True, kw_only=True):
     """A policy kind, and its policies in every namespace."""
 
     names: KindNames
@@ -209,11 +204,6 @@ class KindRow(OfPolicyKind, frozen=True, kw_only=True):
     def effective_targets(self) -> Annotated[tuple[TargetLevel, ...], Meta()]:
         """The levels at which it takes effect; empty if that is not known."""
         return self.profile.effective_targets
-
-    @property
-    def assumed(self) -> Annotated[tuple[str, ...], Meta()]:
-        """What rests on a default or a guess, because no profile covers it."""
-        return self.profile.assumed
 
     @property
     def name(self) -> Annotated[str, Meta()]:
