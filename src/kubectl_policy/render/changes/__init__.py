@@ -39,7 +39,8 @@ class _Diff(Forms["StateDiff"]):
 
         return diff_markdown(answer)
 
-    summary = headline
+    def summary(self, answer: StateDiff) -> str:
+        return self.headline(answer)
 
     def names(self, answer: StateDiff) -> Iterable[ObjectRef]:
         from kubectl_policy.render.changes.table import diff_names
@@ -68,7 +69,8 @@ class _BlastRadius(Forms["BlastRadius"]):
 
         return blast_radius_markdown(answer)
 
-    summary = headline
+    def summary(self, answer: BlastRadius) -> str:
+        return self.headline(answer)
 
     def names(self, answer: BlastRadius) -> Iterable[ObjectRef]:
         return DIFF.names(answer.difference)
