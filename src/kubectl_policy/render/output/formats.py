@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Json, ObjectRef
-    from kubectl_policy.render.output.columns import Table, Tables
+    from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.escape import Commands
     from kubectl_policy.render.output.text import Document, View
 
@@ -43,7 +43,7 @@ class Forms(Generic[Answer]):
     """The lines of `-o text`."""
     tree: Callable[[Answer, View], Document]
     """The lines of `-o tree`."""
-    table: Callable[[Answer, View], Table[Any] | Tables]
+    table: Callable[[Answer, View], Sequence[Table[Any]]]
     """The rows and columns of tables."""
     names: Callable[[Answer], Iterable[ObjectRef]]
     """The objects of `-o name`."""
@@ -108,9 +108,10 @@ class Format(Struct, frozen=True):
         return self.part in {"text", "tree", "table"}
 
 
-def _table(forms: Forms[Any], answer: object, view: View, *, wide: bool) -> Shown:
-    table = forms.table(answer, view)
-    return table.document(view, wide=wide) if view.coloured else table.text(view, wide=wide)
+def _table(forms: Forms[Any], answer: object, view: View, *, name: str) -> Shown:
+    from kubectl_policy.render.output.columns import laid_out  # noqa: PLC0415 (the other formats do without)
+
+    return laid_out(forms.table(answer, view), name, view)
 
 
 def _yaml(forms: Forms[Any], answer: object, view: View) -> str:
@@ -162,9 +163,9 @@ def drawn(dot: str, form: str) -> str | bytes:
 FORMATS: Final[Mapping[str, Format]] = {
     "text": Format("text", "everything", lambda forms, answer, view: forms.text(answer, view)),
     "tree": Format("tree", "everything", lambda forms, answer, view: forms.tree(answer, view)),
-    "table": Format("table", "rows", partial(_table, wide=False)),
-    "wide": Format("table", "rows", partial(_table, wide=True)),
-    "csv": Format("table", "rows", lambda forms, answer, view: forms.table(answer, view).csv(view)),
+    "table": Format("table", "rows", partial(_table, name="table")),
+    "wide": Format("table", "rows", partial(_table, name="wide")),
+    "csv": Format("table", "rows", partial(_table, name="csv")),
     "yaml": Format("document", "everything", _yaml),
     "json": Format("document", "everything", lambda forms, answer, view: _json(forms.document(answer, view.context))),
     "markdown": Format("markdown", "headline", lambda forms, answer, _: f"{forms.markdown(answer)}\n"),
