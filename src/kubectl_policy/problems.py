@@ -14,8 +14,8 @@ from kubectl_policy.model.kinds import with_article
 from kubectl_policy.model.unknown import is_unfilled
 from kubectl_policy.resolution import order_unknown
 from kubectl_policy.topology import shape_problems_of
-from kubectl_policy.topology.dangling import broken_reference, dangling_references
 from kubectl_policy.topology.delegation.order import circle_words
+from kubectl_policy.topology.judged.dangling import broken_reference, dangling_references
 from kubectl_policy.topology.references import (
     GATEWAY_CLASS,
     ROUTES,

@@ -103,7 +103,7 @@ def _referred_by(row: AnyRow, wanted: Json) -> Json:
 
 def _policies(row: AnyRow, _: Json) -> Json:
     """Return the number of policies that name the object, whether or not they may: gwctl counts these."""
-    return len({attachment.policy for attachment in row.listed.attachments}) if isinstance(row, ObjectRow) else None
+    return len({attachment.policy for attachment in row.listed.targeted_by}) if isinstance(row, ObjectRow) else None
 
 
 def _http_routes(row: AnyRow, _: Json) -> Json:
@@ -119,7 +119,7 @@ def _targets(row: AnyRow, _: Json) -> Json:
 
 
 def _targets_of(row: AnyRow) -> list[NodeRef]:
-    attachments = row.attachments if isinstance(row, PolicyRow) else ()
+    attachments = row.targets if isinstance(row, PolicyRow) else ()
     return [attachment.target for attachment in attachments if attachment.target]
 
 

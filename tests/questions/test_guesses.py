@@ -96,7 +96,7 @@ class TestUndecided:
     def test_of_lists(self, disjoint: Analysis) -> None:
         """What is certain is counted apart from what is not."""
         routes: Any = list_type(disjoint, "routes", Selection()).rows
-        assert {row.ref.name: (row.listed.policies, row.listed.undecided) for row in routes} == {
+        assert {row.ref.name: (row.listed.policies, row.listed.undecided_policies) for row in routes} == {
             "other": ((A,), ()),
             "r": ((), (A, B)),
         }

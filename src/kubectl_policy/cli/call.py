@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from kubectl_policy import InputOptions
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.cli.clusters.live import Live
-    from kubectl_policy.cli.clusters.several import ContextAnswer
     from kubectl_policy.model import Diagnostic
     from kubectl_policy.model.snapshot import AssumedObjects
     from kubectl_policy.questions.unseen.things import Unseen
+    from kubectl_policy.render.output.several import ClusterAnswer
     from kubectl_policy.sources import Lines, Progress
 
 _OUTPUT_HELP: Final = "Output format; also jsonpath=TEMPLATE and custom-columns=HEADER:PATH,..."
@@ -42,12 +42,12 @@ _PARAMETERS: Final = {**SharedOptions.__annotations__, **ClusterFlags.__annotati
 class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
     """The values of the shared options, and the name of the program.
 
-    `collector` is set where several clusters are asked: it collects the answer of this one. `reached` is the cluster,
-    if a connection to it exists already.
+    `collected` is set where several clusters are asked: answers by context, to which this call adds its own. `reached`
+    is the cluster, if a connection to it exists already.
     """
 
     program: str = ""
-    collector: "ContextAnswer | None" = None
+    collected: "dict[str, ClusterAnswer] | None" = None
     reached: "Live | None" = None
 
     def read(self, *, optional: bool = False, routes: bool = False, whole: bool = False) -> "Analysis":
@@ -174,19 +174,22 @@ class Call(SharedOptions, frozen=True, kw_only=True, dict=True):
             self.live.settle()
         from kubectl_policy.render.output.formats import remarks_on, render
 
+        context = self.contexts[0] if self.contexts and self.collected is not None else ""
         view = replace(
             terminal.view(self.program, *self._repeated()),
             headers=headers,
             namespaces=namespaces,
             everything=everything,
             coloured=format_of(self.output).styled and terminal.wants_colour(self.color),
-            context=self.collector.context if self.collector else "",
+            context=context,
         )
         shown = render(forms, answer, self.output, view)
-        if self.collector:
-            self.collector.take(forms, answer, view, shown)
-        else:
+        if self.collected is None:
             terminal.show(shown, view.width, coloured=view.coloured)
+        else:
+            from kubectl_policy.render.output.several import ClusterAnswer
+
+            self.collected[context] = ClusterAnswer(context=context, forms=forms, answer=answer, view=view, shown=shown)
         terminal.complain(*remarks_on(forms, answer, self.output, shown, complete=not unseen))
         is_whole = format_of(self.output).tells == "everything"
         for state in states:
@@ -232,14 +235,14 @@ def answer(call: Call, ask: "Callable[[Call], int]") -> int:
 
 def _answer_of_each_cluster(call: Call, ask: "Callable[[Call], int]") -> int:
     """Ask the cluster of each context that the call names."""
-    from kubectl_policy.cli.clusters.several import ClusterQuestion, ContextAnswer, ask_clusters
+    from kubectl_policy.cli.clusters.several import ClusterQuestion, ask_clusters
 
-    clusters: list[ClusterQuestion] = []
+    questions: list[ClusterQuestion] = []
+    collected: dict[str, ClusterAnswer] = {}
     for context in call.contexts_of(call.cluster):
-        collector = ContextAnswer(context)
-        single = replace(call, contexts=[context], all_contexts=False, collector=collector)
-        clusters.append(ClusterQuestion(answer=collector, live=single.live, ask=partial(ask, single)))
-    return ask_clusters(clusters, call.output)
+        single = replace(call, contexts=[context], all_contexts=False, collected=collected)
+        questions.append(ClusterQuestion(context=context, live=single.live, ask=partial(ask, single)))
+    return ask_clusters(questions, collected, call.output)
 
 
 def shared_options(

@@ -29,16 +29,18 @@ class Suppressed(Struct, frozen=True, kw_only=True):
     finding: Annotated[Finding, Meta()]
 
 
+_WORLDS: Final = "What was looked at apart from each other, such as clusters; empty if that is one world."
+_SINCE: Final = "The baseline or base that the findings are new since; empty if none was given."
 _UNKNOWN: Final = "What may be wrong: something that decides it was not seen."
 
 
 class Scope(Struct, frozen=True, kw_only=True):
     """What was linted, and since when a finding is new."""
 
-    worlds: tuple[str, ...] = ()
-    since: str = ""
-    objects: int
-    files: int = 0
+    worlds: Annotated[tuple[str, ...], Meta(description=_WORLDS)] = ()
+    since: Annotated[str, Meta(description=_SINCE)] = ""
+    objects: Annotated[int, Meta(description="How many were looked at.", ge=0)]
+    files: Annotated[int, Meta(description="In how many files these are.", ge=0)] = 0
     is_open: bool = True
     """Whether manifests that were not given may decide more, as nobody said that there are none."""
 
@@ -57,7 +59,7 @@ class Checkout(Struct, frozen=True, kw_only=True):
 class Report(Struct, frozen=True, kw_only=True):
     """What linting found, by file and line."""
 
-    scope: Scope
+    scope: Annotated[Scope, "inline"]
     findings: Annotated[tuple[Finding, ...], Meta(description="What counts.")]
     unknown: Annotated[tuple[Finding, ...], Meta(description=_UNKNOWN)] = ()
     known: Annotated[tuple[Finding, ...], Meta(description="What does not count, as it was there before.")] = ()
@@ -111,23 +113,3 @@ class Report(Struct, frozen=True, kw_only=True):
     def complete(self) -> Annotated[bool, Meta()]:
         """False if something could not be decided, as not all that decides it was seen."""
         return not (self.unknown or self.unseen)
-
-    @property
-    def worlds(self) -> Annotated[tuple[str, ...], Meta()]:
-        """What was looked at apart from each other, such as clusters; empty if that is one world."""
-        return self.scope.worlds
-
-    @property
-    def since(self) -> Annotated[str, Meta()]:
-        """The baseline or base that the findings are new since; empty if none was given."""
-        return self.scope.since
-
-    @property
-    def objects(self) -> Annotated[int, Meta(ge=0)]:
-        """How many were looked at."""
-        return self.scope.objects
-
-    @property
-    def files(self) -> Annotated[int, Meta(ge=0)]:
-        """In how many files these are."""
-        return self.scope.files

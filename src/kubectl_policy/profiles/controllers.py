@@ -85,14 +85,14 @@ class ConditionWords(Struct, frozen=True, rename="camel"):
     """Its reason."""
 
 
-class ReportedCondition(ConditionWords, frozen=True, rename="camel"):
+class ConditionInFile(ConditionWords, frozen=True, rename="camel"):
     """A condition in a file, with those that are written at once."""
 
     also: Annotated[tuple[ConditionWords, ...], Meta(min_length=1)] = ()
     """Further conditions that are written at the same time."""
 
 
-_Conditions: TypeAlias = Annotated[tuple[ConditionWords, ...], Meta(extra={"in_files": ReportedCondition})]
+_Conditions: TypeAlias = Annotated[tuple[ConditionWords, ...], Meta(extra={"in_files": ConditionInFile})]
 
 # GEP-713, "Policy status", and apis/v1/policy_types.go: PolicyConditionAccepted with its reasons.
 _STANDARD: Final[Mapping[Event, tuple[ConditionWords, ...]]] = MappingProxyType(

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from kubectl_policy.profiles.controllers import Evidence
-from kubectl_policy.profiles.reading import NOTHING, FieldName, Name, ProtectingField
+from kubectl_policy.profiles.reading import NOTHING, FieldName, Name, SecurityField
 from kubectl_policy.profiles.summary import SummaryPart
 
 # Where profiles of policy kinds say what a rule of a route itself says.
@@ -34,7 +34,7 @@ class OwnSettings(Struct, frozen=True, kw_only=True, rename="camel"):
     """A map from lists among the settings to the field by which their elements are told apart, a text or a reference;
     of a filter that a rule may have several times, it is a field of the filter. Without it: lists come whole.
     """
-    security_fields: frozenset[ProtectingField] = frozenset()
+    security_fields: frozenset[SecurityField] = frozenset()
     """The settings whose loss takes a protection away, as `securityFields` of a policy kind has them."""
     summary: Annotated[tuple[SummaryPart, ...], Meta(min_length=1)] = ()
     """What they are called in short, as `summary` of a policy kind has it. Without it: by their names."""

@@ -34,7 +34,7 @@ from kubectl_policy.profiles.merging import (
 )
 from kubectl_policy.profiles.needs import RequiredObject, RequiredParameter
 from kubectl_policy.profiles.own import OwnSettings
-from kubectl_policy.profiles.reading import INTERNAL, NOTHING, REQUIRED, FieldName, Name, ProtectingField, text_like
+from kubectl_policy.profiles.reading import INTERNAL, NOTHING, REQUIRED, FieldName, Name, SecurityField, text_like
 from kubectl_policy.profiles.summary import SummaryPart, summarized
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
     """Whether a policy changes the proxy's own configuration (patches, snippets), which is not read: it may change
     anything where it takes effect, and answers say so.
     """
-    security_fields: Annotated[frozenset[ProtectingField], Meta(extra={"topic": PROTECTION})] = frozenset()
+    security_fields: Annotated[frozenset[SecurityField], Meta(extra={"topic": PROTECTION})] = frozenset()
     """The fields of a policy's settings whose loss takes a protection away, each with all that is below it: `jwt`,
     `headers.xForwardedClientCert`; a `*` stands for any one key, so for each entry of a map or of a list whose entries
     are told apart: `perPort.*.tls`. `*` alone is every field.

@@ -59,7 +59,7 @@ FieldPattern: TypeAlias = Annotated[
     ),
 ]
 # A field, or by a * entries, that protects something.
-ProtectingField: TypeAlias = Annotated[
+SecurityField: TypeAlias = Annotated[
     str,
     text_like(
         r"^(\*|[A-Za-z0-9_-]+)(\.(\*|[A-Za-z0-9_-]+))*$",

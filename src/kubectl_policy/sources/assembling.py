@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kubectl_policy.errors import NothingThereError, SourceError
@@ -38,44 +37,38 @@ if TYPE_CHECKING:
     Renderer: TypeAlias = Callable[[Sequence[InputFile], Sequence[Resource], InputOptions], Rendered | None]
 
 
-class Input(Struct, frozen=True, kw_only=True):
-    """Files of the input."""
-
-    files: InputFiles
-    # None if nothing is to be rendered.
-    renderer: Renderer | None = None
-
-
-def snapshot_of(source: Input, options: InputOptions, lines: Lines | None = None) -> Snapshot:
+def snapshot_of(
+    files: InputFiles, options: InputOptions, lines: Lines | None = None, renderer: Renderer | None = None
+) -> Snapshot:
     """Return the objects in files: see `load_manifests`. Raises SourceError where there is no object in them."""
-    reading = read_files(source, options, lines)
+    reading = read_files(files, options, lines)
     if isinstance(reading, Snapshot):
         return reading
-    around = tree_around(reading, source.files, options)
+    around = tree_around(reading, files, options)
     if options.cluster:
         if around is None:
             raise unknown_cluster(options.cluster)
         around.keep(options.cluster)
-    snapshot = assembled(reading, around, source, options)
+    snapshot = assembled(reading, around, files, options, renderer)
     if not snapshot.resources:
-        raise nothing_found(reading, source.files)
+        raise nothing_found(reading, files)
     return snapshot
 
 
-def read_files(source: Input, options: InputOptions, lines: Lines | None = None) -> Reading | Snapshot:
+def read_files(files: InputFiles, options: InputOptions, lines: Lines | None = None) -> Reading | Snapshot:
     """Read files, or the snapshot that one of them holds, which has to be the only one."""
     origins: Origins | None = None
     if options.map_origins or options.path_map:
         from kubectl_policy.sources.locations.origins import Origins  # noqa: PLC0415 (few commands ask for it)
         from kubectl_policy.sources.locations.written import LocalFiles  # noqa: PLC0415 (see above)
 
-        origins = Origins(LocalFiles(source.files.tree), options, lines)
+        origins = Origins(LocalFiles(files.tree), options, lines)
     reading = Reading(options.values, lines, origins)
-    for file in source.files.files:
+    for file in files.files:
         try:
-            reading.read_file(file, source.files.text_of)
+            reading.read_file(file, files.text_of)
         except PackedError as packed:
-            return _unpacked(packed.data, file, source.files, options)
+            return _unpacked(packed.data, file, files, options)
     return reading
 
 
@@ -90,10 +83,11 @@ def tree_around(reading: Reading, files: InputFiles, options: InputOptions) -> T
     return TreeInput(files, reading, namespace=namespace, complete=options.complete)
 
 
-def assembled(reading: Reading, around: TreeInput | None, source: Input, options: InputOptions) -> Snapshot:
+def assembled(
+    reading: Reading, around: TreeInput | None, files: InputFiles, options: InputOptions, renderer: Renderer | None
+) -> Snapshot:
     """Return the snapshot of what was read, as the tree around it applies it."""
-    files = source.files
-    not_objects = _as_applied(reading, around, options, source.renderer) if around else []
+    not_objects = _as_applied(reading, around, options, renderer) if around else []
     # Origins are those of all objects that were read.
     origins = reading.origins if reading.origins and reading.origins.may_differ else None
     objects = reading.objects if origins else ()

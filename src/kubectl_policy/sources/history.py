@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model.authorship import Commit
-from kubectl_policy.sources.assembling import Input, snapshot_of
+from kubectl_policy.sources.assembling import snapshot_of
 from kubectl_policy.sources.files import git
 from kubectl_policy.sources.files.archives import archive_and_path
 from kubectl_policy.sources.files.exclusion import Exclusions
@@ -115,6 +115,6 @@ def _read(
         return before
     manifests = InputFiles(tree=tree, files=files, left_out=exclusions.left_out)
     try:
-        return key, snapshot_of(Input(files=manifests), options) if files else None
+        return key, snapshot_of(manifests, options) if files else None
     except SourceError:
         return key, None

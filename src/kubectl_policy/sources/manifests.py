@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from kubectl_policy.errors import SourceError, UsageError
 from kubectl_policy.model import Diagnostic, Snapshot
-from kubectl_policy.sources.assembling import Input, assembled, nothing_found, read_files, snapshot_of, tree_around
+from kubectl_policy.sources.assembling import assembled, nothing_found, read_files, snapshot_of, tree_around
 from kubectl_policy.sources.files.archives import archive_and_path
 from kubectl_policy.sources.files.disk import Disk, RepositoriesOnDisk, read_stdin
 from kubectl_policy.sources.files.exclusion import Exclusions
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from kubectl_policy.sources.assembling import Renderer
     from kubectl_policy.sources.files.tree import FileTree, StoredTree
     from kubectl_policy.sources.locations.lines import Lines
     from kubectl_policy.sources.reading import Reading
@@ -43,8 +44,8 @@ def load_manifests(
     gap. `lines` are told what is read. Raises SourceError where a path names nothing, cannot be read, or where there is
     no object in all of them.
     """
-    with _input_at(paths, options, stdin, progress, lines) as files:
-        return snapshot_of(files, options, lines)
+    with _input_at(paths, options, stdin, progress, lines) as (files, renderer):
+        return snapshot_of(files, options, lines, renderer)
 
 
 def load_state(
@@ -62,8 +63,8 @@ def load_state(
     else is as for `load_manifests`. Nothing is checked out, written or fetched. Raises SourceError also where git has
     no such revision or path, and UsageError for what `is_live`.
     """
-    with _input_at([operand], options, stdin, progress, lines, may_be_revision=True) as files:
-        return snapshot_of(files, options, lines)
+    with _input_at([operand], options, stdin, progress, lines, may_be_revision=True) as (files, renderer):
+        return snapshot_of(files, options, lines, renderer)
 
 
 def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
@@ -83,20 +84,20 @@ def load_worlds(  # noqa: PLR0913 (what `load_manifests` takes)
     or of the same files, each is a world, called by the shortest part of its path that tells it from the others; it
     includes the overlays of that name of other applications, and what has no such name there is a gap.
     """
-    with _input_at(paths, options, stdin, progress, lines, may_be_revision=may_be_revision) as files:
+    with _input_at(paths, options, stdin, progress, lines, may_be_revision=may_be_revision) as (files, renderer):
         reading = read_files(files, options, lines)
         if isinstance(reading, Snapshot):
             return {"": reading}
         # What was not rendered may create more, also where somebody says that there is nothing else.
-        around = tree_around(reading, files.files, replace(options, complete=False))
-        worlds = dict(_worlds_in(reading, around, files, options))
+        around = tree_around(reading, files, replace(options, complete=False))
+        worlds = dict(_worlds_in(reading, around, files, options, renderer))
         if not any(snapshot.resources for snapshot in worlds.values()):
-            raise nothing_found(reading, files.files)
+            raise nothing_found(reading, files)
         return worlds
 
 
 def _worlds_in(
-    reading: Reading, around: TreeInput | None, files: Input, options: InputOptions
+    reading: Reading, around: TreeInput | None, files: InputFiles, options: InputOptions, renderer: Renderer | None
 ) -> Iterator[tuple[str, Snapshot]]:
     """Yield the world that was asked for, or else all of them."""
     known = around.tree.worlds if around else None
@@ -109,13 +110,13 @@ def _worlds_in(
         reading.diagnostics.append(Diagnostic("too-many-worlds", "warning", message))
         chosen = []
     if not around or len(names) < 2 or not chosen:  # noqa: PLR2004 (one or none)
-        yield "", assembled(reading, around, files, options)
+        yield "", assembled(reading, around, files, options, renderer)
         return
     clusters = around.tree.clusters.names
     for name in chosen:
         of_world = around.of_world(name)
         of_it = replace(options, cluster=name if name in clusters else "")
-        yield name if len(chosen) > 1 else "", assembled(of_world.reading, of_world, files, of_it)
+        yield name if len(chosen) > 1 else "", assembled(of_world.reading, of_world, files, of_it, renderer)
 
 
 @contextmanager
@@ -127,7 +128,7 @@ def _input_at(  # noqa: PLR0913 (what `load_manifests` takes)
     lines: Lines | None = None,
     *,
     may_be_revision: bool = False,
-) -> Generator[Input]:
+) -> Generator[tuple[InputFiles, Renderer | None]]:
     """Find the input of `load_manifests` or, if it may be a revision, of `load_state`."""
 
     def text_of_stdin() -> str:
@@ -137,11 +138,9 @@ def _input_at(  # noqa: PLR0913 (what `load_manifests` takes)
     named = [str(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     exclusions = Exclusions(options.exclude)
     with ExitStack() as stack:
-        tree: FileTree = Disk()
-        inside = named
         stored = _open(named, stack, may_be_revision=may_be_revision)
-        if stored:
-            tree, inside = stored[0], [stored[1]]
+        tree: FileTree
+        tree, inside = (stored[0], [stored[1]]) if stored else (Disk(), named)
         manifests = find_files(inside, exclusions, tree)
         files = InputFiles(tree=tree, files=manifests, left_out=exclusions.left_out, stdin=text_of_stdin)
         renderer = None
@@ -149,8 +148,8 @@ def _input_at(  # noqa: PLR0913 (what `load_manifests` takes)
             from kubectl_policy.sources.rendered.render import Rendering  # noqa: PLC0415 (few inputs need it)
 
             in_repositories = RepositoriesOnDisk(named) if isinstance(tree, Disk) else tree
-            renderer = stack.enter_context(Rendering(in_repositories, progress)).render
-        yield Input(files=files, renderer=renderer)
+            renderer = Rendering(in_repositories, stack, progress).render
+        yield files, renderer
 
 
 def _open(named: Sequence[str], stack: ExitStack, *, may_be_revision: bool) -> tuple[StoredTree, str] | None:

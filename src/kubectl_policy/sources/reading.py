@@ -62,8 +62,6 @@ _WITHOUT_KIND: Final = "an object needs both apiVersion and kind, as text: add w
 _ABOUT_OTHERS: Final = tuple(ABOUT_OTHERS)
 _KUBECONFIG: Final = GroupKind("", "Config")
 _NO_FIELDS: Final[Mapping[str, Json]] = MappingProxyType({})
-# A template is read by somebody else; everything else that cannot be read is a mistake.
-_SEVERITIES: Final[dict[str, Severity]] = {"unrendered-template": "warning"}
 
 
 class Reading:
@@ -190,7 +188,8 @@ class Reading:
     def note(self, problem: Problem, source: str, gap: Gap = ANYTHING) -> None:
         """Note that something in a source cannot be read: a diagnostic, and a gap with what is known of it."""
         origin = Origin(source, problem.line)
-        severity = _SEVERITIES.get(problem.reason, "error")
+        # A template is read by somebody else; everything else that cannot be read is a mistake.
+        severity: Severity = "warning" if problem.reason == "unrendered-template" else "error"
         self.diagnostics.append(Diagnostic(problem.reason, severity, problem.message, origin=origin))
         self.gaps.append(replace(gap, reason=problem.message, origin=origin))
 

@@ -1,37 +1,30 @@
-"""The hierarchy of target kinds, instantiated: what is above what, and which route attaches to which listener.
-
-What few questions are about, the conditions of routes and Gateways, is imported when it is first used.
-"""
-
-from typing import TYPE_CHECKING
+"""The hierarchy of target kinds, instantiated: what is above what, and which route attaches to which listener."""
 
 from kubectl_policy.topology.attached_hostnames import attached_hostnames, too_wide
 from kubectl_policy.topology.delegation.delegations import Delegation
+from kubectl_policy.topology.gateway.conditions import (
+    Condition,
+    attached_listener_sets,
+    gateway_class_conditions,
+    gateway_conditions,
+    listener_conditions,
+    listener_set_conditions,
+    supported_kinds,
+)
 from kubectl_policy.topology.gateway.gateways import Implementation
 from kubectl_policy.topology.gateway.handshake import Binding, BindingState
 from kubectl_policy.topology.graph import Edge, Topology
+from kubectl_policy.topology.judged.conditions import (
+    attached_routes,
+    backend_tls_conditions,
+    conditions_below,
+    route_conditions,
+    route_parent_conditions,
+    routes_above,
+)
+from kubectl_policy.topology.judged.shape import shape_problems_of
 from kubectl_policy.topology.links import LINKS
 from kubectl_policy.topology.paths import MOST_NODES, Path, is_cut, on_path
-from kubectl_policy.topology.shape import shape_problems_of
-
-if TYPE_CHECKING:
-    from kubectl_policy.topology.conditions import (
-        attached_routes,
-        backend_tls_conditions,
-        conditions_below,
-        route_conditions,
-        route_parent_conditions,
-        routes_above,
-    )
-    from kubectl_policy.topology.gateway.conditions import (
-        Condition,
-        attached_listener_sets,
-        gateway_class_conditions,
-        gateway_conditions,
-        listener_conditions,
-        listener_set_conditions,
-        supported_kinds,
-    )
 
 __all__ = [
     "LINKS",
@@ -62,13 +55,3 @@ __all__ = [
     "supported_kinds",
     "too_wide",
 ]
-
-
-def __getattr__(name: str) -> object:
-    """Import what is public in the two modules of conditions (PEP 562)."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from kubectl_policy.topology import conditions  # noqa: PLC0415 (see above)
-    from kubectl_policy.topology.gateway import conditions as of_gateways  # noqa: PLC0415 (see above)
-
-    return getattr(conditions if hasattr(conditions, name) else of_gateways, name)

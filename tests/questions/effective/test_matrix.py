@@ -49,7 +49,7 @@ def cells(found: Matrix) -> dict[str, list[list[tuple[Json, tuple[int, ...]]]]]:
             ]
             for cell in row.cells
         ]
-        for row in found.rows
+        for row in found.items
     }
 
 
@@ -79,7 +79,7 @@ def test_there_is_a_row_for_each_rule() -> None:
         "app a": [[(["color blue", "deep"], (0,)), (["color black", "deep"], (1,))]],
         "app b": [[(["color red", "deep"], (0,)), (["color black", "deep"], (1,))]],
     }
-    assert [by.source.object.name for by in found.rows[0].cells[0].parts[0].sources] == ["all", "one"]
+    assert [by.source.object.name for by in found.items[0].cells[0].parts[0].sources] == ["all", "one"]
     assert (found.examined, found.idle, found.unseen) == (2, 0, ())
 
 
@@ -93,7 +93,7 @@ def test_a_field_has_its_value() -> None:
         [([2], (0, 1))],
         [("nothing", (0, 1))],
     ]
-    deep, two = (found.rows[0].cells[place].parts[0] for place in (1, 2))
+    deep, two = (found.items[0].cells[place].parts[0] for place in (1, 2))
     assert (deep.summary, two.summary) == (("deep",), ())
     assert [setting.field for setting in deep.settings] == ["deep.one", "deep.two"]
     assert found.unused == ("nope",)
@@ -115,11 +115,11 @@ def test_the_phrases_are_those_of_the_profile() -> None:
     base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), policy, complete=True)
     analysis = analyze(base, profiles=[profile])
     found = asked(analysis, fields=("jwt", "jwt.audience", "rules[x]", "hosts[0]", "jwt."))
-    summaries = [[part.summary for part in cell.parts] for cell in found.rows[0].cells]
+    summaries = [[part.summary for part in cell.parts] for cell in found.items[0].cells]
     assert summaries[:2] == [[("JWT from acme", "JWT from other")], [("jwt.audience",)]]
     assert summaries[2:] == [[()], [()], []]
-    assert [len(cell.parts[0].settings) for cell in found.rows[0].cells[2:4]] == [3, 2]
-    assert found.rows[0].origin == Origin("test.yaml", 1)
+    assert [len(cell.parts[0].settings) for cell in found.items[0].cells[2:4]] == [3, 2]
+    assert found.items[0].resource.origin == Origin("test.yaml", 1)
 
 
 def test_policies_that_all_apply_are_said_one_by_one() -> None:
@@ -130,8 +130,8 @@ def test_policies_that_all_apply_are_said_one_by_one() -> None:
     policies = [build.policy(name, build.target("g"), a={"b": name, "c": 1}) for name in ("p", "q")]
     base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), *policies, complete=True)
     found = asked(analyze(base, profiles=[profile]), fields=("a", "a.b"))
-    assert found.rows[0].cells[0].parts[0].summary in {("A is p", "A is q"), ("A is q", "A is p")}
-    assert sorted(str(setting.value) for setting in found.rows[0].cells[1].parts[0].settings) == ["p", "q"]
+    assert found.items[0].cells[0].parts[0].summary in {("A is p", "A is q"), ("A is q", "A is p")}
+    assert sorted(str(setting.value) for setting in found.items[0].cells[1].parts[0].settings) == ["p", "q"]
 
 
 def test_what_controllers_ignore_is_not_in_force() -> None:
@@ -191,24 +191,24 @@ def test_missing_rows_have_a_path_on_which_nothing_is() -> None:
     )
     names = ("open", "half", "closed", "removed", "idle")
     found = asked(analysis, Selection(names=names), fields=("jwt", "basic"), missing=True)
-    assert [row.subject.object.name for row in found.rows] == ["half", "open", "removed"]
-    assert [row.without for row in found.rows] == [(1,), (1,), (0, 1)]
+    assert [row.subject.object.name for row in found.items] == ["half", "open", "removed"]
+    assert [row.without for row in found.items] == [(1,), (1,), (0, 1)]
     assert (found.examined, found.idle) == (5, 1)
-    assert [row.paths for row in asked(analysis, Selection(names=("idle",))).rows] == [()]
+    assert [row.paths for row in asked(analysis, Selection(names=("idle",))).items] == [()]
 
 
 def test_unknown_is_not_none() -> None:
     """What could not be read is said for the row and for the list; what may hold is not certain to be there."""
     analysis = world(gaps=[Gap("", "", "broken", Origin("bad.yaml", 7))])
     found = asked(analysis, fields=("jwt",), missing=True)
-    assert [[thing.reason for thing in row.unseen] for row in found.rows] == [["broken"]]
+    assert [[thing.reason for thing in row.unseen] for row in found.items] == [["broken"]]
     assert [thing.reason for thing in found.unseen] == ["broken"]
     either = [
         build.policy("p", build.target("g"), kind="OddPolicy", p=1),
         build.policy("q", build.target("g"), kind="OddPolicy", q=1),
     ]
     uncertain = asked(world(*either, complete=True), kinds=("oddpolicy",), missing=True)
-    assert [part.certain for row in uncertain.rows for cell in row.cells for part in cell.parts] == [False]
+    assert [part.certain for row in uncertain.items for cell in row.cells for part in cell.parts] == [False]
 
 
 def test_only_what_may_set_something_makes_a_cell_unknown() -> None:
@@ -219,13 +219,13 @@ def test_only_what_may_set_something_makes_a_cell_unknown() -> None:
     analysis = world(color, other, gaps=[gap], complete=True)
     found = asked(analysis)
     assert [column.title for column in found.columns] == ["ColorPolicy", "LimitPolicy"]
-    assert [cell.unknown for cell in found.rows[0].cells] == [False, True]
-    assert [cell.unknown for cell in asked(analysis, kinds=("colorpolicy",)).rows[0].cells] == [False]
-    assert [cell.unknown for cell in asked(analysis, fields=("a", "limit")).rows[0].cells] == [True, True]
+    assert [cell.unknown for cell in found.items[0].cells] == [False, True]
+    assert [cell.unknown for cell in asked(analysis, kinds=("colorpolicy",)).items[0].cells] == [False]
+    assert [cell.unknown for cell in asked(analysis, fields=("a", "limit")).items[0].cells] == [True, True]
     unread = world(
         build.policy("c", kind="ColorPolicy", targetRefs="odd"), gaps=[Gap("Secret", "default", "forbidden")]
     )
-    assert [cell.unknown for cell in asked(unread, kinds=("colorpolicy",)).rows[0].cells] == [False]
+    assert [cell.unknown for cell in asked(unread, kinds=("colorpolicy",)).items[0].cells] == [False]
 
 
 def test_kinds_whose_attachment_is_not_computed_may_set_something() -> None:
@@ -239,7 +239,7 @@ def test_kinds_whose_attachment_is_not_computed_may_set_something() -> None:
     )
     base = build.snapshot(build.gateway(), build.route("r"), build.service("s"), build.policy("p", a=1), complete=True)
     analysis = analyze(base, profiles=[profile])
-    assert [cell.unknown for cell in asked(analysis, kinds=("colorpolicy",)).rows[0].cells] == [True]
+    assert [cell.unknown for cell in asked(analysis, kinds=("colorpolicy",)).items[0].cells] == [True]
     other = analyze(
         build.snapshot(
             build.gateway(),
@@ -251,7 +251,7 @@ def test_kinds_whose_attachment_is_not_computed_may_set_something() -> None:
         ),
         profiles=[profile],
     )
-    assert [cell.unknown for cell in asked(other, kinds=("otherpolicy",)).rows[0].cells] == [False]
+    assert [cell.unknown for cell in asked(other, kinds=("otherpolicy",)).items[0].cells] == [False]
 
 
 def test_a_policy_that_lacks_something_may_be_invalid() -> None:
@@ -262,12 +262,12 @@ def test_a_policy_that_lacks_something_may_be_invalid() -> None:
     )
     classes = build.gateway_class("public", "gateway.envoyproxy.io/gatewayclass-controller")
     analysis = analyze(build.snapshot(classes, build.gateway(), build.route("r"), build.service("s"), policy))
-    (row,) = asked(analysis, fields=("basicAuth", "jwt"), missing=False).rows
+    (row,) = asked(analysis, fields=("basicAuth", "jwt"), missing=False).items
     basic, jwt = row.cells
     assert [[thing.what for thing in part.unseen] for part in basic.parts] == [["Secret default/users"]]
     assert (basic.unknown, jwt.unknown, jwt.parts) == (False, False, ())
     assert [thing.what for thing in row.unseen] == ["Secret default/users"]
-    assert asked(analysis, fields=("basicAuth",), missing=True).rows == ()
+    assert asked(analysis, fields=("basicAuth",), missing=True).items == ()
 
 
 def test_what_routes_say_themselves_is_in_force_as_well() -> None:
@@ -278,10 +278,10 @@ def test_what_routes_say_themselves_is_in_force_as_well() -> None:
     assert [column.title for column in found.columns] == ["HTTPRoute"]
     assert [
         setting.value
-        for part in asked(analysis, fields=("timeouts.request",)).rows[0].cells[0].parts
+        for part in asked(analysis, fields=("timeouts.request",)).items[0].cells[0].parts
         for setting in part.settings
     ] == ["5s"]
-    assert asked(analysis, kinds=("httproute",), missing=True).rows[0].subject.object.name == "r"
+    assert asked(analysis, kinds=("httproute",), missing=True).items[0].subject.object.name == "r"
     assert asked(analysis, missing=True).columns == ()
 
 
@@ -300,19 +300,19 @@ def test_whether_a_route_gets_traffic_may_be_unknown() -> None:
     """If its parent was not read, or requests may come from routes that delegate to it."""
     lone = build.route("lone", parents=[build.parent("unread")])
     analysis = analyze(build.snapshot(build.gateway(), lone))
-    (row,) = asked(analysis).rows
+    (row,) = asked(analysis).items
     assert [thing.what for thing in row.unseen] == ["Gateway default/unread"]
-    (service,) = asked(analyze(build.snapshot(build.service("s"), gaps=[Gap("", "", "broken")])), of="services").rows
+    (service,) = asked(analyze(build.snapshot(build.service("s"), gaps=[Gap("", "", "broken")])), of="services").items
     assert [thing.reason for thing in service.unseen] == ["broken"]
 
 
 def test_gateways_and_services_have_a_row_each() -> None:
     """A Gateway also has what takes effect further down."""
     analysis = world(defaults("p", build.target("g"), a=1), complete=True)
-    (gateway,) = asked(analysis, of="gateways").rows
+    (gateway,) = asked(analysis, of="gateways").items
     assert (str(gateway.subject.object), gateway.subject.section, len(gateway.paths)) == ("Gateway default/g", "", 2)
     assert [part.summary for part in gateway.cells[0].parts] == [("a 1",)]
-    (service,) = asked(analysis, of="services").rows
+    (service,) = asked(analysis, of="services").items
     assert (service.subject.object.kind, service.hostnames) == ("Service", ())
     assert cells(asked(analysis, of="services"))["s"] == [[(["a 1"], (0, 1))]]
 
@@ -337,6 +337,6 @@ def test_a_setting_has_its_line() -> None:
     policy = defaults("p", build.target("g"), a=1)
     analysis = world(policy, build.route("other"), complete=True)
     found = at_lines(asked(analysis, fields=("a",)), locate)
-    origins = [part.settings[0].origin for row in found.rows for part in row.cells[0].parts]
+    origins = [part.settings[0].origin for row in found.items for part in row.cells[0].parts]
     assert {origin.line for origin in origins if origin} == {41}
     assert looked_up == ["spec.defaults.a"]

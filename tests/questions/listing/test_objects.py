@@ -47,7 +47,7 @@ def test_what_is_attached_to_nothing_is_affected_by_nothing() -> None:
     analysis = world(lone, defaults("p", build.target("lone", "HTTPRoute"), a=1))
     found = next(row for row in rows(analysis, "routes") if row.ref.name == "lone")
     assert found.listed.policies == ()
-    assert names(attachment.policy for attachment in found.listed.attachments) == ["p"]
+    assert names(attachment.policy for attachment in found.listed.targeted_by) == ["p"]
 
 
 @pytest.mark.parametrize("word", ["gateways", "routes", "services"])
@@ -73,7 +73,7 @@ def test_a_gateway_class_and_a_namespace_have_the_policies_attached_to_them() ->
     assert names(gateway_class.gateways) == ["g"]
     (namespace,) = cast("tuple[NamespaceRow, ...]", rows(analysis, "ns"))
     assert names(namespace.listed.policies) == ["inside"]
-    assert names(attachment.policy for attachment in namespace.listed.attachments) == ["inside", "odd"]
+    assert names(attachment.policy for attachment in namespace.listed.targeted_by) == ["inside", "odd"]
 
 
 def test_a_namespace_holds_what_is_affected_and_what_is_not() -> None:
@@ -158,14 +158,14 @@ def test_a_listener_has_a_row_of_its_own() -> None:
     )
     listing = list_type(analysis, "listeners", Selection(names=("h", "set")))
     web, tcp, extra = cast("tuple[ListenerRow, ...]", listing.rows)
-    assert [(row.ref.name, row.name, row.listener.port) for row in (web, tcp, extra)] == [
+    assert [(row.ref.name, row.listener.name, row.listener.port) for row in (web, tcp, extra)] == [
         ("h", "web", 80),
         ("h", "tcp", 9000),
         ("set", "extra", 9001),
     ]
     assert [names(row.routes) for row in (web, tcp, extra)] == [["app"], [], []]
     assert [names(row.listed.policies) for row in (web, tcp, extra)] == [["p"], [], []]
-    assert [names(it.policy for it in row.listed.attachments) for row in (web, tcp)] == [["p"], []]
+    assert [names(it.policy for it in row.listed.targeted_by) for row in (web, tcp)] == [["p"], []]
     assert [[condition.type for condition in row.listed.reported] for row in (web, tcp)] == [[], ["Programmed"]]
 
 

@@ -94,19 +94,15 @@ class Live:
         if self.cluster and not self.cluster.is_settled:
             raise StillToBeRead(self.access.name)
 
-    def look_up(self) -> None:
-        """Ask the cluster which kinds it serves; the first question raises what goes wrong with that."""
-        self._ask_what_is_served()
-
     def _reach(self, interests: Interests) -> Cluster:
         from kubectl_policy.sources.cluster.asking import Cluster
 
-        served = self._ask_what_is_served()
+        served = self.look_up()
         if isinstance(served, PolicyError):
             raise served
         return Cluster(*served, interests, self.namespace, self._options.chunk_size)
 
-    def _ask_what_is_served(self) -> tuple[Connection, Discovery] | PolicyError:
+    def look_up(self) -> tuple[Connection, Discovery] | PolicyError:
         """Return the connection to the cluster and the kinds that it serves; or why it cannot be asked.
 
         Clusters are asked at the same time; before Python 3.12, `cached_property` lets one thread at a time compute.
@@ -188,10 +184,10 @@ def run_until_settled(live: Live, command: Callable[[], int]) -> tuple[terminal.
     Raises `ClusterError` if the cluster cannot be asked.
     """
     with terminal.progress("asking the cluster:", after=PATIENCE) as live.progress:
-        output, end = attempt(command)
-        while not fetched_all(live, end):
+        while True:
             output, end = attempt(command)
-        return output, end
+            if fetched_all(live, end):
+                return output, end
 
 
 def attempt(command: Callable[[], int]) -> tuple[terminal.Held, int | PolicyError]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -11,43 +11,31 @@ from kubectl_policy.cli import terminal
 from kubectl_policy.cli.clusters.live import PATIENCE, Live, attempt, fetched_all
 from kubectl_policy.errors import FOUND, INCOMPLETE, ClusterError, PolicyError, UsageError
 from kubectl_policy.render.output.formats import OF_CI, PICTURES, format_of
-from kubectl_policy.render.output.several import Answers, ClusterAnswer, Unanswered, render_several
+from kubectl_policy.render.output.several import Answers, Unanswered, render_several
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from kubectl_policy.render.output.formats import Forms, Shown
-    from kubectl_policy.render.output.text import View
+    from kubectl_policy.render.output.several import ClusterAnswer
 
 # Exit codes, from the best to the worst.
 _CODES: Final = (0, FOUND, INCOMPLETE, UsageError.exit_code, PolicyError.exit_code)
 _MAX_THREADS: Final = 16
 
 
-class ContextAnswer:
-    """The answer of one of several clusters."""
-
-    def __init__(self, context: str) -> None:
-        """Start without an answer."""
-        self.context = context
-        self.answer: ClusterAnswer | None = None
-
-    def take(self, forms: Forms[Any], answer: object, view: View, shown: Shown) -> None:
-        """Keep an answer, to be shown with those of the other clusters."""
-        self.answer = ClusterAnswer(context=self.context, forms=forms, answer=answer, view=view, shown=shown)
-
-
 class ClusterQuestion(Struct, frozen=True, kw_only=True):
     """The question to one of several clusters."""
 
-    answer: ContextAnswer
+    context: str
     live: Live
     # Returns an exit code.
     ask: Callable[[], int]
 
 
-def ask_clusters(questions: Sequence[ClusterQuestion], output_format: str) -> int:
-    """Ask each cluster, show the answers in a format, and return the worst exit code.
+def ask_clusters(
+    questions: Sequence[ClusterQuestion], collected: Mapping[str, ClusterAnswer], output_format: str
+) -> int:
+    """Ask each cluster, show the answers that are collected by then in a format, and return the worst exit code.
 
     A cluster that gives no answer is an error on standard error. Raises `PolicyError` if all give none for the same
     reason, or if the format has no place for the cluster.
@@ -61,8 +49,7 @@ def ask_clusters(questions: Sequence[ClusterQuestion], output_format: str) -> in
     errors = {context: end for context, (_, end) in ends.items() if isinstance(end, PolicyError)}
     if len(errors) == len(questions) and len({(error.message, error.hint) for error in errors.values()}) == 1:
         raise next(iter(errors.values()))
-    collected = [question.answer for question in questions if question.answer.context not in errors]
-    answers = tuple(answer.answer for answer in collected if answer.answer)
+    answers = tuple(collected[context] for context in ends if context in collected and context not in errors)
     unanswered = tuple(
         Unanswered(context=context, message=error.message, hint=error.hint) for context, error in errors.items()
     )
@@ -96,14 +83,14 @@ def _ask_all(questions: Sequence[ClusterQuestion]) -> dict[str, tuple[terminal.H
         for question in questions:
             question.live.progress = progress
         list(threads.map(Live.look_up, [question.live for question in questions]))
-        while waiting := [question for question in questions if question.answer.context not in ends]:
+        while waiting := [question for question in questions if question.context not in ends]:
             attempts = [attempt(question.ask) for question in waiting]
             lives = [question.live for question in waiting]
             settled = threads.map(_settled_end, lives, [end for _, end in attempts])
             for question, (output, _), end in zip(waiting, attempts, settled, strict=True):
                 if end is not None:
-                    ends[question.answer.context] = output, end
-    return {question.answer.context: ends[question.answer.context] for question in questions}
+                    ends[question.context] = output, end
+    return {question.context: ends[question.context] for question in questions}
 
 
 def _settled_end(live: Live, end: int | PolicyError) -> int | PolicyError | None:

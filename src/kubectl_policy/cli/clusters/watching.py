@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +18,7 @@ from kubectl_policy.render.output.escape import visible
 from kubectl_policy.render.output.formats import format_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable
     from types import FrameType
 
     from kubectl_policy.cli.clusters.live import Live
@@ -47,7 +47,9 @@ def watch(live: Live, command: Callable[[Live], int], output_format: str) -> int
     from kubectl_policy.sources.cluster.watches import ClusterWatches
 
     watches, failures = ClusterWatches(), 0
-    with _display(output_format) as display:
+    is_screen = terminal.is_terminal() and format_of(output_format).styled and os.environ.get("TERM") != "dumb"
+    display = (_Screen if is_screen else _Display)({"yaml": "---\n", "json": ""}.get(output_format, "\n"))
+    with closing(display):
         output, end, pause = _answer(live, command)
         if isinstance(end, PolicyError):
             output.let_go()
@@ -87,16 +89,6 @@ def _wait(watches: ClusterWatches, display: _Display) -> None:
     end = None if watches.is_complete else time.monotonic() + _POLL_SECONDS
     while not (watches.wait(_TICK_SECONDS) or display.is_resized or (end is not None and time.monotonic() >= end)):
         pass
-
-
-@contextmanager
-def _display(output_format: str) -> Generator[_Display]:
-    is_screen = terminal.is_terminal() and format_of(output_format).styled and os.environ.get("TERM") != "dumb"
-    display = (_Screen if is_screen else _Display)({"yaml": "---\n", "json": ""}.get(output_format, "\n"))
-    try:
-        yield display
-    finally:
-        display.close()
 
 
 class _Display:

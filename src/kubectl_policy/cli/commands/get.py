@@ -104,7 +104,7 @@ def get(
             answer = at_lines(answer, call.lines.locate)
         show(EFFECTIVE, answer, analysis, unseen=answer.unseen)
         incomplete = missing and bool(answer.unseen) and not allow_incomplete
-        return ending(differs=exit_code and bool(answer.rows), incomplete=incomplete)
+        return ending(differs=exit_code and bool(answer.items), incomplete=incomplete)
     from kubectl_policy.questions.listing.lists import Lists, Only, list_names, list_type
     from kubectl_policy.render.listing.tables import ordered
 

@@ -116,8 +116,8 @@ def lint(
     from kubectl_policy.cli.linting.reading import Reader
     from kubectl_policy.cli.linting.reporting import Linting
 
-    output, files = parse_outputs(format_ or (), call.output, is_single=not call.collector)
-    if call.collector and (format_ or baseline or write_baseline):
+    output, files = parse_outputs(format_ or (), call.output, is_single=call.collected is None)
+    if call.collected is not None and (format_ or baseline or write_baseline):
         raise UsageError(
             "--format and baselines are for one cluster", "name one --context; --output is for several as well"
         )
@@ -144,7 +144,7 @@ def lint(
     linting = Linting(read, settings, project)
     # A baseline that is being written does not count yet.
     report = linting.report("" if write_baseline else baseline or project.baseline)
-    if call.namespace and not (report.objects or report.findings):
+    if call.namespace and not (report.scope.objects or report.findings):
         raise NotFoundError(f"there is nothing to lint in namespace {call.namespace}", "leave out -n to lint all of it")
     if write_baseline:
         write_file(write_baseline, linting.baseline())

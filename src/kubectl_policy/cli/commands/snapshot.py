@@ -40,7 +40,7 @@ def snapshot(
         raise UsageError("it is not said where to write the snapshot", "add -o FILE, or -o - for standard output")
     if output == _STDOUT and sys.stdout is not None and sys.stdout.isatty():
         raise UsageError("a snapshot is compressed, and nothing for a terminal", "add -o FILE, or pipe it elsewhere")
-    if call.collector:
+    if call.collected is not None:
         raise UsageError("a snapshot is of one cluster", "name one --context")
     if call.paths and call.namespace:
         raise UsageError("a snapshot of manifests holds all of them", "leave out --namespace")

@@ -34,9 +34,9 @@ class CommandLine(NamedTuple):
     option: KnownOption | None  # whose value is under the cursor, if any is
     may_be_option: bool  # whether an option may be under the cursor
 
-    def value(self, *parameters: str) -> str:
-        """Return the last value of the first parameter that has one, or ""."""
-        return next((self.values[name][-1] for name in parameters if self.values.get(name)), "")
+    def value(self, parameter: str) -> str:
+        """Return the last value of a parameter, or ""."""
+        return self.values[parameter][-1] if parameter in self.values else ""
 
 
 def read_options(command: str) -> list[KnownOption]:

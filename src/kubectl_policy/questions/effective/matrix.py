@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
+from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.questions.effective.cells import Cells, MatrixCell, MatrixColumn, WrittenSetting
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
@@ -25,13 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, Origin, Resource
+    from kubectl_policy.model import GroupKind, Origin
     from kubectl_policy.questions.shared.in_force import Entry
     from kubectl_policy.questions.shared.selection import ListType
     from kubectl_policy.questions.shared.which_paths import NumberedPath, PathNumber
     from kubectl_policy.topology import Path
 
 RowSort: TypeAlias = Literal["routes", "gateways", "services"]
+
+
+_MISSING: Final = "True if only rows are listed with a path on which no column has anything."
 
 
 class MatrixOptions(Struct, frozen=True, kw_only=True):
@@ -42,25 +46,20 @@ class MatrixOptions(Struct, frozen=True, kw_only=True):
     nothing in any of the columns are left.
     """
 
-    of: RowSort = "routes"
+    of: Annotated[RowSort, Meta(description="Of which objects there are rows.")] = "routes"
     kinds: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
-    missing: bool = False
+    missing: Annotated[bool, Meta(description=_MISSING)] = False
 
 
 class MatrixRow(Struct, frozen=True, kw_only=True):
     """A rule of a route, a Gateway or a Service, with a cell for each column."""
 
     subject: Annotated[NodeRef, Meta(description="The rule of a route, or the object.")]
-    resource: Resource
+    resource: Annotated[Resource, "inline"]
     paths: tuple[Path, ...]
     cells: Annotated[tuple[MatrixCell, ...], Meta(description="One for each column.")]
     unseen: tuple[Unseen, ...]
-
-    @property
-    def origin(self) -> Annotated[Origin | None, Meta()]:
-        """Where the object was read."""
-        return self.resource.origin
 
     @property
     def hostnames(self) -> Annotated[tuple[str, ...], Meta()]:
@@ -92,32 +91,17 @@ class MatrixRow(Struct, frozen=True, kw_only=True):
 class Matrix(Answer, frozen=True, kw_only=True):
     """The answer of get effective."""
 
-    asked: MatrixOptions
+    asked: Annotated[MatrixOptions, "inline"]
     type: ListType
     namespace: Annotated[str, Meta(description="Empty if the objects are from every namespace, or in none.")]
     examined: Annotated[int, Meta(description="How many rows there are with those that are not listed.", ge=0)]
     idle: Annotated[int, Meta(description="How many of these get no traffic.", ge=0)]
     columns: Annotated[tuple[MatrixColumn, ...], Meta()]
-    rows: tuple[MatrixRow, ...]
+    items: Annotated[tuple[MatrixRow, ...], Meta(description="The rows.")]
     # Fields that are asked for and that nothing sets anywhere.
     unused: tuple[str, ...]
     elsewhere: tuple[str, ...]
     unseen: Annotated[tuple[Unseen, ...], Meta()]
-
-    @property
-    def of(self) -> Annotated[RowSort, Meta()]:
-        """Of which objects there are rows."""
-        return self.asked.of
-
-    @property
-    def missing(self) -> Annotated[bool, Meta()]:
-        """True if only rows are listed with a path on which no column has anything."""
-        return self.asked.missing
-
-    @property
-    def items(self) -> Annotated[tuple[MatrixRow, ...], Meta()]:
-        """The rows."""
-        return self.rows
 
 
 _DEFAULT: Final = MatrixOptions()
@@ -148,7 +132,7 @@ def matrix(analysis: Analysis, asked: MatrixOptions = _DEFAULT, selection: Selec
         type=selected.type,
         namespace=selected.namespace,
         columns=columns,
-        rows=tuple(row for row in rows if not asked.missing or row.without),
+        items=tuple(row for row in rows if not asked.missing or row.without),
         examined=len(rows),
         idle=sum(not row.paths for row in rows),
         unused=tuple(column.field for column in columns if column.field and column not in used),
@@ -259,5 +243,5 @@ def at_lines(answer: Matrix, locate: Locate) -> Matrix:
         parts = tuple(replace(part, settings=tuple(map(placed, part.settings))) for part in cell.parts)
         return replace(cell, parts=parts)
 
-    rows = (replace(row, cells=tuple(map(cell_at_lines, row.cells))) for row in answer.rows)
-    return replace(answer, rows=tuple(rows))
+    items = (replace(row, cells=tuple(map(cell_at_lines, row.cells))) for row in answer.items)
+    return replace(answer, items=tuple(items))

@@ -12,7 +12,7 @@ from kubectl_policy.errors import NotFoundError, UsageError
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.profiles import PolicyKindProfile, TargetLevel
 from kubectl_policy.profiles.load import built_in_groups, profile_file
-from kubectl_policy.questions.shared.in_force import OfPolicyKind
+from kubectl_policy.questions.shared.in_force import OfKnownKind
 from kubectl_policy.questions.shared.selection import did_you_mean, is_called, kinds_named
 from kubectl_policy.questions.unseen.relevance import gaps, gaps_in_list
 from kubectl_policy.questions.unseen.things import Answer
@@ -39,7 +39,7 @@ class NamedLevel(TargetLevel, frozen=True, kw_only=True):
     references: Annotated[int, Meta(description="How many references do.", ge=1)]
 
 
-class Explanation(Answer, OfPolicyKind, frozen=True, kw_only=True):
+class Explanation(Answer, OfKnownKind, frozen=True, kw_only=True):
     """The answer about a policy kind."""
 
     profile: PolicyKindProfile
@@ -64,11 +64,6 @@ class Explanation(Answer, OfPolicyKind, frozen=True, kw_only=True):
     def default_strategy(self) -> Annotated[MergeStrategy | None, Meta()]:
         """That of a policy that chooses none; null if it is not computed how its policies attach."""
         return self.profile.default_strategy if self.profile.attaches_as_known else None
-
-    @property
-    def assumed(self) -> Annotated[tuple[str, ...], Meta()]:
-        """What rests on a default or a guess, because no profile covers it."""
-        return self.profile.assumed
 
     @property
     def evidence(self) -> Annotated[tuple[str, ...], Meta()]:

@@ -15,6 +15,7 @@ from msgspec.structs import asdict, replace
 
 from kubectl_policy.attachment import MEANINGS
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
+from kubectl_policy.questions.shared.in_force import OfKnownKind
 from kubectl_policy.questions.shared.which_paths import numbered, numbers
 from kubectl_policy.questions.unseen.things import Answer
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model.index import Presence
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.profiles import PolicyKindProfile
-    from kubectl_policy.profiles.profile import KnownBy, PolicyClass, Role
+    from kubectl_policy.profiles.profile import Role
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.shared.in_force import InForce
     from kubectl_policy.questions.shared.reported import ReportedCondition
@@ -134,6 +135,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
     wins: tuple[Win, ...]
 
 
+_TARGETS: Final = "All of its references, also those that fail, or lead to what is not drawn."
+
+
 class _Drawn(Struct, frozen=True, kw_only=True):
     """Something that a picture has: an object, or a section of one."""
 
@@ -144,31 +148,11 @@ class _Drawn(Struct, frozen=True, kw_only=True):
         """Kind.group/namespace/name#section, without the parts that are empty: the same in every picture."""
         return node_id(self.ref)
 
-    @property
-    def group(self) -> Annotated[str, Meta()]:
-        """The API group, empty for the core group."""
-        return self.ref.group
-
-    @property
-    def kind(self) -> Annotated[str, Meta()]:
-        """The kind without its API group."""
-        return self.ref.kind
-
-    @property
-    def namespace(self) -> Annotated[str, Meta()]:
-        """Empty for a cluster-scoped object."""
-        return self.ref.namespace
-
-    @property
-    def name(self) -> Annotated[str, Meta()]:
-        """The name of the object."""
-        return self.ref.name
-
 
 class GraphNode(_Drawn, frozen=True, kw_only=True):
     """An object of the hierarchy, or one of its sections, whether or not it is there."""
 
-    ref: NodeRef
+    ref: Annotated[NodeRef, "inline"]
     type: Annotated[Literal["node"], Meta()] = "node"
     presence: Annotated[Presence, Meta(description="Whether it is there; unknown if it was not read.")]
     may_differ: Annotated[bool, Meta(description=_MAY_DIFFER)] = False
@@ -191,11 +175,6 @@ class GraphNode(_Drawn, frozen=True, kw_only=True):
     ] = False
     # None where nothing is in force, or where that was not asked for.
     outcome: Outcome | None = None
-
-    @property
-    def section(self) -> Annotated[str, Meta()]:
-        """Empty for the object as a whole."""
-        return self.ref.section
 
     @property
     def paths(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
@@ -252,41 +231,24 @@ class GraphAttachment(_GraphEdge, frozen=True, kw_only=True):
     """A reference of a policy. Where sections are not drawn, it leads to the object of the one that is meant."""
 
     relation: Annotated[Literal["attachment"], Meta()] = "attachment"
-    attachment: Attachment
-
-    @property
-    def state(self) -> Annotated[State, Meta()]:
-        """Whether the policy is attached, or why it is not."""
-        return self.attachment.state
-
-    @property
-    def reason(self) -> Annotated[str, Meta()]:
-        """The API's own word for what is wrong with it, if it has one."""
-        return MEANINGS[self.attachment.state].api_reason
-
-    @property
-    def message(self) -> Annotated[str, Meta()]:
-        """Why it is not attached."""
-        return self.attachment.message
-
-    @property
-    def declared_in(self) -> Annotated[str, Meta()]:
-        """As in targets."""
-        return self.attachment.declared.field
+    state: Annotated[State, Meta(description="Whether the policy is attached, or why it is not.")]
+    reason: Annotated[str, Meta(description=_REASON)]
+    message: Annotated[str, Meta(description="Why it is not attached.")]
+    declared_in: Annotated[str, Meta(description="As in targets.")]
 
 
-class GraphPolicy(_Drawn, frozen=True, kw_only=True):
+class GraphPolicy(_Drawn, OfKnownKind, frozen=True, kw_only=True):
     """A policy, a filter, or an object with parameters.
 
     In a picture around subjects, or of a namespace, `enforcement` and `affected` are about the paths through these
     alone, but for subjects that are policies; in a picture of two states, about all paths.
     """
 
-    ref: ObjectRef
+    ref: Annotated[ObjectRef, "inline"]
     type: Annotated[Literal["policy"], Meta()] = "policy"
     profile: PolicyKindProfile
     origin: Annotated[Origin | None, Meta()] = None
-    attachments: tuple[Attachment, ...]
+    targets: Annotated[tuple[Attachment, ...], Meta(description=_TARGETS)]
     enforcement: Annotated[Enforcement, Meta()]
     may_differ: Annotated[bool, Meta(description=_MAY_DIFFER)] = False
     earlier: Annotated[
@@ -306,26 +268,6 @@ class GraphPolicy(_Drawn, frozen=True, kw_only=True):
     def role(self) -> Annotated[Role, Meta()]:
         """Whether it is a policy, a filter of routes, or holds parameters of Gateways."""
         return self.profile.role
-
-    @property
-    def class_(self) -> Annotated[PolicyClass, Meta()]:
-        """The class of its kind: direct or inherited."""
-        return self.profile.policy_class
-
-    @property
-    def known_by(self) -> Annotated[KnownBy, Meta()]:
-        """What makes it a policy kind."""
-        return self.profile.known_by
-
-    @property
-    def assumed(self) -> Annotated[tuple[str, ...], Meta()]:
-        """What rests on a default or a guess, because no profile covers it."""
-        return self.profile.assumed
-
-    @property
-    def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:
-        """All of its references, also those that fail, or lead to what is not drawn."""
-        return self.attachments
 
     @property
     def affected_(self) -> Annotated[tuple[str, ...], Meta()]:
@@ -402,7 +344,7 @@ class Picture(Answer, frozen=True, kw_only=True):
             # A policy that is new or gone brings its references with it; of any other it is not known which differ.
             mark: Mark = "" if policy.mark == "changed" else policy.mark
             source, numbers_by_target = NodeRef(policy.ref), Counter[NodeRef]()
-            for attachment in policy.attachments:
+            for attachment in policy.targets:
                 target = attachment.target
                 # An object stands for its sections where these are not drawn.
                 nodes = (target, NodeRef(target.object)) if target else ()
@@ -410,7 +352,16 @@ class Picture(Answer, frozen=True, kw_only=True):
                 if node:
                     numbers_by_target[node] += 1
                     number = numbers_by_target[node]
-                    yield GraphAttachment(parent=source, child=node, number=number, mark=mark, attachment=attachment)
+                    yield GraphAttachment(
+                        parent=source,
+                        child=node,
+                        number=number,
+                        mark=mark,
+                        state=attachment.state,
+                        reason=MEANINGS[attachment.state].api_reason,
+                        message=attachment.message,
+                        declared_in=attachment.declared_in,
+                    )
 
 
 def numbered_links(links: Iterable[GraphLink]) -> tuple[GraphLink, ...]:

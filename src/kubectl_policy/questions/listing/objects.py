@@ -10,10 +10,12 @@ from msgspec import Meta, Struct
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.questions.shared.reported import has_report, reported_conditions
 from kubectl_policy.questions.unseen.answers import unseen_for
 from kubectl_policy.resolution import CARRY_NOTHING
+from kubectl_policy.topology.gateway.listeners import Listener  # noqa: TC001 (its members are in the document)
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -21,68 +23,47 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json, ObjectRef, Origin, Resource
+    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import RowSort
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology import BindingState
-    from kubectl_policy.topology.gateway.listeners import Listener
 
 
+_POLICIES: Final = "The policies with an effect on it; of a GatewayClass or Namespace, those attached to it."
+_UNDECIDED_POLICIES: Final = "The policies that may have an effect on it: it is not known how they combine with others."
+_TARGETED_BY: Final = "The target references that name it or a section of it, also those that fail."
 _UNDECIDED_ROUTES: Final = "The routes of which it is not known whether they are attached."
 
 
 class Listed(Struct, frozen=True, kw_only=True):
     """What every row has."""
 
-    resource: Resource
-    policies: tuple[ObjectRef, ...]
-    undecided: tuple[ObjectRef, ...]
-    attachments: tuple[Attachment, ...]
-    reported: tuple[ReportedCondition, ...]
+    resource: Annotated[Resource, "inline"]
+    policies: Annotated[tuple[ObjectRef, ...], Meta(description=_POLICIES)]
+    undecided_policies: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_POLICIES)]
+    targeted_by: Annotated[tuple[Attachment, ...], Meta(description=_TARGETED_BY)]
+    reported: Annotated[
+        tuple[ReportedCondition, ...], Meta(description="The conditions in the status, as controllers reported them.")
+    ]
     unseen: tuple[Unseen, ...]
-
-
-class ObjectRow(Struct, frozen=True, kw_only=True):
-    """An object."""
-
-    listed: Listed
 
     @property
     def object(self) -> Annotated[ObjectRef, Meta()]:
         """The object."""
-        return self.listed.resource.ref
-
-    @property
-    def origin(self) -> Annotated[Origin, Meta()]:
-        """Where it was read."""
-        return self.listed.resource.origin
+        return self.resource.ref
 
     @property
     def complete(self) -> Annotated[bool, Meta()]:
         """False if something that could matter for it could not be seen."""
         return not self.unseen
 
-    @property
-    def policies(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
-        """The policies with an effect on it; of a GatewayClass or Namespace, those attached to it."""
-        return self.listed.policies
 
-    @property
-    def undecided_policies(self) -> Annotated[tuple[ObjectRef, ...], Meta()]:
-        """The policies that may have an effect on it: it is not known how they combine with others."""
-        return self.listed.undecided
+class ObjectRow(Struct, frozen=True, kw_only=True):
+    """An object."""
 
-    @property
-    def targeted_by(self) -> Annotated[tuple[Attachment, ...], Meta()]:
-        """The target references that name it or a section of it, also those that fail."""
-        return self.listed.attachments
-
-    @property
-    def reported(self) -> Annotated[tuple[ReportedCondition, ...], Meta()]:
-        """The conditions in the status, as controllers reported them."""
-        return self.listed.reported
+    listed: Annotated[Listed, "inline"]
 
     @property
     def ref(self) -> ObjectRef:
@@ -140,29 +121,9 @@ class GatewayRow(ObjectRow, frozen=True, kw_only=True):
 class ListenerRow(ObjectRow, frozen=True, kw_only=True):
     """A listener of a Gateway or ListenerSet; what is listed is what is known of it alone."""
 
-    listener: Listener
+    listener: Annotated[Listener, "inline"]
     routes: Annotated[tuple[ObjectRef, ...], Meta(description="The routes attached to it.")]
     undecided_routes: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_ROUTES)]
-
-    @property
-    def name(self) -> Annotated[str, Meta()]:
-        """The name of the listener."""
-        return self.listener.node.section
-
-    @property
-    def hostname(self) -> Annotated[str, Meta()]:
-        """Empty for every host."""
-        return self.listener.hostname
-
-    @property
-    def port(self) -> Annotated[Port | None, Meta()]:
-        """A text while something of it is to be filled in."""
-        return self.listener.port
-
-    @property
-    def protocol(self) -> Annotated[str, Meta()]:
-        """The protocol."""
-        return self.listener.protocol
 
 
 class Parent(Struct, frozen=True, kw_only=True):
@@ -293,8 +254,8 @@ def _listed(analysis: Analysis, resource: Resource, node: NodeRef | None = None,
     return Listed(
         resource=resource,
         policies=policies,
-        undecided=undecided,
-        attachments=attachments,
+        undecided_policies=undecided,
+        targeted_by=attachments,
         reported=reported,
         unseen=unseen_for(analysis, subject, paths, below=below),
     )

@@ -69,6 +69,15 @@ class OfPolicyKind(Struct, frozen=True):
         return self.profile.known_by
 
 
+class OfKnownKind(OfPolicyKind, frozen=True):
+    """The same, and how far a profile covers the kind."""
+
+    @property
+    def assumed(self: WithProfile) -> Annotated[tuple[str, ...], Meta()]:
+        """What rests on a default or a guess, because no profile covers it."""
+        return self.profile.assumed
+
+
 class Contest(Struct, frozen=True, kw_only=True):
     """The sources that say something of one kind on some paths, and what decides between them."""
 

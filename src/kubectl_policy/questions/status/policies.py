@@ -22,8 +22,8 @@ from kubectl_policy.questions.status.comparison import (
 )
 from kubectl_policy.questions.unseen.answers import unseen_by_references, unseen_for_policy
 from kubectl_policy.questions.unseen.things import Unseen, unseen_class
-from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, certificate_conditions
 from kubectl_policy.topology.controllers import managed
+from kubectl_policy.topology.judged.conditions import BACKEND_TLS_POLICY, certificate_conditions
 from kubectl_policy.topology.references import GATEWAY, LISTENER_SETS, refer
 
 if TYPE_CHECKING:

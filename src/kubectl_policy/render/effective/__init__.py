@@ -29,7 +29,7 @@ class _Effective(Forms["Matrix"]):
         return [matrix_table(answer, view)]
 
     def names(self, answer: Matrix) -> Iterable[ObjectRef]:
-        return dict.fromkeys(row.subject.object for row in answer.rows)
+        return dict.fromkeys(row.subject.object for row in answer.items)
 
     def remarks(self, answer: Matrix, *, empty: bool, complete: bool) -> Sequence[str]:
         from kubectl_policy.render.effective.table import matrix_remarks

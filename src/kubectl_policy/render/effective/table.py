@@ -29,7 +29,7 @@ _IDLE: Final = "no traffic"
 
 def matrix_table(matrix: Matrix, view: View) -> Table[MatrixRow]:
     """A row for each rule or object; at a terminal that is too narrow, the last columns are left out first."""
-    kinds = {row.subject.object.group_kind for row in matrix.rows}
+    kinds = {row.subject.object.group_kind for row in matrix.items}
     shown: list[Column[MatrixRow]] = (
         [Column("NAMESPACE", lambda row: row.subject.object.namespace)] if view.namespaces else []
     )
@@ -43,7 +43,7 @@ def matrix_table(matrix: Matrix, view: View) -> Table[MatrixRow]:
         cell, style = partial(_cell, place=place), partial(_style, place=place)
         shown.append(Column(column.title, cell, rank=place + 1, least=_LEAST, style=style))
         shown.append(Column(f"{column.title} FROM", partial(_from, place=place), narrow=False))
-    return Table(tuple(shown), matrix.rows)
+    return Table(tuple(shown), matrix.items)
 
 
 def _cell(row: MatrixRow, place: int) -> Sentence:
@@ -117,7 +117,7 @@ def _style(row: MatrixRow, place: int) -> Style:
 
 def matrix_headline(matrix: Matrix) -> str:
     """How many rows there are or, of those that are missing something, how many of how many and what."""
-    where, number = namespace_words({matrix.namespace}), len(matrix.rows)
+    where, number = namespace_words({matrix.namespace}), len(matrix.items)
     noun = "rule" if matrix.type.kinds[0] in ROUTES else matrix.type.noun
     if not matrix.asked.missing:
         return f"{count(number, noun)}{where}{as_far_as(matrix.unseen)}."
@@ -143,7 +143,7 @@ def matrix_remarks(matrix: Matrix, *, empty: bool) -> list[str]:
         verb = "is" if len(matrix.unused) == 1 else "are"
         said.append(f"{listed(matrix.unused)} {verb} not in force anywhere here; is it a field of these policies?")
     if matrix.unseen:
-        unknown = any(cell.unknown for row in matrix.rows for cell in row.cells)
+        unknown = any(cell.unknown for row in matrix.items for cell in row.cells)
         what = "what is <unknown> may be set by something that could not be read; " if unknown else ""
         said.append(f"hint: {what}-o yaml says what {missing(matrix.place)}")
     return said

@@ -85,7 +85,7 @@ def _skipped(report: Report) -> Iterable[tuple[Finding, str]]:
     for finding in report.unknown:
         yield finding, "could not be decided, as not all that decides it was seen"
     for finding in report.known:
-        yield finding, f"known since {report.since}" if report.since else "known"
+        yield finding, f"known since {report.scope.since}" if report.scope.since else "known"
     for suppressed in report.suppressed:
         yield suppressed.finding, f"suppressed by {': '.join(filter(None, (suppressed.how, suppressed.reason)))}"
 

@@ -42,7 +42,7 @@ _END: Final = "\n</details>\n"
 
 def mark(report: Report) -> str:
     """What a comment about the same worlds begins with."""
-    worlds = "".join(f" {re.sub('[^A-Za-z0-9._]+', '-', world)}" for world in report.worlds)
+    worlds = "".join(f" {re.sub('[^A-Za-z0-9._]+', '-', world)}" for world in report.scope.worlds)
     return f"<!-- kubectl-policy lint{cut(worlds, _NOTE)} -->\n"
 
 

@@ -62,7 +62,7 @@ def lint_sarif(report: Report) -> dict[str, Json]:
     run: dict[str, Json] = {
         "tool": {"driver": driver},
         # A category of its own for each world that is looked at alone.
-        "automationDetails": {"id": "/".join(["kubectl-policy/lint", *map(visible, report.worlds), ""])},
+        "automationDetails": {"id": "/".join(["kubectl-policy/lint", *map(visible, report.scope.worlds), ""])},
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": [*_notifications(report)]}],
         "results": [_result(finding, positions, report) for finding in findings],
@@ -105,7 +105,7 @@ def _result(finding: Finding, positions: Mapping[str, int], report: Report) -> J
         "locations": [_location(finding.origin, finding.subject, finding.field, report)],
         "relatedLocations": [_related(place, other, report) for place, other in enumerate(related, 1)],
         "partialFingerprints": _fingerprints(finding, report),
-        **({"baselineState": "new"} if report.since else {}),
+        **({"baselineState": "new"} if report.scope.since else {}),
         **({"fixes": [_fix(finding, region, report)]} if region else {}),
     }
 

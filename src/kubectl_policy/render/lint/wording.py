@@ -73,15 +73,15 @@ def notes(finding: Finding) -> Iterator[str]:
 
 def lint_headline(report: Report, *, hints: bool = False) -> str:
     """How much is wrong, of how much; if not all could be checked, the same sentence says so, and with `hints` why."""
-    files = f" of {count(report.files, 'file')}" if report.files else ""
-    where = f" in {count(report.objects, 'object')}{files}"
-    among = f" for {listed(report.worlds, _NAMED, 'others')}" if report.worlds else ""
+    files = f" of {count(report.scope.files, 'file')}" if report.scope.files else ""
+    where = f" in {count(report.scope.objects, 'object')}{files}"
+    among = f" for {listed(report.scope.worlds, _NAMED, 'others')}" if report.scope.worlds else ""
     if report.findings:
-        since = f", new since {report.since}" if report.since else ""
+        since = f", new since {report.scope.since}" if report.scope.since else ""
         counts = [count(number, severity) for severity, number in report.counts.items() if number]
         first = f"{listed(counts)}{where}{among}{since}"
     else:
-        new, since = ("new ", f" since {report.since}") if report.since else ("", "")
+        new, since = ("new ", f" since {report.scope.since}") if report.scope.since else ("", "")
         first = f"No {new}problems{since}{where}{among}"
     remedy = (_OPEN if report.scope.is_open else _HIDDEN) if hints else ""
     more = [

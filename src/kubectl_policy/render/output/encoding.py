@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # A group of our own, which no API server serves and no domain name claims.
 API_VERSION: Final = "policy.kubectl/v1alpha1"
-_MARK: Final = "Annotated["
+_MEMBER: Final = re.compile(r"Annotated\[.*\bMeta\(", re.DOTALL)
 _INLINE: Final = re.compile(r"Annotated\[(\w+), 'inline'\]")
 _SCALARS: Final = frozenset({str, int, bool, type(None), msgspec.Raw})
 # So many items of a list are encoded at once: a document of thousands is never in memory as a whole.
@@ -69,14 +69,14 @@ def members(kind: type) -> Mapping[str, str]:
     for base in reversed(kind.__mro__):
         for name, attribute in vars(base).items():
             getter = attribute.func if isinstance(attribute, cached_property) else getattr(attribute, "fget", None)
-            if str(getattr(getter, "__annotations__", {}).get("return", "")).startswith(_MARK):
+            if _MEMBER.match(str(getattr(getter, "__annotations__", {}).get("return", ""))):
                 attributes[camel_case(name.rstrip("_"))] = name
         annotations: dict[str, object] = vars(base).get("__annotations__", {})
         for name, annotation in annotations.items():
             if part := _INLINE.fullmatch(str(annotation)):
                 inline = members(getattr(sys.modules[base.__module__], part[1]))
                 attributes |= {member: f"{name}.{attribute}" for member, attribute in inline.items()}
-            elif str(annotation).startswith(_MARK):
+            elif _MEMBER.match(str(annotation)):
                 attributes[camel_case(name.rstrip("_"))] = name
     return attributes
 

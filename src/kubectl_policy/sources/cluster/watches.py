@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from kubectl_policy.model.fields import text_at
+from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.cluster.api.connection import METADATA
 from kubectl_policy.sources.cluster.api.refusals import RequestRefused
 from kubectl_policy.sources.cluster.fetching import field_selector
@@ -136,8 +137,7 @@ def watch_scopes(
     A kind that was listed in single namespaces, as it may not be listed everywhere, has one scope for each of them.
     """
     scopes: dict[WatchScope, ReadVersions] = {}
-    for kind in dict.fromkeys(query.kind for query in versions):
-        queries = [query for query in versions if query.kind == kind]
+    for kind, queries in grouped((query.kind, query) for query in versions).items():
         scopes.update(_scopes_of_kind(served[kind], queries, versions))
     return scopes
 
@@ -149,10 +149,7 @@ def _scopes_of_kind(
     if whole in queries:
         yield WatchScope(served.path(), field_selector(whole)), ReadVersions(versions[whole])
         return
-    lists: dict[str, list[Query]] = {}
-    for query in queries:
-        if not query.name:
-            lists.setdefault(query.namespace, []).append(query)
+    lists = grouped((query.namespace, query) for query in queries if not query.name)
     for namespace, listed in lists.items():
         selecting = listed[0] if len(listed) == 1 else whole
         yield WatchScope(served.path(namespace), field_selector(selecting)), ReadVersions(versions[listed[0]])

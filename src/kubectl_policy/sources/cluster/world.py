@@ -11,7 +11,7 @@ from msgspec import Struct
 from kubectl_policy.model import GroupKind, ObjectRef
 from kubectl_policy.model.fields import text_at
 from kubectl_policy.model.kinds import CRD, GATEWAY_API, NAMESPACE
-from kubectl_policy.model.world import Loaded, World
+from kubectl_policy.model.world import Loaded, World, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -108,11 +108,9 @@ class ClusterWorld(World):
     @property
     def wanted(self) -> tuple[Query, ...]:
         """Return the queries for what is wanted: lists, and objects by name unless a list has them."""
-        named: dict[GroupKind, list[Query]] = {}
-        for query in self._wanted:
-            is_in_list = Query(query.kind) in self._wanted or Query(query.kind, query.namespace) in self._wanted
-            if query.name and not is_in_list:
-                named.setdefault(query.kind, []).append(query)
+        lists = {(query.kind, query.namespace) for query in self._wanted if not query.name}
+        singly = [query for query in self._wanted if query.name and (query.kind, "") not in lists]
+        named = grouped((query.kind, query) for query in singly if (query.kind, query.namespace) not in lists)
         queries = [query for query in self._wanted if not query.name]
         if self._is_first_round and self._concerns_workloads:
             queries += (Query(kind) for kind in self._for_workloads if Query(kind) not in self._wanted)

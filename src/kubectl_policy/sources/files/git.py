@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 
 from msgspec import Struct
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.errors import NothingThereError, SourceError
 from kubectl_policy.sources.files.tree import StoredTree, TreeEntry, folder_in
 
@@ -135,7 +136,6 @@ class Objects:
     def __init__(self) -> None:
         """Start the process when the first object is asked for."""
         self._process: subprocess.Popen[bytes] | None = None
-        self._folders: dict[str, dict[str, TreeEntry]] = {}
 
     def read(self, object_id: str, limit: int) -> bytes:
         """Read an object, and no more of it than the limit and one byte. Raises OSError if it is not here."""
@@ -160,15 +160,15 @@ class Objects:
             self.close()
         return data[:size]
 
+    @cached_method
     def folder(self, object_id: str) -> dict[str, TreeEntry]:
         """Read the entries of a folder. Raises OSError if it is not here, or is none."""
-        if object_id not in self._folders:
-            try:
-                self._folders[object_id] = _entries(self.read(object_id, _MAX_FOLDER_SIZE), len(object_id) // 2)
-            except (OSError, ValueError):
-                problem = "git cannot list it: it is not in this clone, or damaged: see `git fsck`"
-                raise OSError(errno.EIO, problem) from None
-        return self._folders[object_id]
+        try:
+            return _entries(self.read(object_id, _MAX_FOLDER_SIZE), len(object_id) // 2)
+        except (OSError, ValueError):
+            raise OSError(
+                errno.EIO, "git cannot list it: it is not in this clone, or damaged: see `git fsck`"
+            ) from None
 
     def close(self) -> None:
         """End the process."""

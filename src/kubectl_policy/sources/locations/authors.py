@@ -7,6 +7,7 @@ import re
 from difflib import Match, SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model.authorship import NOT_COMMITTED, Authorship
 from kubectl_policy.sources.files import git
@@ -34,15 +35,13 @@ class Authors:
         """Ask nothing yet."""
         # Reasons for which authors are not known, in the order in which they were met.
         self.complaints: dict[str, None] = {}
-        self._lines: dict[str, list[Authorship]] = {}
 
     def of(self, origin: Origin) -> Authorship | None:
         """Return the author of a line of a file, or of `REV:PATH`; None if it is unknown."""
-        if origin.source not in self._lines:
-            self._lines[origin.source] = self._read(origin.source)
-        lines = self._lines[origin.source]
+        lines = self._read(origin.source)
         return lines[origin.line - 1] if 0 < origin.line <= len(lines) else None
 
+    @cached_method
     def _read(self, source: str) -> list[Authorship]:
         if source == STDIN:
             self.complaints["what comes from standard input has no known author"] = None

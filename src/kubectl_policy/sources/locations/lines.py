@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.errors import SourceError
 from kubectl_policy.model import FieldPath, Origin
 from kubectl_policy.model.fields import Every
@@ -27,7 +28,6 @@ class Lines:
         """Know no text yet."""
         self._texts: dict[str, str] = {}
         self._lines: dict[str, TextLines] = {}
-        self._comments: dict[str, Sequence[Comment]] = {}
 
     def keep(self, source: str, text: str) -> str:
         """Return the text of a source that cannot, or is not to be read again; it is kept."""
@@ -54,13 +54,12 @@ class Lines:
             self._lines[source] = TextLines(without_actions(self.text(source)))
         return self._lines[source].line(origin.line, cast("Steps", field.steps), value)
 
+    @cached_method
     def comments(self, source: str) -> Sequence[Comment]:
         """Return the comments for this program in a source, in their order; none in what cannot be read again."""
-        if source not in self._comments:
-            from kubectl_policy.text.comments import comments_in  # noqa: PLC0415 (few commands ask for them)
+        from kubectl_policy.text.comments import comments_in  # noqa: PLC0415 (few commands ask for them)
 
-            self._comments[source] = tuple(comments_in(self.text(source)))
-        return self._comments[source]
+        return tuple(comments_in(self.text(source)))
 
     def text(self, source: str) -> str:
         """Return the text of a source, as far as it can be read, or read again; else nothing."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import Origin
 from kubectl_policy.model.fields import mapping_at, text_at
 
@@ -66,7 +67,6 @@ class Origins:
         self._read: set[str] = set()
         # Of texts with notes: the lines on which their parts start, and the template that Helm names for each part.
         self._parts: dict[str, tuple[list[int], list[str]]] = {}
-        self._origins: dict[tuple[SourceNote, str, str], Origin | None] = {}
 
     def take(self, source: str, text: str) -> None:
         """Look for notes in the text of a source."""
@@ -145,13 +145,12 @@ class Origins:
             note = SourceNote(path=self._files.path(origin.source))
         if note is None:
             return origin
-        key = note, text_at(raw, "kind"), text_at(raw, "metadata.name")
-        if key not in self._origins:
-            self._origins[key] = self._noted_origin(*key)
-        return self._origins[key] or origin
+        return self._noted_origin((note, text_at(raw, "kind"), text_at(raw, "metadata.name"))) or origin
 
-    def _noted_origin(self, note: SourceNote, kind: str, name: str) -> Origin | None:
+    @cached_method
+    def _noted_origin(self, noted_object: tuple[SourceNote, str, str]) -> Origin | None:
         """Return the file that a note names, and the line of the object in it; None if it names no path."""
+        note, kind, name = noted_object
         renamed = self._renamed(note.path)
         noted = posixpath.normpath(note.path if renamed is None else renamed)
         upwards = _UPWARDS.match(noted)
@@ -162,7 +161,8 @@ class Origins:
         paths = [] if upwards else [local]
         if renamed is None:
             paths += self._relative_paths(note)
-        lines = {path: self._files.line(path, kind, name) for path in paths if self._files.text(path) is not None}
+        here = [path for path in paths if self._files.text(path) is not None]
+        lines = {path: self._files.objects(path).line(kind, name) for path in here}
         with_object = [path for path, line in lines.items() if line]
         # The noted path counts before what it may be relative to, of which only one may have the object.
         if with_object and (with_object[0] == local or len(with_object) == 1):

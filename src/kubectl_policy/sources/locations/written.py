@@ -8,7 +8,9 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import text_at
+from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.files.decoding import decoded
 from kubectl_policy.sources.files.finding import ABOUT_OTHERS, is_manifest
 from kubectl_policy.text import Document, DocumentError
@@ -39,8 +41,6 @@ class LocalFiles:
     def __init__(self, tree: FileTree) -> None:
         """Look up nothing yet."""
         self._tree, self._here = tree, tree.here()
-        self._texts: dict[str, str | None] = {}
-        self._objects: dict[str, WrittenObjects] = {}
 
     def source(self, path: str) -> str:
         """Return the name of a file in messages, be it there or not."""
@@ -54,21 +54,19 @@ class LocalFiles:
     def _top(self) -> str:
         return self._tree.resolve(self._here)[0].rstrip("/")
 
+    @cached_method
     def text(self, path: str) -> str | None:
         """Return the text of a file; None if there is none that can be read."""
-        if path not in self._texts:
-            self._texts[path] = None
-            with suppress(OSError, ValueError, DocumentError):
-                real, kind = self._tree.resolve(self._here + path)
-                data = self._tree.read(real, MAX_SIZE) if kind == "file" and real.startswith(f"{self._top}/") else None
-                self._texts[path] = decoded(data) if data is not None and len(data) <= MAX_SIZE else None
-        return self._texts[path]
+        with suppress(OSError, ValueError, DocumentError):
+            real, kind = self._tree.resolve(self._here + path)
+            data = self._tree.read(real, MAX_SIZE) if kind == "file" and real.startswith(f"{self._top}/") else None
+            return decoded(data) if data is not None and len(data) <= MAX_SIZE else None
+        return None
 
-    def line(self, path: str, kind: str, name: str) -> int:
-        """Return the line of the object in a file that became one of a kind and name; 0 if it cannot be told."""
-        if path not in self._objects:
-            self._objects[path] = WrittenObjects(self.text(path) or "")
-        return self._objects[path].line(kind, name)
+    @cached_method
+    def objects(self, path: str) -> WrittenObjects:
+        """Return the objects in a file; none if it cannot be read."""
+        return WrittenObjects(self.text(path) or "")
 
     @cached_property
     def manifests(self) -> frozenset[str]:
@@ -89,11 +87,9 @@ class LocalFiles:
     @cached_property
     def charts(self) -> Mapping[str, Sequence[str]]:
         """The folders of Helm charts, by the names of these."""
-        folders: dict[str, list[str]] = {}
-        for path in sorted(self.manifests):
-            if posixpath.basename(path) == _CHART and (name := _CHART_NAME.search(self.text(path) or "")):
-                folders.setdefault(name[1], []).append(posixpath.dirname(path))
-        return folders
+        charts = [path for path in sorted(self.manifests) if posixpath.basename(path) == _CHART]
+        names = ((path, _CHART_NAME.search(self.text(path) or "")) for path in charts)
+        return grouped((name[1], posixpath.dirname(path)) for path, name in names if name)
 
     @cached_property
     def kustomizations(self) -> Sequence[str]:

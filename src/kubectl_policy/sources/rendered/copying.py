@@ -34,10 +34,6 @@ class Copy:
         self._bytes = 0
         self._taken: set[str] = set()
 
-    def path(self, path: str) -> Path:
-        """Return the path of the copy of a file, be it there or not."""
-        return self.folder / path
-
     def take(self, path: str) -> None:
         """Copy a file, unless it is there; what cannot be read is not copied. Raises CopyError for too much."""
         if path in self._taken:
@@ -71,7 +67,7 @@ class Copy:
         if tree_path in self._taken:
             return
         self._taken.add(tree_path)
-        path = self.path(tree_path)
+        path = self.folder / tree_path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)

@@ -64,7 +64,7 @@ def job(program: str, release: Release, copy: Copy, home: Path) -> Job:
     arguments = [program, "template"]
     for file in release.files:
         copy.take(file)
-        arguments.append(f"--values={copy.path(file)}")
+        arguments.append(f"--values={copy.folder / file}")
     for values in release.values:
         with NamedTemporaryFile("w", suffix=".json", dir=home, delete=False) as file_of_values:
             json.dump(values, file_of_values)
@@ -72,7 +72,7 @@ def job(program: str, release: Release, copy: Copy, home: Path) -> Job:
     arguments += release.settings
     if release.definitions:
         arguments.append("--include-crds")
-    arguments += [f"--namespace={release.namespace}", "--", release.name, str(copy.path(release.folder))]
+    arguments += [f"--namespace={release.namespace}", "--", release.name, str(copy.folder / release.folder)]
     return Job(command=tuple(arguments), folder=home)
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import Origin
-from kubectl_policy.model.fields import items_at, text_at
+from kubectl_policy.model.fields import items_at, strings_at, text_at
 from kubectl_policy.sources.rendered.programs import Job, program
 from kubectl_policy.sources.tree.declared.kustomization import (
     LISTS_OF_FILES,
@@ -80,7 +81,7 @@ def builder() -> tuple[str, ...]:
 def job(command: tuple[str, ...], build: Build, sources: Sources, copy: Copy) -> Job:
     """Return the job that builds a folder from its copy. Nothing else than Kustomize itself is run."""
     restrictor = "LoadRestrictionsNone" if build.by_flux and not sources.escapes else "LoadRestrictionsRootOnly"
-    path = copy.path(build.folder)
+    path = copy.folder / build.folder
     return Job(command=(*command, f"--load-restrictor={restrictor}", str(path)), folder=path)
 
 
@@ -90,24 +91,19 @@ class Kustomizations:
     def __init__(self, tree: FileTree) -> None:
         """Nothing is read before it is asked for."""
         self._tree = tree
-        self._read: dict[str, Kustomization | None] = {}
-        self._files: dict[str, str] = {}
 
+    @cached_method
     def file(self, folder: str) -> str:
         """Return the path of the kustomization of a folder; empty if it has none."""
-        if folder not in self._files:
-            paths = (posixpath.join(folder, name) for name in NAMES)
-            self._files[folder] = next((path for path in paths if self._kind(path) == "file"), "")
-        return self._files[folder]
+        paths = (posixpath.join(folder, name) for name in NAMES)
+        return next((path for path in paths if self._kind(path) == "file"), "")
 
+    @cached_method
     def of(self, folder: str) -> Kustomization | None:
         """Return the kustomization of a folder; None if it has none, or one that cannot be read."""
-        if folder not in self._read:
-            file = self.file(folder)
-            raw = first_mapping(self._tree, file) if file else None
-            origin = Origin(self._tree.source(file), 1)
-            self._read[folder] = read_kustomization(raw, folder, origin) if raw is not None else None
-        return self._read[folder]
+        file = self.file(folder)
+        raw = first_mapping(self._tree, file) if file else None
+        return read_kustomization(raw, folder, Origin(self._tree.source(file), 1)) if raw is not None else None
 
     def walk(self, build: Build) -> Iterator[Kustomization]:
         """Yield the kustomization of a folder, with additions, and those that it takes in, from the outside in."""
@@ -197,11 +193,10 @@ class Kustomizations:
             for name in self._tree.names(inner):
                 path = posixpath.join(inner, name)
                 kind = self._tree.kind(path) if not name.startswith(".") else ""
-                if kind == "folder":
-                    (entries if self.file(path) else rest).append(
-                        posixpath.relpath(path, folder) if self.file(path) else path
-                    )
-                elif kind == "file" and name.endswith((".yaml", ".yml")) and is_manifest(self._tree, path):
+                may_be_manifest = kind == "file" and name.endswith((".yaml", ".yml"))
+                if kind == "folder" and not self.file(path):
+                    rest.append(path)
+                elif kind == "folder" or (may_be_manifest and is_manifest(self._tree, path)):
                     entries.append(posixpath.relpath(path, folder))
         return sorted(entries, key=str)
 
@@ -239,9 +234,7 @@ def without_remote(kustomization: Kustomization) -> tuple[dict[str, Json], list[
     remote: list[Remote] = []
     for name in _FILE_LISTS:
         entries = items_at(raw, name)
-        remote_entries = [
-            entry for entry in entries if isinstance(entry, str) and is_remote(entry) and "\n" not in entry
-        ]
+        remote_entries = [entry for entry in strings_at(raw, name) if is_remote(entry) and "\n" not in entry]
         if remote_entries:
             raw[name] = [entry for entry in entries if entry not in remote_entries]
             remote += [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from kubectl_policy.sources.tree.declared.delivery import delivery_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from typing import Self
+    from contextlib import ExitStack
 
     from kubectl_policy.model import Gap, Resource
     from kubectl_policy.sources.files.finding import InputFile
@@ -46,23 +45,14 @@ class Rendered(Struct, frozen=True, kw_only=True):
 class Rendering:
     """Renders a tree, or several worlds that are in it: what is the same in some of them is made once.
 
-    It has a folder of its own, from the first program that it runs to the end of a `with`.
+    It has a folder of its own, from the first program that it runs to the end of the stack.
     """
 
-    def __init__(self, tree: FileTree, progress: Progress | None = None) -> None:
+    def __init__(self, tree: FileTree, stack: ExitStack, progress: Progress | None = None) -> None:
         """Start without having rendered anything; `progress` is told of everything that is begun."""
-        self._tree, self._progress = tree, progress
+        self._tree, self._stack, self._progress = tree, stack, progress
         self._kustomizations = Kustomizations(tree)
         self._output = Output(tree)
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        """Nothing is made before it is needed."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the folder."""
-        self._stack.close()
 
     @cached_property
     def _builds(self) -> Builds:

@@ -21,6 +21,7 @@ from kubectl_policy.sources.tree.declared.delivery import (
     HelmRelease,
 )
 from kubectl_policy.sources.tree.declared.kustomization import NAMES
+from kubectl_policy.sources.tree.ground import above, is_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -66,15 +67,8 @@ def base_of(tree: FileTree, file: str, path: str) -> str | None:
     if posixpath.normpath(path).partition("/")[0] == "..":
         return None
     outermost = tree.root_of(file)
-    folders = [posixpath.dirname(file)]
-    while folders[-1] != outermost and folders[-1]:
-        folders.append(posixpath.dirname(folders[-1]))
-    folders.reverse()
-    outer = outermost
-    for _ in range(_ABOVE):
-        outer = posixpath.dirname(outer)
-        if outer:
-            folders.append(outer)
+    folders = [folder for folder in reversed(above(file)) if is_in(folder, outermost)]
+    folders += filter(None, above(outermost)[:_ABOVE])
     return next((folder for folder in folders if tree.kind(posixpath.join(folder, path)) == "folder"), None)
 
 
@@ -180,10 +174,9 @@ def _made_from(root: Root, kustomizations: Kustomizations) -> set[str]:
     """Return the files and folders that a root is made from."""
     match root.what:
         case Build():
-            walked = list(kustomizations.walk(root.what))
             return {
                 path
-                for kustomization in walked
+                for kustomization in kustomizations.walk(root.what)
                 for path in (kustomization.folder, *kustomizations.files(kustomization))
             }
         case Release():
@@ -205,12 +198,12 @@ def plain_roots(
     charts = {posixpath.dirname(path) for path in paths if posixpath.basename(path) == CHART}
     for path in paths:
         folder, name = posixpath.split(path)
-        is_root = name in NAMES or name == CHART
-        if not is_root or any(folder.startswith(f"{chart}/") for chart in charts):
+        if any(folder.startswith(f"{chart}/") for chart in charts):
             continue
-        kustomization = kustomizations.of(folder) if name in NAMES else None
-        if name in NAMES and not (kustomization and kustomization.is_component):
-            plain.append((path, _plain(tree, Build(folder=folder), folder)))
+        if name in NAMES:
+            kustomization = kustomizations.of(folder)
+            if not (kustomization and kustomization.is_component):
+                plain.append((path, _plain(tree, Build(folder=folder), folder)))
         elif name == CHART and text_at(about := first_mapping(tree, path) or {}, "type") != "library":
             release = Release(folder=folder, name=text_at(about, "name"), namespace=namespace)
             plain.append((path, _plain(tree, release, folder)))

@@ -97,10 +97,11 @@ class DeclaredBuilds:
         for path in self.below(folder):
             around = posixpath.dirname(path)
             # A folder below with a kustomization of its own is taken in as such.
-            inner = [between for between in _folders_between(folder, around) if between in self._kustomizations]
+            outer = [between for between in (around, *above(around)) if between != folder and is_in(between, folder)]
+            inner = [between for between in outer if between in self._kustomizations]
             if inner:
-                if not self._kustomizations[inner[0]].is_component:
-                    taken[inner[0]] = None
+                if not self._kustomizations[inner[-1]].is_component:
+                    taken[inner[-1]] = None
             else:
                 taken[path] = None
         return Kustomization(folder=folder, origin=resource.origin, resources=tuple(taken))
@@ -115,15 +116,6 @@ class DeclaredBuilds:
                 return
             if posixpath.basename(self._places[position]) not in NAMES:
                 yield self._places[position]
-
-
-def _folders_between(outer: str, inner: str) -> list[str]:
-    """List the folders from below one down to another, the outermost first."""
-    folders: list[str] = []
-    while inner != outer and is_in(inner, outer):
-        folders.append(inner)
-        inner = posixpath.dirname(inner)
-    return folders[::-1]
 
 
 def applications_of(made_by: ApplicationSet, ground: Ground) -> list[Application]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import posixpath
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
+from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.tree.ground import above
 
 if TYPE_CHECKING:
@@ -63,14 +67,11 @@ class Chains:
         """Find out what includes what; those that are applied by something are not what others include."""
         self.builds = builds
         self._at = {build.place: number for number, build in enumerate(builds) if not build.is_applied}
-        self._applied_at: dict[str, list[int]] = {}
         # Where each is taken in: by which build, and as which of its components (-1 for a resource).
         self._parents: list[list[tuple[int, int]]] = [[] for _ in builds]
         self._files: dict[str, list[int]] = {}
-        applied = {build.place for build in builds if build.is_applied}
+        self._applied_at = grouped((build.place, number) for number, build in enumerate(builds) if build.is_applied)
         for number, build in enumerate(builds):
-            if build.is_applied:
-                self._applied_at.setdefault(build.place, []).append(number)
             for path in build.kustomization.resources:
                 inner = self._at.get(path)
                 if inner is None:
@@ -85,10 +86,9 @@ class Chains:
             number
             for number, build in enumerate(builds)
             if build.is_applied
-            or (not self._parents[number] and build.place not in applied and not build.kustomization.is_component)
+            or not (self._parents[number] or build.place in self._applied_at or build.kustomization.is_component)
         ]
         self._above: list[tuple[Chain, ...]] = [()] * len(builds)
-        self._through: dict[int, tuple[Chain, ...]] = {}
         self._follow()
 
     def of_file(self, path: str) -> tuple[Chain, ...]:
@@ -99,21 +99,19 @@ class Chains:
         """Return the builds that list a file itself."""
         return self._files.get(path, ())
 
+    @cached_method
     def through(self, number: int) -> tuple[Chain, ...]:
         """Return the ways on from the resources of a build."""
-        if number not in self._through:
-            self._through[number] = tuple(self._extended(outer, number, 0) for outer in self._above[number])
-        return self._through[number]
+        return tuple(self._extended(outer, number, 0) for outer in self._above[number])
 
     def at(self, path: str) -> tuple[int, ...]:
         """Return the builds of a folder: as something applies it, else as it is."""
-        number = self._at.get(path)
-        return tuple(self._applied_at.get(path, ())) or (() if number is None else (number,))
+        return self._applied_at.get(path) or self.all_at(path)
 
     def all_at(self, path: str) -> tuple[int, ...]:
         """Return the builds of a folder, however they are applied."""
         number = self._at.get(path)
-        return (*self._applied_at.get(path, ()), *(() if number is None else (number,)))
+        return (*self._applied_at.get(path, ()), *([] if number is None else [number]))
 
     def is_included(self, number: int) -> bool:
         """Whether a build is part of what is applied."""
@@ -121,23 +119,18 @@ class Chains:
 
     def _follow(self) -> None:
         """Find the ways from every build, beginning with those that nothing takes in; circles lead nowhere."""
-        open_parents = [len(parents) for parents in self._parents]
-        inner: list[list[int]] = [[] for _ in self.builds]
-        for number, parents in enumerate(self._parents):
-            for parent, _ in parents:
-                inner[parent].append(number)
-        ready = [number for number, number_open in enumerate(open_parents) if not number_open]
+        parents_of = {number: [parent for parent, _ in parents] for number, parents in enumerate(self._parents)}
+        sorter = TopologicalSorter(parents_of)
+        with suppress(CycleError):
+            sorter.prepare()
         roots = set(self.roots)
-        while ready:
-            number = ready.pop()
-            chains = [Chain(root=self.builds[number].place)] if number in roots else []
-            for parent, position in self._parents[number]:
-                chains += [self._extended(outer, parent, position + 1) for outer in self._above[parent]]
-            self._above[number] = _few(chains)
-            for child in inner[number]:
-                open_parents[child] -= 1
-                if not open_parents[child]:
-                    ready.append(child)
+        while ready := sorter.get_ready():
+            for number in ready:
+                chains = [Chain(root=self.builds[number].place)] if number in roots else []
+                for parent, position in self._parents[number]:
+                    chains += [self._extended(outer, parent, position + 1) for outer in self._above[parent]]
+                self._above[number] = _few(chains)
+            sorter.done(*ready)
 
     def _extended(self, outer: Chain, number: int, first_component: int) -> Chain:
         """Put a build, and before it its components from a number on, before another way."""

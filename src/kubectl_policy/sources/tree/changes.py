@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec.structs import replace
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import Gap
 from kubectl_policy.model.fields import labels_of, mappings_at, text_at
 from kubectl_policy.sources.tree.declared.mentions import refers_to_nothing, words_in
@@ -63,8 +64,6 @@ class UnappliedPatches:
         self._builds = builds
         self._values_in = values_in
         self._source_of = source_of
-        self._patches: dict[int, _PatchesByTarget] = {}
-        self._configurations: dict[int, list[tuple[Json, str]]] = {}
 
     def of(self, resource: Resource, chain: Chain, placed: Resource, remedy: str) -> Iterator[Gap]:
         """Return the gaps of an object that was placed on a way: what it may become there, and what would show that."""
@@ -112,30 +111,27 @@ class UnappliedPatches:
             kustomization.patches or kustomization.raw.get("transformers") or kustomization.raw.get("configurations")
         )
 
+    @cached_method
     def _configurations_of(self, number: int) -> list[tuple[Json, str]]:
-        if number not in self._configurations:
-            serving = self._builds[number].kustomization.serving
-            self._configurations[number] = [
-                (value, self._source_of(path))
-                for path, role in serving.items()
-                if role == "configuration of Kustomize"
-                for value in self._values_in(path) or ()
-            ]
-        return self._configurations[number]
+        return [
+            (value, self._source_of(path))
+            for path, role in self._builds[number].kustomization.serving.items()
+            if role == "configuration of Kustomize"
+            for value in self._values_in(path) or ()
+        ]
 
+    @cached_method
     def _patches_of(self, number: int) -> _PatchesByTarget:
         """Return the patches of a build by the kind and name that they name alone, by a kind, or by nothing."""
-        if number not in self._patches:
-            by_target: _PatchesByTarget = {}
-            for declared in self._builds[number].kustomization.patches:
-                path, patch = declared.file, declared
-                if path:
-                    patch = declared.read(self._values_in(path), self._source_of(path))
-                for target in patch.targets:
-                    kind = target.kind if target.exact or target.kind.isalnum() else ""
-                    by_target.setdefault((kind, target.name if target.exact else ""), []).append((patch, target))
-            self._patches[number] = by_target
-        return self._patches[number]
+        by_target: _PatchesByTarget = {}
+        for declared in self._builds[number].kustomization.patches:
+            path, patch = declared.file, declared
+            if path:
+                patch = declared.read(self._values_in(path), self._source_of(path))
+            for target in patch.targets:
+                kind = target.kind if target.exact or target.kind.isalnum() else ""
+                by_target.setdefault((kind, target.name if target.exact else ""), []).append((patch, target))
+        return by_target
 
 
 def _configures(configuration: Json, kind: str, *, renames: bool) -> bool:

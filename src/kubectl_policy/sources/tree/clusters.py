@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Final
 
+from kubectl_policy.model.world import grouped
 from kubectl_policy.sources.tree import unknown_cluster
 from kubectl_policy.sources.tree.declared.delivery import Application, FluxKustomization
 from kubectl_policy.sources.tree.ground import above
@@ -27,10 +28,9 @@ class Clusters:
     def __init__(self, ground: Ground, builds: DeclaredBuilds, chains: Chains) -> None:
         """Find the clusters; where there is but one, everything is meant for it."""
         self._ground, self._chains = ground, chains
-        self._serving: dict[str, list[int]] = {}
-        for number, build in enumerate(chains.builds):
-            for path in build.kustomization.serving:
-                self._serving.setdefault(path, []).append(number)
+        self._serving = grouped(
+            (path, number) for number, build in enumerate(chains.builds) for path in build.kustomization.serving
+        )
         self._of_build: dict[int, set[str]] = {}
         self._folders: Mapping[str, str] = {}
         self._follow_flux(builds)
@@ -81,10 +81,7 @@ class Clusters:
                 elif posixpath.basename(posixpath.dirname(folder)) not in _CLUSTERS:
                     continue
                 folders[number] = folder
-        inner: dict[int, list[int]] = {}
-        for number, parents in applied_by.items():
-            for parent in parents:
-                inner.setdefault(parent, []).append(number)
+        inner = grouped((parent, number) for number, parents in applied_by.items() for parent in parents)
         self._folders = shortest_ends(self._ground.short, folders.values())
         for root, folder in folders.items():
             rest, name = [root], self._folders[folder]
@@ -96,20 +93,14 @@ class Clusters:
 
     def _follow_argo(self, builds: DeclaredBuilds) -> None:
         """Take what Applications deploy for where they deploy it to, if that is not one cluster for all of them."""
-        apps = {
-            number: application
+        destinations = {
+            number: application.cluster
             for number, application in builds.applied_by.items()
-            if isinstance(application, Application)
+            if isinstance(application, Application) and application.cluster and "{{" not in application.cluster
         }
-        names = {
-            application.cluster
-            for application in apps.values()
-            if application.cluster and "{{" not in application.cluster
-        }
-        if len(names) > 1:
-            for number, application in apps.items():
-                if application.cluster in names:
-                    self._of_build.setdefault(number, set()).add(name_of_cluster(application.cluster))
+        if len({*destinations.values()}) > 1:
+            for number, destination in destinations.items():
+                self._of_build.setdefault(number, set()).add(name_of_cluster(destination))
 
 
 def name_of_cluster(destination: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kubectl_policy.cached import Results, cached_method
 from kubectl_policy.model import Gap, Origin
 from kubectl_policy.model.fields import items_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.snapshot import LeftOut
@@ -66,7 +67,6 @@ class Tree:
         self._chains = Chains(self._builds.all)
         self.clusters = Clusters(ground, self._builds, self._chains)
         self.roles = roles(ground, self._chains)
-        self._homes: dict[str, Chain | None] = {}
 
     @cached_property
     def worlds(self) -> Worlds:
@@ -113,25 +113,20 @@ class Tree:
         altered = self._altered(changes)
         placed_objects: list[Placed] = []
         gaps: list[Gap] = []
-        chains_of: dict[str, tuple[Chain, ...]] = {}
-        called: dict[str, tuple[str, str]] = {}
-        remedies: dict[str, str] = {}
+        folders = Results(self._ground.source_of)
+        chains_of = Results[str, tuple[Chain, ...]](lambda name: self._chains.of_file(self._ground.place_of(name)))
         for resource in objects:
             source = resource.origin.source
-            if source not in chains_of:
-                chains_of[source] = self._chains.of_file(self._ground.place_of(source))
             is_namespaced = resource.ref.group_kind not in cluster_scoped
             for chain in chains_of[source]:
-                if chain.root not in called:
-                    called[chain.root] = self._place_called(chain.root), self._ground.source_of(chain.root)
-                home, folder = called[chain.root]
+                home, folder = self._place_called(chain.root), folders[chain.root]
                 applied = placed(resource, chain, self._chains.builds, home, is_namespaced=is_namespaced)
                 placed_objects.append(Placed(resource=applied, folder=folder))
                 # Several ways are rendered to several objects, of which one is to be chosen.
                 if len(chains_of[source]) == 1:
                     remedy = RENDER
                 elif chain.builds[-1] in self._builds.applied_by:
-                    remedy = remedies.setdefault(source, self._remedy_for(source))
+                    remedy = self._remedy_for(source)
                 else:
                     remedy = f"--offline {folder} {RENDER}"
                 gaps += changes.of(resource, chain, applied, remedy)
@@ -158,11 +153,13 @@ class Tree:
                     altered[number] = [(delivery.resource, patch) for patch in distinct.values()]
         return altered
 
+    @cached_method
     def _remedy_for(self, source: str) -> str:
         """Return the remedy for a file that is delivered on several ways: rendering it, for one of its clusters."""
         names = sorted(self.clusters.of(self._ground.place_of(source)))
         return " or ".join(f"{RENDER} --cluster {name}" for name in names) if len(names) > 1 else RENDER
 
+    @cached_method
     def _place_called(self, folder: str) -> str:
         """Return the namespace of objects that are delivered from a folder, if nothing names one."""
         return self._namespace or unknown_namespace(self._ground.short(folder))
@@ -170,9 +167,7 @@ class Tree:
     def _place_unlisted(self, resource: Resource, path: str, *, is_namespaced: bool) -> tuple[Placed, list[Gap]]:
         """Place an object in a file that nothing lists, where the folders around it say at most where it would live."""
         folder = posixpath.dirname(path)
-        if folder not in self._homes:
-            self._homes[folder] = self._home_in(folder)
-        home, applied = self._homes[folder], resource
+        home, applied = self._home_in(folder), resource
         if home:
             applied = placed(resource, home, (), self._place_called(home.root), is_namespaced=is_namespaced)
         as_written = Placed(resource=applied, folder=posixpath.dirname(resource.origin.source))
@@ -184,6 +179,7 @@ class Tree:
             return as_written, [gap_of(applied, _UNTAKEN, leaves_out.resource.origin, remedy="let it take the file in")]
         return as_written, []
 
+    @cached_method
     def _home_in(self, folder: str) -> Chain | None:
         """Return the way on which a file would be that nothing lists: of the nearest folder around it, if any tells."""
         nearest: Chain | None = None

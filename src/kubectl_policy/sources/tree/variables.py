@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import mapping_at
 from kubectl_policy.sources.tree import CONFIG_MAP
 from kubectl_policy.sources.tree.declared.delivery import FluxKustomization
@@ -40,7 +41,6 @@ class Variables:
         for resource in objects:
             if resource.ref.group_kind == CONFIG_MAP:
                 self._config_maps.setdefault(resource.ref.name, []).append(resource)
-        self._of_build: dict[int, Values | None] = {}
 
     def of_file(self, path: str) -> Values | None:
         """Return the values in a file on which all deliveries agree; None if nothing is filled in there."""
@@ -58,14 +58,12 @@ class Variables:
         }
         return Values(known=same, closed=False) if same else None
 
+    @cached_method
     def _of(self, number: int) -> Values | None:
-        if number not in self._of_build:
-            delivery = self._builds.applied_by.get(number)
-            fills = isinstance(delivery, FluxKustomization) and delivery.substitutes
-            self._of_build[number] = self._values(delivery) if fills else None  # type: ignore[arg-type]
-        return self._of_build[number]
-
-    def _values(self, delivery: FluxKustomization) -> Values:
+        """Return the values that the delivery of a build fills in, if it fills in any."""
+        delivery = self._builds.applied_by.get(number)
+        if not (isinstance(delivery, FluxKustomization) and delivery.substitutes):
+            return None
         known: dict[str, str] = {}
         closed = True
         for reference in delivery.substitute_from:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
+from kubectl_policy.cached import cached_method
 from kubectl_policy.model import Gap, ObjectRef, Origin
 from kubectl_policy.model.kinds import CRD, NAMESPACE
 from kubectl_policy.model.world import grouped
@@ -44,7 +45,6 @@ class Worlds:
     def __init__(self, ground: Ground, chains: Chains, clusters: Clusters, objects: Sequence[Resource]) -> None:
         """Find the worlds of a tree."""
         self._ground, self._clusters, self._objects = ground, clusters, objects
-        self._words: dict[frozenset[str], frozenset[str] | None] = {}
         self._alternatives = Alternatives(ground, chains, clusters, objects)
         self.names = sorted({*clusters.names, *self._alternatives.names})
 
@@ -76,17 +76,12 @@ class Worlds:
         """The alternatives for the same worlds, together."""
         return grouped((group.worlds, group) for group in self._alternatives.groups)
 
+    @cached_method
     def _mentioned(self, worlds: frozenset[str]) -> frozenset[str] | None:
         """Return the names in the files of the alternatives for some worlds; None if they may mention anything."""
-        if worlds not in self._words:
-            files = frozenset(path for group in self._by_worlds[worlds] for path in group.files)
-            raws = [
-                dict(resource.raw)
-                for resource in self._objects
-                if self._ground.place_of(resource.origin.source) in files
-            ]
-            self._words[worlds] = mentions_of(None, [*raws])
-        return self._words[worlds]
+        files = frozenset(path for group in self._by_worlds[worlds] for path in group.files)
+        places = ((resource, self._ground.place_of(resource.origin.source)) for resource in self._objects)
+        return mentions_of(None, [dict(resource.raw) for resource, path in places if path in files])
 
     @cached_property
     def _claims(self) -> Mapping[str, frozenset[str]]:
@@ -169,10 +164,7 @@ class Alternatives:
 
     def _alike(self, made_by: Mapping[int, Counter[Made]]) -> Iterator[tuple[int, int]]:
         """Return pairs of roots of which one shares more than half of its objects with the other."""
-        makers: dict[Made, list[int]] = {}
-        for root, objects in made_by.items():
-            for ref in objects:
-                makers.setdefault(ref, []).append(root)
+        makers = grouped((ref, root) for root, objects in made_by.items() for ref in objects)
         # What the same roots make is counted together.
         together: Counter[tuple[int, ...]] = Counter()
         for ref, roots in makers.items():
@@ -209,7 +201,7 @@ def _made_on(chain: Chain, resource: Resource) -> ObjectRef:
     return ObjectRef(ref.group_kind, chain.namespace or ref.namespace or chain.default, f"{prefix}{ref.name}{suffix}")
 
 
-def _connected(pairs: Collection[tuple[int, int]]) -> list[tuple[list[int], list[tuple[int, int]]]]:
+def _connected(pairs: Collection[tuple[int, int]]) -> list[tuple[list[int], Sequence[tuple[int, int]]]]:
     """Group indices that pairs connect, sorted, with the pairs of each group."""
     groups: dict[int, set[int]] = {}
     for start, second in pairs:
@@ -217,7 +209,5 @@ def _connected(pairs: Collection[tuple[int, int]]) -> list[tuple[list[int], list
         if small is not large:
             large |= small
             groups.update(dict.fromkeys(small, large))
-    pairs_of: dict[int, list[tuple[int, int]]] = {}
-    for pair in pairs:
-        pairs_of.setdefault(min(groups[pair[0]]), []).append(pair)
+    pairs_of = grouped((min(groups[start]), (start, second)) for start, second in pairs)
     return [(sorted(groups[first]), alike) for first, alike in sorted(pairs_of.items())]

@@ -14,8 +14,8 @@ from kubectl_policy.lint.finding import Finding
 from kubectl_policy.lint.rule import lint_rule
 from kubectl_policy.model.fields import items_at, mapping_at, value_at
 from kubectl_policy.model.kinds import with_article
-from kubectl_policy.topology.conditions import BACKEND_TLS_POLICY, authority_refs
 from kubectl_policy.topology.gateway.certificates import INVALID_KIND, SECRET
+from kubectl_policy.topology.judged.conditions import BACKEND_TLS_POLICY, authority_refs
 from kubectl_policy.topology.references import WITH_FILTERS, WITH_PARAMETERS, parameters_ref
 
 if TYPE_CHECKING:

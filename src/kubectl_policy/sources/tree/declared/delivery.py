@@ -152,15 +152,19 @@ def delivery_of(resource: Resource) -> Delivery | None:
 def _flux_kustomization(resource: Resource) -> FluxKustomization:
     spec = mapping_at(resource.raw, "spec")
     build = mapping_at(spec, "postBuild")
-    # Older versions have patches that are no texts.
-    patches = [*mappings_at(spec, "patches"), *mappings_at(spec, "patchesJson6902")]
-    patches += [{"patch": patch} for patch in items_at(spec, "patchesStrategicMerge")]
+    declared = [*mappings_at(spec, "patches"), *mappings_at(spec, "patchesJson6902")]
+    declared += [{"patch": patch} for patch in items_at(spec, "patchesStrategicMerge")]
+    patches: list[Json] = []
+    for patch in declared:
+        # Older versions have patches that are no texts.
+        content = patch.get("patch")
+        patches.append({**patch, "patch": content if isinstance(content, str) else json.dumps(content)})
     additions: dict[str, Json] = {
         "namespace": text_at(spec, "targetNamespace"),
         "namePrefix": text_at(spec, "namePrefix"),
         "nameSuffix": text_at(spec, "nameSuffix"),
         "components": list(items_at(spec, "components")),
-        "patches": [{**patch, "patch": _as_text(patch.get("patch"))} for patch in patches],
+        "patches": patches,
         "images": list(items_at(spec, "images")),
         "labels": [{"pairs": labels}] if (labels := {**mapping_at(spec, "commonMetadata.labels")}) else [],
         "commonAnnotations": {**mapping_at(spec, "commonMetadata.annotations")},
@@ -174,10 +178,6 @@ def _flux_kustomization(resource: Resource) -> FluxKustomization:
         substitute=texts_at(build, "substitute"),
         substitute_from=tuple(map(reference_of, mappings_at(build, "substituteFrom"))),
     )
-
-
-def _as_text(patch: Json) -> str:
-    return patch if isinstance(patch, str) else json.dumps(patch)
 
 
 def _helm_release(resource: Resource) -> HelmRelease:

@@ -54,7 +54,10 @@ class Target(Struct, frozen=True, kw_only=True):
         )
 
     def _fits(self, wanted: str, value: str) -> bool:
-        return not wanted or wanted == value or (not self.exact and _may_match(wanted, value))
+        if self.exact or not wanted:
+            return wanted in {"", value}
+        pattern = _compiled(wanted)
+        return pattern is None or wanted == value or bool(pattern.fullmatch(value))
 
 
 class Patch(Struct, frozen=True, kw_only=True, dict=True):
@@ -167,14 +170,9 @@ def moves_objects(patch: Json) -> bool:
     return any(text_at(operation, "path") in _IDENTITY for operation in operations)
 
 
-def _may_match(pattern: str, value: str) -> bool:
-    """Whether a regular expression matches the whole of a text; True where that might take long to find out."""
-    compiled = _compiled(pattern)
-    return compiled is None or bool(compiled.fullmatch(value))
-
-
 @lru_cache(maxsize=10_000)
 def _compiled(pattern: str) -> re.Pattern[str] | None:
+    """Return a regular expression; None where it might take long to find out what it matches."""
     alternatives = pattern.removeprefix("^").removesuffix("$").split("|")
     return re.compile("|".join(alternatives)) if all(map(_PLAIN.fullmatch, alternatives)) else None
 

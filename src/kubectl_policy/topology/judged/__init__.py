@@ -1,0 +1,1 @@
+"""Judgements of objects: conditions that controllers should write, references that lead nowhere, wrong types."""

@@ -1,0 +1,1 @@
+"""Tests of Gateways, their listeners, and what attaches to them."""
