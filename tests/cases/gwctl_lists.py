@@ -119,7 +119,7 @@ def _targets(row: AnyRow, _: Json) -> Json:
 
 
 def _targets_of(row: AnyRow) -> list[NodeRef]:
-    attachments = row.attachments if isinstance(row, PolicyRow) else ()
+    attachments = row.targets if isinstance(row, PolicyRow) else ()
     return [attachment.target for attachment in attachments if attachment.target]
 
 

@@ -94,7 +94,7 @@ def test_policies_are_where_they_count(world: World, asked: GraphOptions, *, com
     nodes = {node.ref for node in picture.nodes}
     for policy in picture.policies:
         assert blast_radius(analysis, policy.ref).affected == policy.affected
-        targets = {each.target for each in policy.attachments if each.target}
+        targets = {each.target for each in policy.targets if each.target}
         for node in targets.union(policy.affected):
             shown = node if asked.sections else NodeRef(node.object)
             assert shown in nodes or (asked.kinds and node.object.group_kind not in asked.kinds)

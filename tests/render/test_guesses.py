@@ -89,11 +89,11 @@ def test_of_a_policy(world: Analysis) -> None:
 def test_of_lists(world: Analysis) -> None:
     """The numbers are as sure as they can be."""
     listing = list_type(world, "policies", Selection())
-    rows = list_tables(Lists((listing,)), View()).text(View(headers=False), wide=False)
+    rows = list_tables(Lists((listing,)), View())[0].text(View(headers=False), wide=False)
     assert "ColorPolicy (assumed)" in rows
     assert "up to 4" in rows
     assert "depends on default/b" in rows
-    assert "1 to 2" in list_tables(Lists((list_type(world, "routes", Selection()),)), View()).text(
+    assert "1 to 2" in list_tables(Lists((list_type(world, "routes", Selection()),)), View())[0].text(
         View(headers=False), wide=False
     )
     assert list_remarks(Lists((listing,)), empty=False) == []

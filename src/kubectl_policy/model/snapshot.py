@@ -39,7 +39,7 @@ class Resource(Struct, frozen=True, gc=False):
     """An object with its origin."""
 
     ref: ObjectRef
-    origin: Origin
+    origin: Annotated[Origin, Meta(description="Where it was read.")]
     # The content, which is never mutated.
     raw: Mapping[str, Json]
     # None where no creationTimestamp is known.

@@ -46,19 +46,14 @@ PolicyClass: TypeAlias = Literal["direct", "inherited"]
 KnownBy: TypeAlias = Literal["profile", "label", "shape"]
 Ways: TypeAlias = Literal["references", "partly", "filters", "parameters", "none"]
 Role: TypeAlias = Literal["policy", "filter", "parameters"]
-EmptySelector: TypeAlias = Literal["everything", "nothing"]
-WhenInvalid: TypeAlias = Literal["ignored", "errors"]
-TargetsExist: TypeAlias = Literal["whenRead", "whenReferred"]
 Hostnames: TypeAlias = Literal["overlap", "inside"]
 Sections: TypeAlias = Literal["refine", "replace"]
 Stanzas: TypeAlias = Literal["plural", "singular", "none"]
-StanzaMerge: TypeAlias = Literal["patch", "merge"]
 Chooser: TypeAlias = Literal["established", "challenger"]
 MergesWith: TypeAlias = Literal["every", "closest"]
 Fold: TypeAlias = Literal["bottom-up", "top-down"]
 SameLevel: TypeAlias = Literal["newest-challenges", "first-wins", "one-applies", "disjoint", "all-apply"]
 RefusedOn: TypeAlias = Literal["there", "everywhere"]
-Overlap: TypeAlias = Literal["allowed", "refused"]
 Nulls: TypeAlias = Literal["remove", "ignore"]
 
 # What the two stanzas of a kind are called, by `PolicyKindProfile.stanzas`.
@@ -169,7 +164,7 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
     """The namespace whose policies may select objects in every namespace; `{name}` stands for a
     [setting](#how-controllers-are-set-up). Without it: no such namespace.
     """
-    empty_selector: EmptySelector = "everything"
+    empty_selector: Literal["everything", "nothing"] = "everything"
     """Whether a selector without any requirement selects `everything` or `nothing`."""
     controllers: Controllers = frozenset()
     """The `controllerName`s of the GatewayClasses that the kind is for: it has no effect on Gateways of other classes;
@@ -184,9 +179,9 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
     least_sizes: Mapping[str, Annotated[tuple[FieldName, ...], Meta(min_length=1)]] = NOTHING
     """A map from a field with a size to the fields with sizes that it must not be less than; else a policy is invalid.
     """
-    when_invalid: WhenInvalid = "ignored"
+    when_invalid: Literal["ignored", "errors"] = "ignored"
     """`errors`: requests to the targets of an invalid policy get an error response; `ignored`: it has no effect."""
-    targets_exist: TargetsExist = "whenRead"
+    targets_exist: Literal["whenRead", "whenReferred"] = "whenRead"
     """`whenRead`: a target exists if there is such an object; `whenReferred`: if a route that the controllers act on
     sends requests to it, whether or not there is such an object.
     """
@@ -233,7 +228,7 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
     (experimental text of GEP-713). `none`: fields of these names are ordinary fields. Without it: by the schema of the
     definition; without one, by the spec of each policy.
     """
-    stanza_merge: StanzaMerge | None = None
+    stanza_merge: Literal["patch", "merge"] | None = None
     """The word by which `strategy` in a stanza says that it merges, where the kind's API takes one alone. Without it:
     both count, and `why-not` offers what the definition lists or, without one, GEP-713's `patch`.
     """
@@ -262,7 +257,7 @@ class PolicyKindProfile(Struct, frozen=True, dict=True, rename="camel"):
     """Whether a policy that is refused on one target for another policy is refused `there` alone, or `everywhere`, on
     all of its targets.
     """
-    overlap: Overlap = "allowed"
+    overlap: Literal["allowed", "refused"] = "allowed"
     """Whether a policy on a route is `refused` where another route, which it does not target, has a Gateway, port,
     hostname and path in common with it, or that is `allowed`.
     """

@@ -119,7 +119,7 @@ def test_the_phrases_are_those_of_the_profile() -> None:
     assert summaries[:2] == [[("JWT from acme", "JWT from other")], [("jwt.audience",)]]
     assert summaries[2:] == [[()], [()], []]
     assert [len(cell.parts[0].settings) for cell in found.items[0].cells[2:4]] == [3, 2]
-    assert found.items[0].origin == Origin("test.yaml", 1)
+    assert found.items[0].resource.origin == Origin("test.yaml", 1)
 
 
 def test_policies_that_all_apply_are_said_one_by_one() -> None:

@@ -309,5 +309,5 @@ class TestPolicies:
         p = build.policy("p", build.target("unrelated"), build.target("a", "HTTPRoute"), color="red")
         picture = drawn([*WORLD, p], around(A))
         assert "Gateway unrelated" not in nodes(picture)
-        assert [str(each.target) for each in picture.policies[0].attachments][:1] == ["Gateway default/unrelated"]
+        assert [str(each.target) for each in picture.policies[0].targets][:1] == ["Gateway default/unrelated"]
         assert NodeRef(A) in picture.policies[0].affected

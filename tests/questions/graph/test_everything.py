@@ -139,7 +139,7 @@ def test_policies_and_what_they_target() -> None:
     assert "HTTPRoute r#ghost (missing)" in names
     # The section is not there, and so no part of its object.
     assert not [link for link in links(picture) if "ghost" in link]
-    assert [[each.state for each in policy.attachments] for policy in picture.policies] == [
+    assert [[each.state for each in policy.targets] for policy in picture.policies] == [
         ["attached"],
         ["section missing"],
         ["target missing"],
@@ -179,7 +179,7 @@ def test_filters_and_parameters() -> None:
         ("e", "parameters"),
         ("f", "filter"),
     ]
-    assert [str(each.target) for policy in picture.policies for each in policy.attachments] == [
+    assert [str(each.target) for policy in picture.policies for each in policy.targets] == [
         "GatewayClass public",
         "HTTPRoute default/r#rule[0]",
     ]

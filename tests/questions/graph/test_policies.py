@@ -56,6 +56,6 @@ def test_what_they_affect() -> None:
         answer = blast_radius(analysis, policy.ref)
         assert (answer.affected, answer.targets, answer.enforcement) == (
             policy.affected,
-            policy.attachments,
+            policy.targets,
             policy.enforcement,
         )

@@ -158,7 +158,7 @@ def test_a_listener_has_a_row_of_its_own() -> None:
     )
     listing = list_type(analysis, "listeners", Selection(names=("h", "set")))
     web, tcp, extra = cast("tuple[ListenerRow, ...]", listing.rows)
-    assert [(row.ref.name, row.name, row.listener.port) for row in (web, tcp, extra)] == [
+    assert [(row.ref.name, row.listener.name, row.listener.port) for row in (web, tcp, extra)] == [
         ("h", "web", 80),
         ("h", "tcp", 9000),
         ("set", "extra", 9001),

@@ -8,6 +8,7 @@ import pytest
 
 from kubectl_policy.errors import UsageError
 from kubectl_policy.questions.listing.lists import Lists, Only, list_names, list_type
+from kubectl_policy.questions.listing.objects import ListenerRow
 from kubectl_policy.questions.shared.selection import Selection
 from tests import build
 from tests.render.worlds import colourful, defaults, world
@@ -96,7 +97,7 @@ def test_routes_are_looked_up_by_hostname(hostname: str, expected: list[str]) ->
 def test_listeners_are_looked_up_by_hostname() -> None:
     """Those whose hostname may match."""
     found = list_type(hosts(), "listeners", Selection(names=("h",)), Only(hostname="web.shop.example"))
-    assert [getattr(row, "name", "") for row in found.rows] == ["shop", "tcp"]
+    assert [row.listener.name for row in found.rows if isinstance(row, ListenerRow)] == ["shop", "tcp"]
 
 
 def test_several_lists_lack_what_each_of_them_lacks() -> None:

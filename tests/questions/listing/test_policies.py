@@ -70,7 +70,7 @@ def test_a_row_says_what_the_description_says() -> None:
         description = about_policy(analysis, one.ref.name, one.ref.kind)
         assert one.enforcement == description.enforcement
         assert one.affected == description.affected
-        assert one.attachments == description.attachments
+        assert one.targets == description.targets
         assert tuple(dict.fromkeys(stanza.strategy for stanza in one.stanzas)) == description.strategies
         assert one.unseen == description.unseen
 

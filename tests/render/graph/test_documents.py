@@ -108,7 +108,7 @@ def test_every_reference_of_a_policy_is_there(name: str) -> None:
     nodes = by_id(document)
     for policy in picture.policies:
         found = nodes[node_id(policy.ref)]
-        assert [each["state"] for each in found["targets"]] == [each.state for each in policy.attachments]
+        assert [each["state"] for each in found["targets"]] == [each.state for each in policy.targets]
         links = [
             (link["target"], link["state"], link["reason"], link["message"])
             for link in document["links"]
@@ -116,7 +116,7 @@ def test_every_reference_of_a_policy_is_there(name: str) -> None:
         ]
         assert links == [
             (node_id(each.target), each.state, MEANINGS[each.state].api_reason, each.message)
-            for each in policy.attachments
+            for each in policy.targets
             if each.target
         ]
 

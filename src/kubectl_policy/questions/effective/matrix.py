@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubectl_policy.errors import UsageError
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import strings_at
+from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.questions.effective.cells import Cells, MatrixCell, MatrixColumn, WrittenSetting
 from kubectl_policy.questions.shared.effects import covered_paths
 from kubectl_policy.questions.shared.in_force import effective_entries, own_entries
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, Origin, Resource
+    from kubectl_policy.model import GroupKind, Origin
     from kubectl_policy.questions.shared.in_force import Entry
     from kubectl_policy.questions.shared.selection import ListType
     from kubectl_policy.questions.shared.which_paths import NumberedPath, PathNumber
@@ -55,15 +56,10 @@ class MatrixRow(Struct, frozen=True, kw_only=True):
     """A rule of a route, a Gateway or a Service, with a cell for each column."""
 
     subject: Annotated[NodeRef, Meta(description="The rule of a route, or the object.")]
-    resource: Resource
+    resource: Annotated[Resource, "inline"]
     paths: tuple[Path, ...]
     cells: Annotated[tuple[MatrixCell, ...], Meta(description="One for each column.")]
     unseen: tuple[Unseen, ...]
-
-    @property
-    def origin(self) -> Annotated[Origin | None, Meta()]:
-        """Where the object was read."""
-        return self.resource.origin
 
     @property
     def hostnames(self) -> Annotated[tuple[str, ...], Meta()]:

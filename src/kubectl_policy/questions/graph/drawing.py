@@ -85,7 +85,7 @@ class Drawing:
         """The picture as it was asked for."""
         kept, links = with_kinds(self.nodes, self.edges, self.asked)
         drawn = from_the_root(kept)
-        attachments = (each for policy in self.policies.values() for each in policy.attachments)
+        attachments = (each for policy in self.policies.values() for each in policy.targets)
         virtual = {each.target.object for each in attachments if each.target and each.virtual}
         unseen = tuple(dict.fromkeys(self._unseen()))
         # What was read, and may be otherwise, as something changes it that was not applied.
@@ -252,7 +252,7 @@ class Drawing:
             if not kinds or resource.ref.group_kind in kinds:
                 self.policies[resource.ref] = self._policy(resource)
         for policy in self.policies.values():
-            targets = [each.target for each in policy.attachments if each.target]
+            targets = [each.target for each in policy.targets if each.target]
             near = (target for target in targets if self._is_near(target, homes))
             for node in near if self._is_part else (*targets, *policy.affected):
                 self._add(node)
@@ -266,7 +266,7 @@ class Drawing:
             ref=ref,
             profile=profile,
             enforcement=enforcement,
-            attachments=attachments,
+            targets=attachments,
             affected=affected(enforcement, profile),
             origin=resource.origin,
             contrary=self._contrary(resource) if has_report(resource.raw) else None,
@@ -286,7 +286,7 @@ class Drawing:
         about = {NodeRef(ref) for ref in self._subjects}
         for policy in self.policies.values():
             about.update(policy.affected)
-            about.update(each.target for each in policy.attachments if each.target)
+            about.update(each.target for each in policy.targets if each.target)
         links = [link for link in self.edges if link.relation != "port"]
         about.update(end for link in links for end in (link.parent, link.child))
         objects = {node.object for node in about}

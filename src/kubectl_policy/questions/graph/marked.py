@@ -132,7 +132,7 @@ def _policies(
     for ref in sorted(drawn):
         before, after = earlier.get(ref), later.get(ref)
         if before and after:
-            was, now = ({each.target: each.state for each in policy.attachments} for policy in (before, after))
+            was, now = ({each.target: each.state for each in policy.targets} for policy in (before, after))
             differs = before.state != after.state
             yield replace(
                 after,

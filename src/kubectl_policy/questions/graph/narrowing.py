@@ -34,7 +34,7 @@ def affected_part(
 
 
 def _targets(policy: GraphPolicy) -> Iterator[NodeRef]:
-    return (each.target for each in policy.attachments if each.target)
+    return (each.target for each in policy.targets if each.target)
 
 
 def about_kinds(policies: Iterable[GraphPolicy], asked: GraphOptions) -> list[GraphPolicy]:

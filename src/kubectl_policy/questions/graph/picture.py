@@ -135,6 +135,9 @@ class Outcome(Struct, frozen=True, kw_only=True):
     wins: tuple[Win, ...]
 
 
+_TARGETS: Final = "All of its references, also those that fail, or lead to what is not drawn."
+
+
 class _Drawn(Struct, frozen=True, kw_only=True):
     """Something that a picture has: an object, or a section of one."""
 
@@ -228,27 +231,10 @@ class GraphAttachment(_GraphEdge, frozen=True, kw_only=True):
     """A reference of a policy. Where sections are not drawn, it leads to the object of the one that is meant."""
 
     relation: Annotated[Literal["attachment"], Meta()] = "attachment"
-    attachment: Attachment
-
-    @property
-    def state(self) -> Annotated[State, Meta()]:
-        """Whether the policy is attached, or why it is not."""
-        return self.attachment.state
-
-    @property
-    def reason(self) -> Annotated[str, Meta()]:
-        """The API's own word for what is wrong with it, if it has one."""
-        return MEANINGS[self.attachment.state].api_reason
-
-    @property
-    def message(self) -> Annotated[str, Meta()]:
-        """Why it is not attached."""
-        return self.attachment.message
-
-    @property
-    def declared_in(self) -> Annotated[str, Meta()]:
-        """As in targets."""
-        return self.attachment.declared.field
+    state: Annotated[State, Meta(description="Whether the policy is attached, or why it is not.")]
+    reason: Annotated[str, Meta(description=_REASON)]
+    message: Annotated[str, Meta(description="Why it is not attached.")]
+    declared_in: Annotated[str, Meta(description="As in targets.")]
 
 
 class GraphPolicy(_Drawn, OfKnownKind, frozen=True, kw_only=True):
@@ -262,7 +248,7 @@ class GraphPolicy(_Drawn, OfKnownKind, frozen=True, kw_only=True):
     type: Annotated[Literal["policy"], Meta()] = "policy"
     profile: PolicyKindProfile
     origin: Annotated[Origin | None, Meta()] = None
-    attachments: tuple[Attachment, ...]
+    targets: Annotated[tuple[Attachment, ...], Meta(description=_TARGETS)]
     enforcement: Annotated[Enforcement, Meta()]
     may_differ: Annotated[bool, Meta(description=_MAY_DIFFER)] = False
     earlier: Annotated[
@@ -282,11 +268,6 @@ class GraphPolicy(_Drawn, OfKnownKind, frozen=True, kw_only=True):
     def role(self) -> Annotated[Role, Meta()]:
         """Whether it is a policy, a filter of routes, or holds parameters of Gateways."""
         return self.profile.role
-
-    @property
-    def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:
-        """All of its references, also those that fail, or lead to what is not drawn."""
-        return self.attachments
 
     @property
     def affected_(self) -> Annotated[tuple[str, ...], Meta()]:
@@ -363,7 +344,7 @@ class Picture(Answer, frozen=True, kw_only=True):
             # A policy that is new or gone brings its references with it; of any other it is not known which differ.
             mark: Mark = "" if policy.mark == "changed" else policy.mark
             source, numbers_by_target = NodeRef(policy.ref), Counter[NodeRef]()
-            for attachment in policy.attachments:
+            for attachment in policy.targets:
                 target = attachment.target
                 # An object stands for its sections where these are not drawn.
                 nodes = (target, NodeRef(target.object)) if target else ()
@@ -371,7 +352,16 @@ class Picture(Answer, frozen=True, kw_only=True):
                 if node:
                     numbers_by_target[node] += 1
                     number = numbers_by_target[node]
-                    yield GraphAttachment(parent=source, child=node, number=number, mark=mark, attachment=attachment)
+                    yield GraphAttachment(
+                        parent=source,
+                        child=node,
+                        number=number,
+                        mark=mark,
+                        state=attachment.state,
+                        reason=MEANINGS[attachment.state].api_reason,
+                        message=attachment.message,
+                        declared_in=attachment.declared_in,
+                    )
 
 
 def numbered_links(links: Iterable[GraphLink]) -> tuple[GraphLink, ...]:

@@ -10,10 +10,12 @@ from msgspec import Meta, Struct
 from kubectl_policy.model import NodeRef
 from kubectl_policy.model.fields import integer_at, mappings_at, strings_at, text_at
 from kubectl_policy.model.kinds import SERVICE
+from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.questions.shared.effects import affecting_or_undecided, covered_paths
 from kubectl_policy.questions.shared.reported import has_report, reported_conditions
 from kubectl_policy.questions.unseen.answers import unseen_for
 from kubectl_policy.resolution import CARRY_NOTHING
+from kubectl_policy.topology.gateway.listeners import Listener  # noqa: TC001 (its members are in the document)
 from kubectl_policy.topology.references import ROUTES
 
 if TYPE_CHECKING:
@@ -21,13 +23,12 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import Json, ObjectRef, Origin, Resource
+    from kubectl_policy.model import Json, ObjectRef
     from kubectl_policy.model.unknown import Port
     from kubectl_policy.questions.shared.reported import ReportedCondition
     from kubectl_policy.questions.shared.selection import RowSort
     from kubectl_policy.questions.unseen.things import Unseen
     from kubectl_policy.topology import BindingState
-    from kubectl_policy.topology.gateway.listeners import Listener
 
 
 _POLICIES: Final = "The policies with an effect on it; of a GatewayClass or Namespace, those attached to it."
@@ -39,7 +40,7 @@ _UNDECIDED_ROUTES: Final = "The routes of which it is not known whether they are
 class Listed(Struct, frozen=True, kw_only=True):
     """What every row has."""
 
-    resource: Resource
+    resource: Annotated[Resource, "inline"]
     policies: Annotated[tuple[ObjectRef, ...], Meta(description=_POLICIES)]
     undecided_policies: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_POLICIES)]
     targeted_by: Annotated[tuple[Attachment, ...], Meta(description=_TARGETED_BY)]
@@ -52,11 +53,6 @@ class Listed(Struct, frozen=True, kw_only=True):
     def object(self) -> Annotated[ObjectRef, Meta()]:
         """The object."""
         return self.resource.ref
-
-    @property
-    def origin(self) -> Annotated[Origin, Meta()]:
-        """Where it was read."""
-        return self.resource.origin
 
     @property
     def complete(self) -> Annotated[bool, Meta()]:
@@ -125,29 +121,9 @@ class GatewayRow(ObjectRow, frozen=True, kw_only=True):
 class ListenerRow(ObjectRow, frozen=True, kw_only=True):
     """A listener of a Gateway or ListenerSet; what is listed is what is known of it alone."""
 
-    listener: Listener
+    listener: Annotated[Listener, "inline"]
     routes: Annotated[tuple[ObjectRef, ...], Meta(description="The routes attached to it.")]
     undecided_routes: Annotated[tuple[ObjectRef, ...], Meta(description=_UNDECIDED_ROUTES)]
-
-    @property
-    def name(self) -> Annotated[str, Meta()]:
-        """The name of the listener."""
-        return self.listener.node.section
-
-    @property
-    def hostname(self) -> Annotated[str, Meta()]:
-        """Empty for every host."""
-        return self.listener.hostname
-
-    @property
-    def port(self) -> Annotated[Port | None, Meta()]:
-        """A text while something of it is to be filled in."""
-        return self.listener.port
-
-    @property
-    def protocol(self) -> Annotated[str, Meta()]:
-        """The protocol."""
-        return self.listener.protocol
 
 
 class Parent(Struct, frozen=True, kw_only=True):

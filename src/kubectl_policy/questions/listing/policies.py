@@ -10,6 +10,7 @@ from kubectl_policy.model import ObjectRef
 from kubectl_policy.model.fields import labels_of, text_at
 from kubectl_policy.model.kinds import CRD
 from kubectl_policy.model.selectors import selects
+from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.questions.shared.effects import affected
 from kubectl_policy.questions.shared.in_force import OfKnownKind, assumed_of
 from kubectl_policy.questions.shared.reasons import failure_words, undecided_words
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.analysis import Analysis
     from kubectl_policy.attachment import Attachment
-    from kubectl_policy.model import GroupKind, Json, NodeRef, Origin, Resource
+    from kubectl_policy.model import GroupKind, Json, NodeRef, Origin
     from kubectl_policy.model.kinds import KindNames
     from kubectl_policy.profiles import MergeStrategy, PolicyKindProfile, TargetLevel
     from kubectl_policy.profiles.profile import Stanzas
@@ -49,12 +50,12 @@ _REASONS: Final = "Why it has no effect anywhere, the first cause first; none if
 class PolicyRow(OfKnownKind, frozen=True, kw_only=True):
     """A policy."""
 
-    resource: Resource
+    resource: Annotated[Resource, "inline"]
     profile: PolicyKindProfile
     stanzas: Annotated[
         tuple[Stanza, ...], Meta(description="Its parts that take effect somewhere; spec alone if it has no stanzas.")
     ]
-    attachments: tuple[Attachment, ...]
+    targets: Annotated[tuple[Attachment, ...], Meta(description="All of its references, also those that fail.")]
     enforcement: Annotated[Enforcement, Meta()]
     reasons: Annotated[tuple[Reason, ...], Meta(description=_REASONS)]
     affected: Annotated[
@@ -72,19 +73,9 @@ class PolicyRow(OfKnownKind, frozen=True, kw_only=True):
         return self.resource.ref
 
     @property
-    def origin(self) -> Annotated[Origin, Meta()]:
-        """Where it was read."""
-        return self.resource.origin
-
-    @property
     def complete(self) -> Annotated[bool, Meta()]:
         """False if something that could matter for it could not be seen."""
         return not self.unseen
-
-    @property
-    def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:
-        """All of its references, also those that fail."""
-        return self.attachments
 
     @property
     def reason(self) -> Annotated[str, Meta()]:
@@ -96,7 +87,7 @@ class PolicyRow(OfKnownKind, frozen=True, kw_only=True):
             return next((f"controller reports {it.reason or 'Accepted False'}" for it in contrary), "")
         if with_others := self.enforcement.undecided_with:
             return undecided_words(self.policy, with_others)
-        return failure_words(self.attachments) or "how it attaches is not computed"
+        return failure_words(self.targets) or "how it attaches is not computed"
 
     @property
     def ref(self) -> ObjectRef:
@@ -126,7 +117,7 @@ def policy_row(analysis: Analysis, resource: Resource) -> PolicyRow:
     return PolicyRow(
         resource=resource,
         profile=profile,
-        attachments=analysis.attachments[policy],
+        targets=analysis.attachments[policy],
         stanzas=_stanzas(enforcement, profile),
         enforcement=enforcement,
         affected=None if nothing_seen else affected(enforcement, profile),

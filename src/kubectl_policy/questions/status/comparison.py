@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from kubectl_policy.cached import cached_method
 from kubectl_policy.model.fields import integer_at, mappings_at, text_at
 from kubectl_policy.model.kinds import GATEWAY_API, GATEWAY_API_EXPERIMENTAL
+from kubectl_policy.model.snapshot import Resource  # noqa: TC001 (its members are in the document)
 from kubectl_policy.profiles.controllers import STANDARD_STATUS
 from kubectl_policy.questions.shared.reported import has_report, reported_places
 from kubectl_policy.questions.unseen.relevance import gaps
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.analysis import Analysis
-    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef, Origin, Resource
+    from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
     from kubectl_policy.profiles import PolicyKindProfile
     from kubectl_policy.profiles.controllers import Event, StatusProfile
     from kubectl_policy.questions.predicted.policies import PolicyCondition
@@ -123,7 +124,7 @@ class OtherController(Struct, frozen=True):
 class ObjectStatus(Struct, frozen=True, kw_only=True):
     """The report on one object, against what is computed."""
 
-    resource: Resource
+    resource: Annotated[Resource, "inline"]
     policy: Annotated[bool, Meta(description=_POLICY)]
     generation: Annotated[int | None, Meta(description="The object's own; null if it has none.")]
     assumed: Annotated[
@@ -140,11 +141,6 @@ class ObjectStatus(Struct, frozen=True, kw_only=True):
     def object(self) -> Annotated[ObjectRef, Meta()]:
         """The object."""
         return self.resource.ref
-
-    @property
-    def origin(self) -> Annotated[Origin, Meta()]:
-        """Where it was read."""
-        return self.resource.origin
 
     @property
     def agrees(self) -> Annotated[bool, Meta()]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy.render.output.formats import Forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.changes.blast_radius import BlastRadius
     from kubectl_policy.questions.changes.diff import StateDiff
-    from kubectl_policy.render.output.columns import Table, Tables
+    from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.text import Document, View
 
 
@@ -29,17 +29,18 @@ class _Diff(Forms["StateDiff"]):
 
         return diff_tree(answer, view)
 
-    def table(self, answer: StateDiff, view: View) -> Table[Any] | Tables:
+    def table(self, answer: StateDiff, view: View) -> Sequence[Table[Any]]:
         from kubectl_policy.render.changes.table import diff_table
 
-        return diff_table(answer, view)
+        return [diff_table(answer, view)]
 
     def markdown(self, answer: StateDiff) -> str:
         from kubectl_policy.render.changes.markdown import diff_markdown
 
         return diff_markdown(answer)
 
-    summary = headline
+    def summary(self, answer: StateDiff) -> str:
+        return self.headline(answer)
 
     def names(self, answer: StateDiff) -> Iterable[ObjectRef]:
         from kubectl_policy.render.changes.table import diff_names
@@ -60,7 +61,7 @@ class _BlastRadius(Forms["BlastRadius"]):
 
         return blast_radius_tree(answer, view)
 
-    def table(self, answer: BlastRadius, view: View) -> Table[Any] | Tables:
+    def table(self, answer: BlastRadius, view: View) -> Sequence[Table[Any]]:
         return DIFF.table(answer.difference, view)
 
     def markdown(self, answer: BlastRadius) -> str:
@@ -68,7 +69,8 @@ class _BlastRadius(Forms["BlastRadius"]):
 
         return blast_radius_markdown(answer)
 
-    summary = headline
+    def summary(self, answer: BlastRadius) -> str:
+        return self.headline(answer)
 
     def names(self, answer: BlastRadius) -> Iterable[ObjectRef]:
         return DIFF.names(answer.difference)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 from kubectl_policy.render.output.formats import Forms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.describe.description import Description, Descriptions
     from kubectl_policy.questions.describe.objects import ObjectDescription
     from kubectl_policy.questions.describe.policies import PolicyDescription
-    from kubectl_policy.render.output.columns import Table, Tables
+    from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.text import Document, Line, View
 
 
@@ -30,11 +30,11 @@ class _Object(Forms["ObjectDescription"]):
 
         return object_tree(answer, view)
 
-    def table(self, answer: ObjectDescription, view: View) -> Table[Any] | Tables:
+    def table(self, answer: ObjectDescription, view: View) -> Sequence[Table[Any]]:
         del view
         from kubectl_policy.render.describe.objects import settings_of
 
-        return settings_of([answer], named=False)
+        return [settings_of([answer], named=False)]
 
     def names(self, answer: ObjectDescription) -> Iterable[ObjectRef]:
         return answer.policies
@@ -55,11 +55,11 @@ class _Policy(Forms["PolicyDescription"]):
 
         return policy_tree(answer, view)
 
-    def table(self, answer: PolicyDescription, view: View) -> Table[Any] | Tables:
+    def table(self, answer: PolicyDescription, view: View) -> Sequence[Table[Any]]:
         del view
         from kubectl_policy.render.describe.policies import targets_of
 
-        return targets_of([answer])
+        return [targets_of([answer])]
 
     def names(self, answer: PolicyDescription) -> Iterable[ObjectRef]:
         return dict.fromkeys(node.object for node in answer.affected)
@@ -97,17 +97,16 @@ class _Several(Forms["Descriptions"]):
             lines += (*((BLANK, BLANK) if lines else ()), *_forms(item).tree(item, view))
         return tuple(lines)
 
-    def table(self, answer: Descriptions, view: View) -> Table[Any] | Tables:
+    def table(self, answer: Descriptions, view: View) -> Sequence[Table[Any]]:
         del view
         from kubectl_policy.questions.describe.objects import ObjectDescription
         from kubectl_policy.questions.describe.policies import PolicyDescription
         from kubectl_policy.render.describe.objects import settings_of
         from kubectl_policy.render.describe.policies import targets_of
-        from kubectl_policy.render.output.columns import Tables
 
         objects = [item for item in answer.items if isinstance(item, ObjectDescription)]
         policies = [item for item in answer.items if isinstance(item, PolicyDescription)]
-        return Tables((settings_of(objects, named=True), targets_of(policies)))
+        return [settings_of(objects, named=True), targets_of(policies)]
 
     def names(self, answer: Descriptions) -> Iterable[ObjectRef]:
         return dict.fromkeys(ref for item in answer.items for ref in _forms(item).names(item))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.effective.matrix import Matrix
-    from kubectl_policy.render.output.columns import Table, Tables
+    from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.text import View
 
 
@@ -23,10 +23,10 @@ class _Effective(Forms["Matrix"]):
 
         return matrix_headline(answer)
 
-    def table(self, answer: Matrix, view: View) -> Table[Any] | Tables:
+    def table(self, answer: Matrix, view: View) -> Sequence[Table[Any]]:
         from kubectl_policy.render.effective.table import matrix_table
 
-        return matrix_table(answer, view)
+        return [matrix_table(answer, view)]
 
     def names(self, answer: Matrix) -> Iterable[ObjectRef]:
         return dict.fromkeys(row.subject.object for row in answer.items)

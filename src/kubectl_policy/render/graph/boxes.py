@@ -231,7 +231,7 @@ def _arrows(picture: Picture, made: Iterable[Box]) -> Iterator[Arrow]:
         yield from between(link.parent, link.child, sort="traffic", state=link.state, words=words, mark=link.mark)
     for policy in picture.policies:
         own, mark = NodeRef(policy.ref), "" if policy.mark == "changed" else policy.mark
-        for attachment in policy.attachments:
+        for attachment in policy.targets:
             words, state = attachment_reason(attachment), attachment.state
             yield from between(own, attachment.target, sort="policy", state=state, words=words, mark=mark)
         for target in policy.former:

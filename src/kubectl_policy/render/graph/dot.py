@@ -96,7 +96,7 @@ def cluster(namespace: str) -> str:
 def _legend(picture: Picture) -> Iterator[str]:
     """What lines mean, as far as there are such lines."""
     states = {link.state for link in picture.links}.union(
-        each.state for policy in picture.policies for each in policy.attachments
+        each.state for policy in picture.policies for each in policy.targets
     )
     told = ["a thick line: requests run there", "a thin one: what a policy is about"]
     told += ["dashed: refused"] if any(_line(state) == "dashed" for state in states) else []

@@ -140,7 +140,7 @@ class _Data:
                     each.message,
                 ]
                 for policy in picture.policies
-                for each in policy.attachments
+                for each in policy.targets
             ],
             "groups": [self.group(group, place) for group, place in self.groups.items()],
             "grouped": picture.asked.grouped,

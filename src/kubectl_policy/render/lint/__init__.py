@@ -36,7 +36,8 @@ class _Lint(Forms["Report"]):
 
         return markdown(answer, LIMIT, marked=True)
 
-    summary = headline
+    def summary(self, answer: Report) -> str:
+        return self.headline(answer)
 
     def sarif(self, answer: Report) -> dict[str, Json]:
         from kubectl_policy.render.lint.sarif import lint_sarif

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kubectl_policy.render.output.formats import Forms
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.listing.lists import Lists
     from kubectl_policy.questions.shared.selection import RowSort
-    from kubectl_policy.render.output.columns import Tables
+    from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.text import View
 
 KINDS: Final[Mapping[RowSort, str]] = {
@@ -34,7 +34,7 @@ class _Lists(Forms["Lists"]):
 
         return " ".join(map(list_headline, answer.lists))
 
-    def table(self, answer: Lists, view: View) -> Tables:
+    def table(self, answer: Lists, view: View) -> Sequence[Table[Any]]:
         from kubectl_policy.render.listing.tables import list_tables
 
         return list_tables(answer, view)

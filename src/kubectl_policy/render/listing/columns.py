@@ -82,7 +82,7 @@ def _policy_columns(rows: Sequence[PolicyRow]) -> tuple[Column[PolicyRow], ...]:
         ),
         Column("AFFECTS", _affects, rank=3),
         Column("REASON", lambda row: Sentence(f"{row.reason}{_code(row)}", _brief(row)), narrow=idle, rank=1),
-        Column("TARGETS", lambda row: _distinct(map(_target, row.attachments)), rank=2),
+        Column("TARGETS", lambda row: _distinct(map(_target, row.targets)), rank=2),
         *_MORE,
     )
 
@@ -179,7 +179,7 @@ def _brief(row: PolicyRow) -> str:
     undecided, by = row.enforcement.undecided_with, [ref.qualified_name for ref in row.enforcement.by]
     if undecided:
         return f"depends on {undecided[0].qualified_name}"
-    targets = [attachment.target for attachment in row.attachments if attachment.message and attachment.target]
+    targets = [attachment.target for attachment in row.targets if attachment.message and attachment.target]
     if row.enforcement.state == "Unknown" and targets:
         return "target unread"
     words = _BRIEF.get(row.reasons[0].rule, "") if row.reasons else ""
@@ -296,7 +296,7 @@ def _policies(row: ObjectRow) -> Number:
 
 def _object(*own: Column[_Object]) -> tuple[Column[_Object], ...]:
     return (
-        Column("NAME", lambda row: row.name if isinstance(row, ListenerRow) else row.ref.name),
+        Column("NAME", lambda row: row.listener.name if isinstance(row, ListenerRow) else row.ref.name),
         *own,
         Column("POLICIES", _policies),
         Column("TARGETED BY", _targeted_by, narrow=False),

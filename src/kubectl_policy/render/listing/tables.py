@@ -11,7 +11,7 @@ from kubectl_policy.errors import UsageError
 from kubectl_policy.model.fields import FieldPath
 from kubectl_policy.model.kinds import listed
 from kubectl_policy.render.listing.columns import columns_of
-from kubectl_policy.render.output.columns import Column, Number, Table, Tables, text_of
+from kubectl_policy.render.output.columns import Column, Number, Table, text_of
 from kubectl_policy.render.wording.headlines import list_headline
 from kubectl_policy.render.wording.names import count
 from kubectl_policy.render.wording.next_commands import nothing_found
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 _KINDS: Final = 4
 
 
-def list_tables(lists: Lists, view: View) -> Tables:
+def list_tables(lists: Lists, view: View) -> list[Table[Any]]:
     """A table for each type; a namespace only if the view shows them, and kinds where there are several types."""
     tables: list[Table[Any]] = []
     for listing in cast("Sequence[Listing[AnyRow]]", lists.lists):
         columns = columns_of(listing)
         shown = columns if view.namespaces or not listing.type.namespaced else columns[1:]
         tables.append(Table(shown if len(lists.lists) == 1 else tuple(map(_with_kind, shown)), listing.rows))
-    return Tables(tuple(tables))
+    return tables
 
 
 def _with_kind(column: Column[ObjectRow]) -> Column[ObjectRow]:

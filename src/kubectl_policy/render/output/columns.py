@@ -159,24 +159,14 @@ class Table(Struct, Generic[_Row], frozen=True):
         return shown, (_remark([title for title in found if title not in kept], shortened),)
 
 
-class Tables(Struct, frozen=True):
-    """Tables one after the other, with a line between those that have rows."""
-
-    tables: tuple[Table[Any], ...]
-
-    def text(self, view: View, *, wide: bool) -> str:
-        """The same for each; see `Table`."""
-        return "\n".join(text for table in self.tables if (text := table.text(view, wide=wide)))
-
-    def document(self, view: View, *, wide: bool) -> Document:
-        """The same for each; see `Table`."""
-        documents = [lines for table in self.tables if (lines := table.document(view, wide=wide))]
-        between = [(), *[(Line(),)] * len(documents)]
-        return tuple(line for before, lines in zip(between, documents, strict=False) for line in (*before, *lines))
-
-    def csv(self, view: View) -> str:
-        """The same for each; see `Table`."""
-        return "\n".join(text for table in self.tables if (text := table.csv(view)))
+def laid_out(tables: Iterable[Table[Any]], name: str, view: View) -> str | Document:
+    """Tables as `table`, `wide` or `csv`, one after the other, with a line between those that have rows."""
+    wide = name == "wide"
+    if name == "csv" or not view.coloured:
+        texts = (table.csv(view) if name == "csv" else table.text(view, wide=wide) for table in tables)
+        return "\n".join(filter(None, texts))
+    documents = filter(None, (table.document(view, wide=wide) for table in tables))
+    return tuple(line for number, lines in enumerate(documents) for line in (*([Line()] if number else []), *lines))
 
 
 def number(value: int, *, complete: bool = True) -> Number:

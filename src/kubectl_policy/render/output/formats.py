@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kubectl_policy.model import Json, ObjectRef
-    from kubectl_policy.render.output.columns import Table, Tables
+    from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.escape import Commands
     from kubectl_policy.render.output.text import Document, View
 
@@ -26,7 +26,7 @@ Answer = TypeVar("Answer")
 
 
 class Forms(Generic[Answer]):
-    """The parts of one sort of answer that formats are made of: what a slice overrides, its answers have.
+    """The parts of one sort of answer that formats are made of: the methods that a slice writes, its answers have.
 
     A method imports its renderer when it is called: no answer needs them all, and `--help` needs none.
     """
@@ -37,78 +37,45 @@ class Forms(Generic[Answer]):
     """Whether rows that are all there is need no headline next to them."""
     redirected: str = ""
     """The format where standard output is no terminal, if that is another than the first."""
+    headline: Callable[[Answer], str]
+    """The sentence that an answer opens with."""
+    text: Callable[[Answer, View], Document]
+    """The lines of `-o text`."""
+    tree: Callable[[Answer, View], Document]
+    """The lines of `-o tree`."""
+    table: Callable[[Answer, View], Sequence[Table[Any]]]
+    """The rows and columns of tables."""
+    names: Callable[[Answer], Iterable[ObjectRef]]
+    """The objects of `-o name`."""
+    markdown: Callable[[Answer], str]
+    """A comment in Markdown."""
+    summary: Callable[[Answer], str]
+    """One line."""
+    dot: Callable[[Answer, View], str]
+    """A graph for Graphviz."""
+    mermaid: Callable[[Answer, View], str]
+    """A graph for Mermaid."""
+    html: Callable[[Answer, View], str]
+    """A page."""
+    sarif: Callable[[Answer], dict[str, Json]]
+    """A log in SARIF."""
+    junit: Callable[[Answer], str]
+    """A report of JUnit."""
+    github: Callable[[Answer], Commands]
+    """Commands for GitHub Actions."""
+    gitlab: Callable[[Answer], list[Json]]
+    """A report for GitLab's code quality."""
 
     @property
     def formats(self) -> tuple[str, ...]:
         """The names of the formats in which such an answer is offered."""
-        own = type(self)
-        return tuple(
-            name
-            for name, row in FORMATS.items()
-            if row.part == "document" or getattr(own, row.part) is not getattr(Forms, row.part)
-        )
-
-    def headline(self, answer: Answer) -> str:
-        """Return the sentence that an answer opens with."""
-        raise NotImplementedError
+        return tuple(name for name, row in FORMATS.items() if hasattr(self, row.part))
 
     def document(self, answer: Answer, context: str = "") -> dict[str, object]:
         """Return the document of `-o json`; `context` is that of its cluster, where answers of several are shown."""
         from kubectl_policy.render.output.encoding import document  # noqa: PLC0415 (text does without)
 
         return document(self.kind, self.headline(answer), answer, context)
-
-    def text(self, answer: Answer, view: View) -> Document:
-        """Return the lines of `-o text`."""
-        raise NotImplementedError
-
-    def tree(self, answer: Answer, view: View) -> Document:
-        """Return the lines of `-o tree`."""
-        raise NotImplementedError
-
-    def table(self, answer: Answer, view: View) -> Table[Any] | Tables:
-        """Return the rows and columns of tables."""
-        raise NotImplementedError
-
-    def names(self, answer: Answer) -> Iterable[ObjectRef]:
-        """Return the objects of `-o name`."""
-        raise NotImplementedError
-
-    def markdown(self, answer: Answer) -> str:
-        """Return a comment in Markdown."""
-        raise NotImplementedError
-
-    def summary(self, answer: Answer) -> str:
-        """Return one line."""
-        raise NotImplementedError
-
-    def dot(self, answer: Answer, view: View) -> str:
-        """Return a graph for Graphviz."""
-        raise NotImplementedError
-
-    def mermaid(self, answer: Answer, view: View) -> str:
-        """Return a graph for Mermaid."""
-        raise NotImplementedError
-
-    def html(self, answer: Answer, view: View) -> str:
-        """Return a page."""
-        raise NotImplementedError
-
-    def sarif(self, answer: Answer) -> dict[str, Json]:
-        """Return a log in SARIF."""
-        raise NotImplementedError
-
-    def junit(self, answer: Answer) -> str:
-        """Return a report of JUnit."""
-        raise NotImplementedError
-
-    def github(self, answer: Answer) -> Commands:
-        """Return commands for GitHub Actions."""
-        raise NotImplementedError
-
-    def gitlab(self, answer: Answer) -> list[Json]:
-        """Return a report for GitLab's code quality."""
-        raise NotImplementedError
 
     def remarks(self, answer: Answer, *, empty: bool, complete: bool) -> Sequence[str]:
         """Return what is said next to rows, of which there may be none."""
@@ -141,9 +108,10 @@ class Format(Struct, frozen=True):
         return self.part in {"text", "tree", "table"}
 
 
-def _table(forms: Forms[Any], answer: object, view: View, *, wide: bool) -> Shown:
-    table = forms.table(answer, view)
-    return table.document(view, wide=wide) if view.coloured else table.text(view, wide=wide)
+def _table(forms: Forms[Any], answer: object, view: View, *, name: str) -> Shown:
+    from kubectl_policy.render.output.columns import laid_out  # noqa: PLC0415 (the other formats do without)
+
+    return laid_out(forms.table(answer, view), name, view)
 
 
 def _yaml(forms: Forms[Any], answer: object, view: View) -> str:
@@ -195,9 +163,9 @@ def drawn(dot: str, form: str) -> str | bytes:
 FORMATS: Final[Mapping[str, Format]] = {
     "text": Format("text", "everything", lambda forms, answer, view: forms.text(answer, view)),
     "tree": Format("tree", "everything", lambda forms, answer, view: forms.tree(answer, view)),
-    "table": Format("table", "rows", partial(_table, wide=False)),
-    "wide": Format("table", "rows", partial(_table, wide=True)),
-    "csv": Format("table", "rows", lambda forms, answer, view: forms.table(answer, view).csv(view)),
+    "table": Format("table", "rows", partial(_table, name="table")),
+    "wide": Format("table", "rows", partial(_table, name="wide")),
+    "csv": Format("table", "rows", partial(_table, name="csv")),
     "yaml": Format("document", "everything", _yaml),
     "json": Format("document", "everything", lambda forms, answer, view: _json(forms.document(answer, view.context))),
     "markdown": Format("markdown", "headline", lambda forms, answer, _: f"{forms.markdown(answer)}\n"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from kubectl_policy.render.output.columns import NOTHING, Column, Table, Tables, aligned, text_of
+from kubectl_policy.render.output.columns import NOTHING, Column, Table, aligned, laid_out, text_of
 from kubectl_policy.render.output.encoding import as_yaml, envelope, json_pieces, plain
 from kubectl_policy.render.output.escape import code
 from kubectl_policy.render.output.formats import format_of
@@ -83,15 +83,10 @@ def _lines(answers: Answers, _: str) -> Document:
 
 def _tables(answers: Answers, name: str) -> Shown:
     view = replace(answers.answered[0].view, namespaces=any(answer.view.namespaces for answer in answers.answered))
-    parts: list[Table[Any] | Tables] = [answer.forms.table(answer.answer, answer.view) for answer in answers.answered]
-    several = [part.tables if isinstance(part, Tables) else (part,) for part in parts]
+    several = [answer.forms.table(answer.answer, answer.view) for answer in answers.answered]
     contexts = [answer.context for answer in answers.answered]
     # Of several types, each answer has a table for answer.
-    together = Tables(tuple(_together(contexts, tables) for tables in zip(*several, strict=True)))
-    if name == "csv":
-        return together.csv(view)
-    wide = name == "wide"
-    return together.document(view, wide=wide) if view.coloured else together.text(view, wide=wide)
+    return laid_out((_together(contexts, tables) for tables in zip(*several, strict=True)), name, view)
 
 
 def _together(contexts: Sequence[str], tables: Sequence[Table[Any]]) -> Table[_Row]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from kubectl_policy.model import ObjectRef
     from kubectl_policy.questions.status.report import StatusReport
-    from kubectl_policy.render.output.columns import Table, Tables
+    from kubectl_policy.render.output.columns import Table
     from kubectl_policy.render.output.text import Document, View
 
 
@@ -28,10 +28,10 @@ class _Status(Forms["StatusReport"]):
 
         return status_tree(answer, view)
 
-    def table(self, answer: StatusReport, view: View) -> Table[Any] | Tables:
+    def table(self, answer: StatusReport, view: View) -> Sequence[Table[Any]]:
         from kubectl_policy.render.status.text import status_table
 
-        return status_table(answer, view)
+        return [status_table(answer, view)]
 
     def names(self, answer: StatusReport) -> Iterable[ObjectRef]:
         return (status.resource.ref for status in answer.items if not status.agrees)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from kubectl_policy.model import GroupKind, NodeRef, ObjectRef
 from kubectl_policy.model.fields import items_at, mapping_at, mappings_at, text_at, value_at
@@ -47,12 +47,17 @@ class Listener(Struct, frozen=True, kw_only=True):
     # The Gateway that it is served on; None where a ListenerSet names none.
     gateway: ObjectRef | None
     # In upper case, as the API's own validation ignores case.
-    protocol: str
-    port: Port | None
-    hostname: str
+    protocol: Annotated[str, Meta()]
+    port: Annotated[Port | None, Meta(description="A text while something of it is to be filled in.")]
+    hostname: Annotated[str, Meta(description="Empty for every host.")]
     # Whether TLS ends here, rather than passing through.
     terminates: bool
     raw: Mapping[str, Json]
+
+    @property
+    def name(self) -> Annotated[str, Meta()]:
+        """The name of the listener."""
+        return self.node.section
 
     @property
     def named_kinds(self) -> tuple[GroupKind, ...]:

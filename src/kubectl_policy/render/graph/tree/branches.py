@@ -194,12 +194,12 @@ class Branches:
         target = attachment.target
         section = f" on {section_words(target)}" if target and target.section and not is_inside else ""
         scope = f"{filter_words(attachment)}{section}"
-        return self._of_policy(policy, attachment, scope, is_shared=len(policy.attachments) > 1)
+        return self._of_policy(policy, attachment, scope, is_shared=len(policy.targets) > 1)
 
     def policy_elsewhere(self, policy: GraphPolicy) -> Row:
         """A policy of which nothing is drawn that it refers to: to what it does, and why it is not attached there."""
-        failing = next((each for each in policy.attachments if each.state != "attached"), None)
-        targets = [attachment_words(each) for each in policy.attachments if each.target]
+        failing = next((each for each in policy.targets if each.state != "attached"), None)
+        targets = [attachment_words(each) for each in policy.targets if each.target]
         scope = f" → {listed(targets, _NAMED)}" if targets else ""
         return self._of_policy(policy, failing, scope, is_shared=False)
 
@@ -212,7 +212,7 @@ class Branches:
             words, tone = "", ""
         elif attachment and attachment.state != "attached":
             meaning = MEANINGS[attachment.state]
-            if any(each.state == "attached" for each in policy.attachments):
+            if any(each.state == "attached" for each in policy.targets):
                 words = "not attached here" if meaning.known else "whether it is attached here is not known"
             tone, why, reason = "error" if meaning.known else "warning", attachment.message, meaning.api_reason
         head = Head(

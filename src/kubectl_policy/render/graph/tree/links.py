@@ -77,7 +77,7 @@ class TreeLinks:
             self.fronts.add(link.parent.object)
 
     def _place(self, policy: GraphPolicy) -> None:
-        named = [(attachment.target, attachment) for attachment in policy.attachments if attachment.target]
+        named = [(attachment.target, attachment) for attachment in policy.targets if attachment.target]
         is_drawn = False
         for target, attachment in (*named, *((target, None) for target in policy.former)):
             node = next((end for end in (target, NodeRef(target.object)) if end in self.nodes), None)

@@ -81,7 +81,7 @@ class _Roots:
             yield title, branches.rows.folded(rows)
         elsewhere: dict[str, list[Row]] = {_LEFT_OUT: [], _WITHOUT_TARGET: []}
         for policy in self._links.elsewhere:
-            has_target = any(each.target for each in policy.attachments)
+            has_target = any(each.target for each in policy.targets)
             elsewhere[_LEFT_OUT if has_target else _WITHOUT_TARGET].append(branches.policy_elsewhere(policy))
         yield from ((title, branches.rows.folded(rows)) for title, rows in elsewhere.items())
 

@@ -33,7 +33,7 @@ class Wins:
         """`names` are what kinds are called. What is looked up is looked up once."""
         self._outcomes, self._names = {node.ref: node.outcome for node in picture.nodes}, names
         self._only_targets = {
-            policy.ref: policy.attachments[0].target for policy in picture.policies if len(policy.attachments) == 1
+            policy.ref: policy.targets[0].target for policy in picture.policies if len(policy.targets) == 1
         }
 
     def at(
