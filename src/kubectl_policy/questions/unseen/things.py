@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Meta, Struct
@@ -221,7 +222,10 @@ def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[U
     for target in targets:
         if target.object.group_kind not in _BELOW_LISTENERS:
             for path in analysis.topology.paths_through(target):
-                listeners.update(_listeners_below(target, path))
+                above_routes = takewhile(lambda node: node.object.group_kind not in ROUTES, path[path.index(target) :])
+                listeners.update(
+                    node for node in above_routes if node.section and node.object.group_kind in WITH_LISTENERS
+                )
     if not listeners:
         return
     owners = dict.fromkeys(sorted(node.object for node in listeners))
@@ -230,15 +234,6 @@ def unknown_routes(analysis: Analysis, targets: Iterable[NodeRef]) -> Iterator[U
             if binding.state == "unknown" and binding.listener in listeners:
                 reason = f"whether it is attached to {binding.listener} is unknown: {binding.message}"
                 yield Unseen(what=str(route), reason=reason, remedy=_ADD)
-
-
-def _listeners_below(target: NodeRef, path: Path) -> Iterator[NodeRef]:
-    """The listeners on a path from a target on; below a route there are none."""
-    for node in path[path.index(target) :]:
-        if node.object.group_kind in ROUTES:
-            return
-        if node.section and node.object.group_kind in WITH_LISTENERS:
-            yield node
 
 
 def unknown_labels(resources: Iterable[Resource]) -> Iterator[Unseen]:
