@@ -93,11 +93,6 @@ class FileType(Struct, frozen=True):
         return next((meta.min_length for meta in self.metas if meta.min_length), 0)
 
     @property
-    def minimum(self) -> int:
-        """The least number."""
-        return next(int(meta.ge) for meta in self.metas if meta.ge is not None)
-
-    @property
     def words(self) -> tuple[str, ...]:
         """The words of which a file has one; none for other types."""
         if self.origin is Literal:
@@ -202,10 +197,7 @@ def _nested(plain: Any, wanted: FileType) -> Any:  # noqa: ANN401 (plain values)
             nested[field.name] = {name: nested.pop(name) for name in file_fields(field.type.type) if name in nested}
         elif field.name in nested:
             nested[field.name] = _nested(nested[field.name], field.type)
-    if "in_files" in wanted.extra:
-        others = nested.pop("also", ())
-        return [nested, *others]
-    return nested
+    return [nested, *nested.pop("also", ())] if "in_files" in wanted.extra else nested
 
 
 @cache
@@ -260,21 +252,18 @@ def _problems(plain: Any, wanted: FileType, at: FieldPath) -> Iterator[Problem]:
     expected: Any = wanted.type if wanted.type in _CALLED else list if wanted.is_list else dict
     if wanted.words:
         if plain not in wanted.words:
-            yield Problem(message=_wrong_word(plain, wanted.words), field=at)
+            # YAML takes some of these words for other values.
+            quoted = f', in quotes: "{plain}"' if str(plain) in wanted.words else ""
+            message = f"{shown(plain)} is not allowed; use one of {', '.join(wanted.words)}{quoted}"
+            yield Problem(message=message, field=at)
     elif not isinstance(plain, expected) or (expected is int and isinstance(plain, bool)):
         yield Problem(message=f"must be {_CALLED[expected]}, not {shown(plain)}", field=at)
-    elif expected is int and plain < wanted.minimum:
-        yield Problem(message=f"must be at least {wanted.minimum}", field=at)
+    elif expected is int and (least := next(meta.ge for meta in wanted.metas)) is not None and plain < least:
+        yield Problem(message=f"must be at least {least}", field=at)
     elif wanted.is_struct:
         yield from _problems_of_fields(plain, file_fields(wanted.type), at)
     elif expected in {str, list, dict}:
         yield from _problems_within(plain, wanted, at)
-
-
-def _wrong_word(plain: Json, words: tuple[str, ...]) -> str:
-    """Say which words are allowed; YAML takes some for other values unless they are in quotes."""
-    quoted = f', in quotes: "{plain}"' if str(plain) in words else ""
-    return f"{shown(plain)} is not allowed; use one of {', '.join(words)}{quoted}"
 
 
 def _problems_within(plain: Any, wanted: FileType, at: FieldPath) -> Iterator[Problem]:  # noqa: ANN401 (plain values)

@@ -106,8 +106,9 @@ def unread_parameters(topology: Topology, gateway: ObjectRef, enabling: Required
     What a class says does not matter where the Gateway's own parameters say something else.
     """
     named = _named(topology, gateway, enabling.group_kind)
-    own = _own(topology, gateway, enabling.group_kind)
-    if own and value_at(topology.index.raw(own), f"spec.{enabling.field}") not in (None, {}):
+    own = parameters_ref(topology.index, gateway)
+    is_own = own and own.object.group_kind == enabling.group_kind
+    if own and is_own and value_at(topology.index.raw(own.object), f"spec.{enabling.field}") not in (None, {}):
         return ()
     return _unread(topology, [*_holders(topology, gateway), *named])
 
@@ -131,11 +132,6 @@ def parameters_refs(topology: Topology, gateway: ObjectRef) -> list[ParametersRe
 def _named(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> list[ObjectRef]:
     """The parameters of a kind that are referred to: by the class, then by the Gateway."""
     return [ref.object for ref in parameters_refs(topology, gateway) if ref.object.group_kind == kind]
-
-
-def _own(topology: Topology, gateway: ObjectRef, kind: GroupKind) -> ObjectRef | None:
-    own = parameters_ref(topology.index, gateway)
-    return own.object if own and own.object.group_kind == kind else None
 
 
 def _merged(above: Mapping[str, Json], below: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -158,7 +158,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         reports=reports_on(analysis, subject.object),
         place=analysis.index.place,
         unseen=(*unseen_for(analysis, subject, paths), *unseen_of_marks(analysis, marks)),
-        diagnostics=relevant_diagnostics(analysis, subject, paths),
+        problems=relevant_diagnostics(analysis, subject, paths),
     )
 
 
