@@ -98,7 +98,7 @@ def wrong_answers(raw: Analysis, truth: Analysis) -> Iterator[str]:
             continue
         is_policy = ref in raw.attachments
         answer = describe_policy(raw, ref) if is_policy else describe(raw, NodeRef(ref))
-        if answer.unseen or any("is unknown" in said.message for said in answer.diagnostics):
+        if answer.unseen or any("is unknown" in said.message for said in answer.problems):
             continue
         if truth.index.get(ref) is None:
             yield f"{ref} does not exist"

@@ -101,7 +101,7 @@ class TestBroken:
     def test_missing(self) -> None:
         """As a route has it."""
         found = asking(backend("ghost"), {"group": "", "kind": "Service"})
-        (problem,) = describe_policy(world(found), found.ref).diagnostics
+        (problem,) = describe_policy(world(found), found.ref).problems
         assert problem.message == ("AuthPolicy auth/p: spec.check.backendRefs[0]: Service auth/ghost does not exist")
 
     def test_what_is_not_in_the_input_is_none(self) -> None:

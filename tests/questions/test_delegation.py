@@ -152,7 +152,7 @@ def test_what_was_not_read_may_be_delegated_to() -> None:
         http_route("d", passing("/d"), parents=[below("far", "x")]),
         complete=False,
     )
-    found = describe(analysis, NodeRef(ref("HTTPRoute", "top"))).diagnostics
+    found = describe(analysis, NodeRef(ref("HTTPRoute", "top"))).problems
     assert [(one.rule, one.related) for one in found if one.rule == "unknown-reference"] == [
         ("unknown-reference", ()),
         ("unknown-reference", (ref("HTTPRoute", "c", "x"),)),

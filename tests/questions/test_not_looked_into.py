@@ -118,7 +118,7 @@ class TestParameters:
         analysis = analyze(snapshot(self.GATEWAY, complete=True))
         described = describe(analysis, node("Gateway", "g"))
         assert described.influences.not_looked_into == ()
-        (problem,) = [each for each in described.diagnostics if "ConfigMap" in each.message]
+        (problem,) = [each for each in described.problems if "ConfigMap" in each.message]
         assert (problem.rule, problem.severity, problem.reason) == ("missing-reference", "error", "InvalidParameters")
 
 
@@ -126,7 +126,7 @@ def test_what_is_missing_does_nothing() -> None:
     """That it is missing is said."""
     described = describe(world(complete=True), node("HTTPRoute", "r", "b"))
     assert described.influences.not_looked_into == ()
-    assert {problem.rule for problem in described.diagnostics if "Magic" in problem.message} == {"missing-reference"}
+    assert {problem.rule for problem in described.problems if "Magic" in problem.message} == {"missing-reference"}
 
 
 def test_kinds_that_are_known() -> None:

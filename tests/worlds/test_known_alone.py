@@ -64,7 +64,7 @@ def test_a_policy_says_in_words_how_it_attaches(world: str, policy: str, words: 
     answer = describe_policy(analysis, policy_ref(analysis, policy))
     assert headline(answer) == f"Whether {policy} has an effect is unknown: how it attaches is not computed."
     assert words in answer.profile.notes
-    assert (answer.attachments, answer.affected, reported(analysis, policy)) == ((), (), {})
+    assert (answer.targets, answer.affected, reported(analysis, policy)) == ((), (), {})
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_a_policy_on_the_others_gateway_is_not_managed() -> None:
     analysis = world()
     name = "BackendTrafficPolicy platform/entrance"
     answer = describe_policy(analysis, policy_ref(analysis, name))
-    (attachment,) = answer.attachments
+    (attachment,) = answer.targets
     assert attachment.state == "not managed"
     assert "gateway.envoyproxy.io/gatewayclass-controller" in attachment.message
     assert (answer.enforcement.state, answer.affected, answer.unseen) == ("NoEffect", (), ())
@@ -166,7 +166,7 @@ def test_a_policy_on_the_others_gateway_is_not_managed() -> None:
     gateway = describe(analysis, build.node("Gateway", "entrance", namespace="platform"))
     assert name in {str(found.policy) for found in gateway.not_applying}
     assert name not in {str(ref) for ref in (*gateway.policies, *gateway.targeting.attached)}
-    assert [found.rule for found in answer.diagnostics] == ["target-not-managed"]
+    assert [found.rule for found in answer.problems] == ["target-not-managed"]
 
 
 def test_a_policy_on_a_route_of_the_other_one_alone_is_not_managed() -> None:

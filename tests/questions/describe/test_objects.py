@@ -139,9 +139,9 @@ def test_problems_are_those_that_concern_the_subject() -> None:
         defaults("half", build.target("g"), build.target("g", "Gateway", "nope"), a=1),
         complete=True,
     )
-    about_r = about(analysis, "HTTPRoute", "r").diagnostics
+    about_r = about(analysis, "HTTPRoute", "r").problems
     assert [(found.rule, str(found.subject)) for found in about_r] == [("section-missing", "ColorPolicy default/half")]
-    about_q = about(analysis, "HTTPRoute", "q").diagnostics
+    about_q = about(analysis, "HTTPRoute", "q").problems
     assert [found.rule for found in about_q] == ["missing-reference", "section-missing"]
 
 

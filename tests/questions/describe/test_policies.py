@@ -94,5 +94,5 @@ def test_a_policy_without_target_has_neither_paths_nor_fields() -> None:
     """The attachment says why."""
     answer = about_policy(colourful(), "lost")
     assert (answer.paths, answer.fields) == ((), ())
-    assert [attachment.state for attachment in answer.attachments] == ["target missing"]
-    assert [found.rule for found in answer.diagnostics] == ["target-missing"]
+    assert [attachment.state for attachment in answer.targets] == ["target missing"]
+    assert [found.rule for found in answer.problems] == ["target-missing"]

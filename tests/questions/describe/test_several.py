@@ -20,10 +20,10 @@ def test_what_is_said_of_several_is_said_once() -> None:
     route = replace(about(world, "HTTPRoute", "r"), diagnostics=(BOTH, ONE), unseen=(HERE, EVERYWHERE))
     policy = replace(about_policy(world, "base"), diagnostics=(TWO, BOTH), unseen=(EVERYWHERE, THERE, THERE))
     both = Descriptions((route, policy))
-    assert both.diagnostics == (BOTH, ONE, TWO)
+    assert both.problems == (BOTH, ONE, TWO)
     assert both.unseen == (HERE, EVERYWHERE, THERE)
-    assert [item.diagnostics for item in both.items] == [(BOTH, ONE), (TWO, BOTH)]
-    assert Descriptions((policy, route)).diagnostics == (TWO, BOTH, ONE)
+    assert [item.problems for item in both.items] == [(BOTH, ONE), (TWO, BOTH)]
+    assert Descriptions((policy, route)).problems == (TWO, BOTH, ONE)
 
 
 @pytest.mark.parametrize("number", [0, 2])
@@ -31,4 +31,4 @@ def test_of_what_is_in_order_nothing_is_said(number: int) -> None:
     """Nor of no object at all."""
     item = replace(about(colourful(), "HTTPRoute", "r"), diagnostics=(), unseen=())
     answer = Descriptions((item,) * number)
-    assert (answer.diagnostics, answer.unseen) == ((), ())
+    assert (answer.problems, answer.unseen) == ((), ())

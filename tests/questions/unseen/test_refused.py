@@ -148,7 +148,7 @@ def test_what_is_named_and_hidden_says_so() -> None:
     """A Gateway that the route names: nothing is said to be missing, and the Gateway once."""
     answer = described({"/gateways": FORBIDDEN, "/gateways/edge": FORBIDDEN})
     assert told(answer.unseen)[-1][:2] == ("Gateway infra/edge", "forbidden")
-    assert not [diagnostic for diagnostic in answer.diagnostics if diagnostic.severity == "error"]
+    assert not [diagnostic for diagnostic in answer.problems if diagnostic.severity == "error"]
     gateway = described(
         {"/gateways/edge": FORBIDDEN, "/gateways": FORBIDDEN}, NodeRef(build.ref("Gateway", "edge", "infra"))
     )

@@ -70,7 +70,7 @@ def describe(
     answers = [_describe(analysis, NodeRef(subject, section), focus, call.lines, author_of) for subject in subjects]
     several = Descriptions(tuple(description for _, description in answers))
     forms, answer = answers[0] if len(answers) == 1 else (SEVERAL, several)
-    call.show(forms, answer, analysis, problems=answer.diagnostics, unseen=answer.unseen, everything=show_all)
+    call.show(forms, answer, analysis, problems=answer.problems, unseen=answer.unseen, everything=show_all)
     mention_namespaces(analysis, subjects)
     if authors:
         complain(*authors.complaints)
@@ -102,7 +102,7 @@ def _describe(
         return POLICY, replace(
             policy,
             focus=focus,
-            diagnostics=at_fields(policy.diagnostics, lines),
+            diagnostics=at_fields(policy.problems, lines),
             all_fields=tuple(at_line(field, lines.locate, author_of) for field in policy.all_fields),
             reasons=at_fields(policy.reasons, lines, or_above=True),
         )
@@ -112,7 +112,7 @@ def _describe(
     answer = narrowed(describe(analysis, node), focus)
     return OBJECT, replace(
         answer,
-        diagnostics=at_fields(answer.diagnostics, lines),
+        diagnostics=at_fields(answer.problems, lines),
         in_force=at_lines(answer.in_force, lines.locate, author_of),
         requests=replace(answer.requests, unattached=at_fields(answer.requests.unattached, lines)),
     )

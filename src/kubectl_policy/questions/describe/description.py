@@ -64,6 +64,9 @@ def reports_on(analysis: Analysis, obj: ObjectRef) -> Reports:
     return Reports(reported=reported, events=reported_events(analysis.index, obj))
 
 
+_PROBLEMS: Final = "What is wrong with the configuration, and matters here."
+
+
 class Description(Answer, frozen=True, kw_only=True):
     """An answer about an object, or about a policy."""
 
@@ -73,17 +76,12 @@ class Description(Answer, frozen=True, kw_only=True):
     """The paths that the answer is about; the rest refers to them by position."""
     reports: Annotated[Reports, "inline"]
     unseen: Annotated[tuple[Unseen, ...], Meta()]
-    diagnostics: tuple[Diagnostic, ...]
+    problems: Annotated[tuple[Diagnostic, ...], Meta(description=_PROBLEMS)]
 
     @property
     def paths_(self) -> Annotated[tuple[NumberedPath, ...], Meta()]:
         """The paths that the answer is about."""
         return numbered(self.paths)
-
-    @property
-    def problems(self) -> Annotated[tuple[Diagnostic, ...], Meta()]:
-        """What is wrong with the configuration, and matters here."""
-        return self.diagnostics
 
 
 class Descriptions(Struct, frozen=True):
@@ -92,9 +90,9 @@ class Descriptions(Struct, frozen=True):
     items: tuple[Description, ...]
 
     @property
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
+    def problems(self) -> tuple[Diagnostic, ...]:
         """The problems of all of them, each once."""
-        return tuple(dict.fromkeys(problem for item in self.items for problem in item.diagnostics))
+        return tuple(dict.fromkeys(problem for item in self.items for problem in item.problems))
 
     @property
     def unseen(self) -> tuple[Unseen, ...]:

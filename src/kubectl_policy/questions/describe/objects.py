@@ -26,7 +26,7 @@ from kubectl_policy.questions.shared.not_looked_into import NotLookedInto, not_l
 from kubectl_policy.questions.shared.which_paths import WhichPaths
 from kubectl_policy.questions.unseen.answers import unseen_for
 from kubectl_policy.topology import too_wide
-from kubectl_policy.topology.parameters import enabled_on, why_disabled
+from kubectl_policy.topology.controllers import enabled_on, why_disabled
 from kubectl_policy.topology.references import GATEWAY
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def describe(analysis: Analysis, subject: NodeRef) -> ObjectDescription:
         reports=reports_on(analysis, subject.object),
         place=analysis.index.place,
         unseen=(*unseen_for(analysis, subject, paths), *unseen_of_marks(analysis, marks)),
-        diagnostics=relevant_diagnostics(analysis, subject, paths),
+        problems=relevant_diagnostics(analysis, subject, paths),
     )
 
 

@@ -88,7 +88,7 @@ class PolicyDescription(Description, OfPolicyKind, frozen=True, kw_only=True):
     profile: PolicyKindProfile
     strategies: Annotated[tuple[MergeStrategy, ...], Meta(description="The merge strategies, least specific first.")]
     doubts: Annotated[tuple[Doubt, ...], Meta(description="What could not be decided.")]
-    attachments: tuple[Attachment, ...]
+    targets: Annotated[tuple[Attachment, ...], Meta(description="What its references lead to.")]
     enforcement: Annotated[Enforcement, Meta()]
     reasons: Annotated[tuple[Reason, ...], Meta(description=_REASONS)]
     affected: Annotated[tuple[NodeRef, ...], Meta(description=_AFFECTED)]
@@ -102,11 +102,6 @@ class PolicyDescription(Description, OfPolicyKind, frozen=True, kw_only=True):
     def assumed_(self) -> Annotated[tuple[Assumption, ...], Meta()]:
         """What rests on a default or a guess, because no profile covers it."""
         return self.profile.assumed
-
-    @property
-    def targets(self) -> Annotated[tuple[Attachment, ...], Meta()]:
-        """What its references lead to."""
-        return self.attachments
 
     @property
     def fields(self) -> Annotated[tuple[FieldOutcome, ...], Meta()]:
@@ -132,7 +127,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         origin=resource.origin,
         profile=profile,
         strategies=tuple(dict.fromkeys(part.strategy for part in own)),
-        attachments=analysis.attachments[policy],
+        targets=analysis.attachments[policy],
         enforcement=enforcement,
         reasons=why_without_effect(analysis, policy),
         paths=tuple(outcome.path for outcome in outcomes),
@@ -143,7 +138,7 @@ def describe_policy(analysis: Analysis, policy: ObjectRef) -> PolicyDescription:
         expected=policy_status(analysis, policy),
         reports=reports_on(analysis, policy),
         unseen=unseen_for_policy(analysis, enforcement),
-        diagnostics=relevant_diagnostics(analysis, NodeRef(policy), ()),
+        problems=relevant_diagnostics(analysis, NodeRef(policy), ()),
     )
 
 

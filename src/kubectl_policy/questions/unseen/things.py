@@ -13,7 +13,7 @@ from kubectl_policy.model.grants import REFERENCE_GRANT
 from kubectl_policy.model.kinds import NAMESPACE, plural
 from kubectl_policy.model.unknown import is_unknown, may_equal
 from kubectl_policy.topology import MOST_NODES, is_cut
-from kubectl_policy.topology.parameters import unread_parameters
+from kubectl_policy.topology.controllers import unread_parameters
 from kubectl_policy.topology.references import GATEWAY, GATEWAY_CLASS, ROUTES, WITH_LISTENERS, WITH_PORTS
 
 if TYPE_CHECKING:
@@ -67,16 +67,21 @@ class Unseen(Struct, frozen=True, kw_only=True):
         return tuple(map(str, self.permissions))
 
 
-class Answer(Struct, frozen=True, kw_only=True):
-    """An answer, with what it could not see."""
+class WithUnseen(Struct, frozen=True, kw_only=True):
+    """An answer, or a row of one, with what could not be seen for it."""
 
     unseen: tuple[Unseen, ...]
-    place: Place = "the input"
 
     @property
     def complete(self) -> Annotated[bool, Meta()]:
-        """False if something that could matter could not be seen."""
+        """False if something that could matter for it could not be seen."""
         return not self.unseen
+
+
+class Answer(WithUnseen, frozen=True, kw_only=True):
+    """An answer about all that was read."""
+
+    place: Place = "the input"
 
 
 def _unread(analysis: Analysis, ref: ObjectRef, reason: str, remedy: str = _ADD) -> Unseen:

@@ -28,7 +28,7 @@ _MOST_MARKED: Final = 5
 
 def object_headline(answer: ObjectDescription) -> str:
     """How many policies affect an object, or why nothing does; then its hostnames, and how requests come to it."""
-    policies = {diagnostic.subject for diagnostic in answer.diagnostics if diagnostic.rule == "attachment-not-computed"}
+    policies = {diagnostic.subject for diagnostic in answer.problems if diagnostic.rule == "attachment-not-computed"}
     verb = "does" if len(policies) == 1 else "do"
     more = f"; what {count(len(policies), 'policy')} {verb} for single backends is not computed" if policies else ""
     marked = "".join(f"; {said}" for said in _marked(answer))

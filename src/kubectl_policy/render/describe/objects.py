@@ -68,7 +68,7 @@ def object_tree(answer: ObjectDescription, view: View) -> Document:
 def _problems(answer: ObjectDescription) -> Iterator[Diagnostic]:
     """The problems, but for remarks on policies that have no say here."""
     speaking = {source.policy for source in answer.sources}
-    for problem in answer.diagnostics:
+    for problem in answer.problems:
         of_subject = problem.subject in {None, answer.subject.object, *speaking}
         if of_subject or problem.severity != "info" or answer.subject.object in problem.related:
             yield problem

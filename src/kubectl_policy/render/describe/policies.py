@@ -250,21 +250,21 @@ def policy_tree(answer: PolicyDescription, view: View) -> Document:
         *reported_section(answer.reports.reported),
         *events_section(answer.reports.events),
         *unseen_section(answer.unseen),
-        *problems_section(answer.diagnostics, {attachment.message for attachment in answer.attachments}),
+        *problems_section(answer.problems, {attachment.message for attachment in answer.targets}),
         *next_section(map(describing, dict.fromkeys(node.object for node in answer.affected)), view),
     )
 
 
 def _targets(answer: PolicyDescription) -> Iterator[Line]:
     """What a policy names; nothing for the only target of one that is attached, which the headline names."""
-    places = [attachment_words(attachment).removeprefix("spec.") for attachment in answer.attachments]
-    only = answer.attachments[0] if len(places) == 1 else None
+    places = [attachment_words(attachment).removeprefix("spec.") for attachment in answer.targets]
+    only = answer.targets[0] if len(places) == 1 else None
     if only and only.state == "attached" and not only.message and places[0] in with_target(answer.policy, [only]):
         return
     width = max(map(cells, places), default=0)
     # Of the only target, the headline has just said what is wrong with it.
-    told = len(places) == 1 and answer.attachments[0].state != "attached"
-    for attachment, place in zip(answer.attachments, places, strict=True):
+    told = len(places) == 1 and answer.targets[0].state != "attached"
+    for attachment, place in zip(answer.targets, places, strict=True):
         state = Span(attachment.state, "" if attachment.state == "attached" else "warning")
         message = f": {attachment.message}" if attachment.message and not told else ""
         yield Line((Span(f"{pad(place, width)}   "), state, Span(message, prose=True)), 2)
@@ -319,5 +319,5 @@ def targets_of(answers: Iterable[PolicyDescription]) -> Table[_TargetRow]:
     for answer in answers:
         objects = len({node.object for node in answer.affected})
         paths = f"{fully_enforced(answer)}/{len(answer.paths)}"
-        rows += (_TargetRow(attachment, answer, paths, objects) for attachment in answer.attachments)
+        rows += (_TargetRow(attachment, answer, paths, objects) for attachment in answer.targets)
     return Table(_TARGETS, rows)

@@ -43,8 +43,8 @@ _UNDECIDED: Final = frozenset({"not-computed", "combination-unknown", "target-un
 
 def policy_headline(answer: PolicyDescription) -> str:
     """Whether a policy is enforced, and on what."""
-    if answer.unseen and may_affect_more(answer.enforcement, answer.attachments):
-        subject = with_target(answer.policy, answer.attachments)
+    if answer.unseen and may_affect_more(answer.enforcement, answer.targets):
+        subject = with_target(answer.policy, answer.targets)
         return f"{subject} affects nothing that was read, but not all below its target may have been."
     unknown = answer.enforcement.state == "Unknown"
     return f"{_of_policy(answer)}{'' if unknown else as_far_as(answer.unseen)}."
@@ -117,7 +117,7 @@ def why_idle(enforcement: Enforcement, attachments: Iterable[Attachment], reason
 
 
 def _of_policy(answer: PolicyDescription) -> str:
-    subject, failed = with_target(answer.policy, answer.attachments), failure_words(answer.attachments)
+    subject, failed = with_target(answer.policy, answer.targets), failure_words(answer.targets)
     match answer.enforcement.state:
         case "Enforced" | "PartiallyEnforced":
             objects = {node.object for node in answer.affected}
@@ -135,14 +135,14 @@ def _of_policy(answer: PolicyDescription) -> str:
             because = f"only one policy applies to a target, and {beaters} came first" if alone else ""
             because = because or f"it conflicts with {beaters}"
             return f"{subject} has no effect: it is refused everywhere, because {because}"
-        case _ if why := why_idle(answer.enforcement, answer.attachments, answer.reasons):
+        case _ if why := why_idle(answer.enforcement, answer.targets, answer.reasons):
             return f"{subject} has no effect: {why}"
         case _:
             return f"{answer.policy} has no effect: {failed or f'it {without_references(answer.profile)}'}"
 
 
 def _extent(answer: PolicyDescription) -> str:
-    if any(diagnostic.rule == "target-contended" for diagnostic in answer.diagnostics):
+    if any(diagnostic.rule == "target-contended" for diagnostic in answer.problems):
         return "in part, because listeners share what each needs for itself"
     fully, total = fully_enforced(answer), len(answer.paths)
     partly = len(_in_force(answer)) - fully
@@ -155,7 +155,7 @@ def _idle(answer: PolicyDescription) -> str:
     """What keeps an enforced policy from doing anything, as far as that is known."""
     lacking = [
         diagnostic
-        for diagnostic in answer.diagnostics
+        for diagnostic in answer.problems
         if diagnostic.rule == "target-status-missing" and diagnostic.severity == "warning"
     ]
     targets = sorted({str(ref) for diagnostic in lacking for ref in diagnostic.related})
